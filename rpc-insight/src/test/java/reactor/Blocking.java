@@ -2,7 +2,7 @@ package reactor;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Stands in for a reactive client whose answer code waits for. Its package does not count as application code. */
+/** Stands in for a reactive client for whose answer code waits. Its package does not count as application code. */
 public final class Blocking {
 
     private Blocking() {}

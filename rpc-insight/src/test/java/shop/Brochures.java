@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
-/** Application code that waits for tasks of other classes in its package. The class also contains a task. */
+/** Application code that waits for tasks of other classes in the same package. The class also contains a task. */
 public final class Brochures {
 
     private Brochures() {}

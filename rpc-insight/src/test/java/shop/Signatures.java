@@ -38,7 +38,7 @@ public final class Signatures {
         other.sign(new CountDownLatch(0));
     }
 
-    /** A helper class that many methods call. */
+    /** A helper class that is called by many methods. */
     static final class Naps {
 
         private Naps() {}

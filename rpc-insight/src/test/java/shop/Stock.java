@@ -37,7 +37,7 @@ public final class Stock {
         }
     }
 
-    /** Works until the end of the test. */
+    /** Keeps the calling thread busy until the end of the test. */
     static final class Count {
 
         private Count() {}

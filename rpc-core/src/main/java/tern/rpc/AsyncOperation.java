@@ -4,8 +4,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A non-blocking operation of a call, such as an HTTP exchange whose answer is a future. An operation that still runs
- * when the call ends shows what the call may have waited for. Thread-safe.
+ * A non-blocking operation of a call, such as an HTTP exchange whose answer is a future. An operation that is still
+ * running when the call ends shows what the call may have been waiting for. Thread-safe.
  */
 public final class AsyncOperation {
 
@@ -40,8 +40,9 @@ public final class AsyncOperation {
     }
 
     /**
-     * Records that a task of the ledger's call waits for a thread of an executor. {@link CallLedger#unfinished} lists
-     * the task until {@link #started} is called. If the task never starts, nothing else shows what the call waits for.
+     * Records that a task of the ledger's call is waiting for an executor thread. {@link CallLedger#unfinished} lists
+     * the task until {@link #started} is called. If the task never starts, nothing else shows what the call is waiting
+     * for.
      *
      * @param executor the executor name, for diagnoses
      * @param now the current time on the call's clock
@@ -78,9 +79,9 @@ public final class AsyncOperation {
     }
 
     /**
-     * Records the end of this operation as an operation of another kind. An exchange that waits for a connection may
-     * end before it has got one, for example because the peer refuses the connection: the peer is then the reason, not
-     * the pool. Has no effect after the call has ended. Call this once, instead of {@link #end()}.
+     * Records the end of this operation as an operation of another kind. An exchange that is waiting for a connection
+     * can end before it gets one, for example because the peer refuses the connection. The reason is then the peer and
+     * not the pool. Has no effect after the call has ended. Call this once, instead of {@link #end()}.
      *
      * @param actual the kind of the operation
      * @param result a name that includes the result, see {@link CallLedger#leave(Phase, String)}
@@ -101,8 +102,8 @@ public final class AsyncOperation {
     }
 
     /**
-     * Records that a thread has started the task of this operation. Has no effect after the call has ended. If no
-     * thread starts the task before the call ends, the call counts as waiting for a thread until its end.
+     * Records that a thread has started this operation's task. Has no effect after the call has ended. If no thread
+     * starts the task before the call ends, the call counts as waiting for a thread until its end.
      */
     void started() {
         if (call.isOpen() && !call.isEnded()) {

@@ -5,8 +5,8 @@ import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a received call that is known before the arguments are decoded: service, method, metadata and caller.
- * Not thread-safe.
+ * What is known about a received call before its arguments are decoded: service, method, metadata and caller. Not
+ * thread-safe.
  */
 public final class CallHead {
 
@@ -27,10 +27,10 @@ public final class CallHead {
     }
 
     /**
-     * @param method the method name; for a generic call, the method that an argument names
+     * @param method the method name; for a generic call, the method named by an argument
      * @param generic whether an argument of the call names the method
-     * @param written the service and method as the caller wrote them, for error messages to the caller. These messages
-     *     omit the name under which the server exports the service, because it would reveal that the service exists
+     * @param written the service and method as the caller wrote them, for error messages to the caller. They omit the
+     *     server's own name for the service, because it would reveal that the service exists
      */
     public CallHead(
             ServiceKey service,
@@ -73,7 +73,7 @@ public final class CallHead {
     }
 
     /**
-     * Returns the method name, without parameter types. For a generic call, this is the method that an argument names;
+     * Returns the method name, without parameter types. For a generic call, this is the method named by an argument;
      * for an echo, {@code $echo}. The method is looked up later, so it may not exist.
      */
     public String method() {
@@ -81,8 +81,8 @@ public final class CallHead {
     }
 
     /**
-     * Returns whether the call is generic: it calls {@code $invoke} or {@code $invokeAsync}, and an argument names the
-     * method.
+     * Returns whether the call is generic: it calls {@code $invoke} or {@code $invokeAsync} and names the method in an
+     * argument.
      */
     public boolean isGeneric() {
         return generic;
@@ -111,8 +111,8 @@ public final class CallHead {
     }
 
     /**
-     * Returns the caller: the principal that an earlier authorizer returned, or otherwise the subject of the
-     * certificate that TLS verified. Returns null if the caller is unknown.
+     * Returns the caller: the principal returned by an earlier authorizer, or otherwise the subject of the certificate
+     * that TLS verified. Returns null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;

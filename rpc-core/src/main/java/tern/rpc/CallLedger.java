@@ -5,21 +5,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the time that a served call spends in each phase, and counts its operations of each kind. Only the thread
- * that runs the call may write to its ledger. Any thread may read the ledger, and may call the methods whose comments
- * permit calls from any thread. A phase that ends during a read may be missing from the values read.
+ * Records the time that a served call spends in each phase, and counts the call's operations of each kind. Only the
+ * thread that runs the call may write to its ledger. Any thread may read the ledger, and may call the methods whose
+ * comments say so. If a phase ends while the ledger is being read, the values read may not include it.
  *
  * <p>The ledger includes the work of other threads for the call. For example, three parallel operations of 40 ms add
  * 120 ms.
  */
 public final class CallLedger {
 
-    /** The minimum duration of an operation that is recorded with its name, unless the operation failed. */
+    /** Operations of at least this duration are recorded with their names, and failed operations always. */
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
-     * Operations shorter than {@link #NAMED_FROM_NANOS} are recorded by name only if the call has had at least this
-     * many operations of the same kind.
+     * An operation shorter than {@link #NAMED_FROM_NANOS} is recorded with its name only if the call has had at least
+     * this many operations of the same kind.
      */
     private static final int NAMED_FROM_COUNT = 8;
 
@@ -29,7 +29,7 @@ public final class CallLedger {
     /** The ledger of the current thread while it works on something other than an RPC call, such as a web request. */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
-    private final PhaseClock phases; // Only the thread that created this ledger changes the phase.
+    private final PhaseClock phases; // The phase is changed only by the thread that created this ledger.
     // null if this ledger records a whole call
     private final @Nullable CallPart part;
     private final boolean open;
@@ -90,8 +90,8 @@ public final class CallLedger {
     }
 
     /**
-     * Sets the ledger of the current thread while the thread works on a call that is not an RPC call, such as a web
-     * request.
+     * Sets the ledger of the current thread for the time when it works on something other than an RPC call, such as a
+     * web request.
      *
      * @param ledger the ledger; null to remove the current one
      * @return the previous ledger or null; the caller must set it again when its work ends
@@ -135,16 +135,17 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the name of the operation of the given kind that the call's thread runs; null if it runs none, or if the
-     * name is not known yet. Any thread may call this.
+     * Returns the name of the operation of the given kind that the call's thread is running; null if the thread runs no
+     * such operation, or if the name is not known yet. Any thread may call this.
      */
     public @Nullable String running(Phase kind) {
         return phases.running(kind);
     }
 
     /**
-     * Gives another name to the operation of the given kind that the call's thread runs, for example a name that
-     * includes its result. {@link #running} then returns this name. Does nothing if the thread runs no such operation.
+     * Renames the operation of the given kind that the call's thread is running, for example to a name that includes
+     * the operation's result. {@link #running} then returns this name. Does nothing if the thread runs no such
+     * operation.
      *
      * @param name as in {@link #leave(Phase, String)}
      */
@@ -178,8 +179,8 @@ public final class CallLedger {
     }
 
     /**
-     * Ends the phase that {@link #turnTo} began, and adds its duration to the operation with the given name. For
-     * example, the time for reading a query's result is added to the query. The operation count does not increase.
+     * Ends the phase begun by {@link #turnTo}, and adds its duration to the operation with the given name. For example,
+     * the time for reading a query's result is added to the query. The operation count does not increase.
      */
     public void returnTo(Phase outer, @Nullable String name) {
         leave(outer, name, 0);
@@ -219,9 +220,7 @@ public final class CallLedger {
         }
     }
 
-    /**
-     * Returns the operations of this call that were recorded with their names; may be empty. Any thread may call this.
-     */
+    /** Returns this call's named operations; may be empty. Any thread may call this. */
     public List<NamedTimes.Entry> named() {
         NamedTimes times = whole().named;
         return times == null ? List.of() : times.entries();
@@ -242,7 +241,7 @@ public final class CallLedger {
         }
     }
 
-    /** Returns the thread that created this ledger and works on the call, or on this part of the call. */
+    /** Returns the thread that created this ledger, and that works on the call or on this part of it. */
     public Thread thread() {
         return thread;
     }
@@ -257,23 +256,23 @@ public final class CallLedger {
     }
 
     /**
-     * Returns whether the call has ended. A resource that the call borrowed and did not return before its end has
-     * leaked.
+     * Returns whether the call has ended. If the call borrowed a resource and did not return it in time, the resource
+     * has leaked.
      */
     public boolean isEnded() {
         return whole().ended;
     }
 
     /**
-     * Returns when the call ended, on the ledger's clock. Must be called only if the call has ended, because the time is
-     * unknown before. Any thread may call this method.
+     * Returns the time when the call ended, on the ledger's clock. Must be called only after the call has ended,
+     * because the time is not known earlier. Any thread may call this method.
      */
     public long endedNanos() {
         return whole().endedNanos;
     }
 
     /**
-     * Changes the phase without counting an operation, for example to read the result of an operation.
+     * Changes the phase without counting an operation, for example to read an operation's result.
      *
      * @return the previous phase
      */
@@ -318,10 +317,10 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the asynchronous operations that had not ended when the call ended, and the tasks that no thread had
-     * started. While the call runs, returns the operations that are running and the tasks that are waiting. The list
-     * has at most 64 entries. The times of the entries are not part of {@link #nanos}, because the call has not
-     * necessarily waited for the operations and tasks. Any thread may call this method.
+     * Returns the asynchronous operations that were still running when the call ended, and the tasks that were still
+     * waiting for a thread. While the call is running, returns those that are currently running or waiting. The list
+     * has at most 64 entries. Their times are not included in {@link #nanos}, because the call has not necessarily
+     * waited for them. Any thread may call this method.
      */
     public List<NamedTimes.Entry> unfinished() {
         CallLedger call = whole();
@@ -330,8 +329,8 @@ public final class CallLedger {
     }
 
     /**
-     * Creates a ledger for a part of the call. The calling thread runs this part while the call's own thread does
-     * something else. {@link #join()} adds the part to the ledger of the whole call. Any thread may call this.
+     * Creates a ledger for a part of the call that the calling thread runs while the call's own thread does something
+     * else. {@link #join()} adds the part to the ledger of the whole call. Any thread may call this.
      */
     public CallLedger child() {
         return child(idleNanos());
@@ -358,8 +357,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the total time during which the call's thread ran no operation, in nanoseconds. During this time, the
-     * thread may have waited for other threads.
+     * Returns the total time during which the call's thread ran no operation, in nanoseconds. The thread may have been
+     * waiting for other threads.
      */
     long idleNanos() {
         if (!open) {
@@ -386,9 +385,9 @@ public final class CallLedger {
     }
 
     /**
-     * Adds the times and counts of this part to the ledger of the whole call. The added time is at most the time for
-     * which the call's thread was idle. Nothing is added after the call has been answered. The part's thread calls this
-     * when the part or the call ends, and may call it repeatedly. Does nothing in the ledger of a whole call.
+     * Adds the times and counts of this part to the ledger of the whole call. The added time is limited to the idle
+     * time of the call's thread. Nothing is added after the call has been answered. The part's thread calls this when
+     * the part or the call ends, and may call it repeatedly. Does nothing in the ledger of a whole call.
      */
     public void join() {
         if (part != null) {
@@ -399,8 +398,8 @@ public final class CallLedger {
     }
 
     /**
-     * Adds the times and counts of this part to the ledger of the whole call for the last time, and removes the
-     * part from {@link #parts()}.
+     * Adds this part's times and counts to the ledger of the whole call for the last time, and removes the part from
+     * {@link #parts()}.
      */
     public void joinAndLeave() {
         if (part != null) {
@@ -436,10 +435,10 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the time that all threads spent in the given phase until {@code now}, in nanoseconds. The time of a phase
-     * excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's thread may wait
-     * for other threads. The time of those threads is therefore subtracted, first from {@code UNATTRIBUTED} and then
-     * from {@code OWN}. Any thread may call this.
+     * Returns the time spent in the given phase until {@code now} by all of the call's threads, in nanoseconds. The
+     * time of a phase excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's
+     * thread may be waiting for other threads. Therefore, the time of those threads is subtracted, first from {@code
+     * UNATTRIBUTED} and then from {@code OWN}. Any thread may call this.
      *
      * @param now the current time on the ledger's clock
      */
@@ -451,7 +450,10 @@ public final class CallLedger {
         return known == null ? phases.nanos(kind, now) : known.nanosWith(phases, kind, now);
     }
 
-    /** Returns the number of operations of the given kind that all threads have started. Any thread may call this. */
+    /**
+     * Returns the number of operations of the given kind, started by any of the call's threads. Any thread may call
+     * this.
+     */
     public int count(Phase kind) {
         OtherThreads known = others;
         return phases.counted(kind) + (known == null ? 0 : known.count(kind));

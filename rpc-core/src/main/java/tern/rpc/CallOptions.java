@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class CallOptions {
 
-    /** Logs that an object is not a proxy, at most once per minute, because each call may cause this warning. */
+    /** Warns that an object is not a proxy, at most once per minute, because every call can cause this warning. */
     private static final SeldomWarning NOT_A_PROXY =
             new SeldomWarning(LoggerFactory.getLogger(CallOptions.class), NanoClock.SYSTEM, Duration.ofMinutes(1));
 
@@ -24,7 +24,7 @@ public final class CallOptions {
     /** The header that contains the tag of a call. Dubbo uses an attachment with the same name. */
     private static final String TAG = "dubbo.tag";
 
-    /** Part of the name of each class that Mockito creates for a mocked interface. */
+    /** A part of the class name of every mock that Mockito creates for an interface. */
     private static final String MOCK = "$MockitoMock$";
 
     private final Metadata headers;
@@ -75,8 +75,7 @@ public final class CallOptions {
     }
 
     /**
-     * Reports a missing name or value immediately, because the transports would report the mistake late or drop the
-     * header.
+     * Reports a missing name or value immediately. The transports would report the mistake late, or drop the header.
      */
     private static void checkHeader(@Nullable String name, @Nullable Object value) {
         if (name == null || name.isEmpty()) {
@@ -117,8 +116,8 @@ public final class CallOptions {
     }
 
     /**
-     * Sets the key by which consistent hashing chooses a provider. Calls with equal keys go to the same provider.
-     * This key takes precedence over the argument that the reference's settings define as the key.
+     * Sets the key for consistent hashing. Calls with equal keys go to the same provider. This key takes precedence
+     * over a key argument in the reference's settings.
      *
      * @param key a string, a number, or a value whose hash code is the same in all processes
      */
@@ -173,14 +172,14 @@ public final class CallOptions {
      * Returns a new proxy whose calls have these options. The given proxy does not change. Creating a proxy is cheap.
      *
      * <p>If the given proxy already has options, the new proxy also keeps them. If an option is set in both, the value
-     * in this object applies. A header in this object replaces all headers with the same name that the given proxy has.
+     * in this object applies. A header in this object replaces all of the proxy's headers with the same name.
      *
-     * <p>If the object is not a proxy, returns it unchanged. Code that sets options therefore also works with a test's
-     * mock or implementation. The options then have no effect. A warning in the log reports options without effect,
-     * except for mocks that Mockito created.
+     * <p>If the object is not a proxy, returns it unchanged. Therefore, code that sets options also works with a test's
+     * mock or implementation. The options then have no effect, and a warning is logged unless the object is a Mockito
+     * mock.
      *
-     * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy may wrap a
-     *     Tern proxy, but the calls of the wrapped proxy would not have the options
+     * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy might wrap a
+     *     Tern proxy, whose calls would then not have the options
      */
     @SuppressWarnings("unchecked")
     public <T> T on(T proxy) {
@@ -221,7 +220,7 @@ public final class CallOptions {
                 later.waitForReady == null ? waitForReady : later.waitForReady);
     }
 
-    /** Returns the headers. Code must not change the returned headers, because calls share them. */
+    /** Returns the headers. They must not be changed, because calls share them. */
     public Metadata headers() {
         return headers;
     }
@@ -259,9 +258,7 @@ public final class CallOptions {
         return responseTrailers;
     }
 
-    /**
-     * Creates a copy of a proxy with other options. The invocation handlers of Tern's proxies implement this interface.
-     */
+    /** Copies a proxy with additional options. The invocation handlers of Tern's proxies implement this interface. */
     public interface Target {
         /** Returns a proxy for the same service whose calls have the options of this proxy and the given options. */
         Object with(CallOptions options);

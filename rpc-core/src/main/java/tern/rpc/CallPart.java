@@ -2,7 +2,7 @@ package tern.rpc;
 
 /**
  * A part of a call that another thread runs while the call's own thread does something else. Computes how much of the
- * part's time counts as time of the call. Only the part's thread may use this object.
+ * part's time counts towards the call's time. Only the part's thread may use this object.
  */
 final class CallPart {
 
@@ -21,8 +21,8 @@ final class CallPart {
     }
 
     /**
-     * Returns the share of the given time, from 0 to 1, that counts as time of the call. The call waits for a part in
-     * another thread only while its own thread is idle. Therefore, no more than this idle time is counted. Nothing is
+     * Returns the share of the given time, from 0 to 1, that counts towards the call's time. The call waits for the
+     * part only while the call's own thread is idle. Therefore, no more than this idle time is counted. Nothing is
      * counted after the call has been answered.
      *
      * @param spentNanos the time that this part has taken since this method was last called

@@ -29,8 +29,8 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Wraps a task so that its work is recorded for the current thread's call. Returns the task unchanged if
-     * there is no call or the task is already wrapped.
+     * Wraps a task so that its work is recorded for the current thread's call. Returns the task unchanged if there is
+     * no call, or if the task is already wrapped.
      *
      * @param executor the executor name, for diagnoses
      */
@@ -95,8 +95,8 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Runs the task on a thread that already works on the call. A full executor may run a task on the thread that
-     * submits the task, which is then a thread of the call.
+     * Runs the task on a thread that already works on the call. A full executor can run the task on the submitting
+     * thread, which already works on the call.
      */
     private void runByCaller(CallLedger ledger) {
         Phase outer = ledger.enter(Phase.CALLER_RUNS);

@@ -14,7 +14,7 @@ public final class Deadline {
     private static final Deadline NONE = new Deadline(0, null);
 
     private final long nanoTime;
-    // Where the deadline comes from: the TimeLimit of a call, or the served method whose deadline the call inherits.
+    // The origin of the deadline: the TimeLimit of a call, or the served method whose deadline the call inherits.
     private final @Nullable Object origin;
 
     private Deadline(long nanoTime, @Nullable Object origin) {
@@ -42,8 +42,8 @@ public final class Deadline {
     }
 
     /**
-     * Returns this deadline for calls that the given method makes while it is served. Error messages of these calls
-     * name the method.
+     * Returns this deadline for the nested calls that the given served method makes. Their error messages name this
+     * method.
      */
     public Deadline handedOnBy(MethodDescriptor served) {
         return this == NONE ? this : new Deadline(nanoTime, served);
@@ -96,7 +96,7 @@ public final class Deadline {
                 : TimeUnit.NANOSECONDS.toMillis(Math.max(0, nanoTime - began)) + " ms (" + origin() + ")";
     }
 
-    /** Returns the place where the limit was set, for error messages, with the duration if it is known. */
+    /** Returns the place where the limit was set, for error messages; includes the duration if it is known. */
     public String origin() {
         if (origin == null) {
             return "its own deadline";
@@ -107,8 +107,8 @@ public final class Deadline {
     }
 
     /**
-     * Returns the time limit from which this deadline was created; null if the deadline was inherited from a served
-     * call or created in another way.
+     * Returns this deadline's time limit; null if the deadline was inherited from a served call or not created from a
+     * limit.
      */
     public @Nullable TimeLimit limit() {
         return origin instanceof TimeLimit limit ? limit : null;

@@ -51,7 +51,7 @@ public final class Durations {
     /**
      * Parses a duration. A number without a unit is in milliseconds.
      *
-     * @param where the beginning of the exception's message
+     * @param where the text at the beginning of the exception's message
      */
     static Duration parsePositive(String where, String text) {
         Matcher form = FORM.matcher(text.trim());

@@ -97,10 +97,9 @@ public final class Invocation {
     }
 
     /**
-     * Returns a copy of this invocation with other arguments, one for each parameter of the Java method.
+     * Returns a copy of this invocation with the given arguments, one for each parameter of the Java method.
      *
-     * @throws IllegalArgumentException if the number of arguments differs from the number of the Java method's
-     *     parameters
+     * @throws IllegalArgumentException if the Java method has a different number of parameters
      */
     public Invocation withArguments(Object... arguments) {
         Method java = method.javaMethod();
@@ -112,8 +111,8 @@ public final class Invocation {
     }
 
     /**
-     * Returns a copy of this invocation with other arguments. The number of arguments may differ from the number of the
-     * Java method's parameters. For example, a request message does not contain the observer of the answers.
+     * Returns a copy of this invocation with the given arguments. Their number may differ from the number of the Java
+     * method's parameters. For example, a request message does not contain the observer of the answers.
      */
     public Invocation withValues(Object... arguments) {
         return new Invocation(service, method, arguments, metadata, deadline, executor, options);

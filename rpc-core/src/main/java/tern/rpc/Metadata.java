@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The headers of a request or a response. Dubbo calls them attachments. Values are text or binary. Names keep their
- * spelling, but comparisons ignore the case of ASCII letters. A name may occur several times. Not thread-safe.
+ * spelling, but comparisons ignore the case of ASCII letters. A name can occur several times. Not thread-safe.
  *
- * <p>On HTTP protocols (gRPC, Triple, Connect, JSON), the name of a binary value ends in {@code -bin}; Tern appends a
- * missing suffix. The dubbo protocol needs no suffix. Therefore a binary value can be found by its name with or without
- * {@code -bin}, on every protocol. If a text value and a binary value have the same name, {@link #get} finds the text
- * and {@link #getBytes} finds the bytes.
+ * <p>On HTTP protocols (gRPC, Triple, Connect, JSON), the name of a binary value ends in {@code -bin}; Tern appends the
+ * suffix if it is missing. The dubbo protocol needs no suffix. Therefore, a binary value can be found by its name with
+ * or without {@code -bin} on every protocol. If a text value and a binary value have the same name, {@link #get} finds
+ * the text and {@link #getBytes} finds the bytes.
  */
 public final class Metadata {
 
@@ -32,12 +32,12 @@ public final class Metadata {
         pairs = new Object[values * 2];
     }
 
-    /** Replaces all values with the given name by one value. */
+    /** Replaces all values under the given name with one value. */
     public Metadata put(String name, String value) {
         return replace(name, value);
     }
 
-    /** Replaces all values with the given name by one value. The array is not copied. */
+    /** Replaces all values under the given name with one value. The array is not copied. */
     public Metadata put(String name, byte[] value) {
         return replace(name, value);
     }
@@ -161,7 +161,7 @@ public final class Metadata {
         }
     }
 
-    /** Adds all values of the other metadata, and keeps those with the same names. Arrays are not copied. */
+    /** Adds all values of the other metadata, and keeps existing values with the same names. Arrays are not copied. */
     public Metadata addAll(Metadata other) {
         other.forEach(this::append);
         return this;
@@ -212,8 +212,8 @@ public final class Metadata {
     }
 
     /**
-     * Compares ASCII letters case-insensitively, and all other characters exactly. The Kelvin sign (U+212A) must
-     * not equal the letter K, because proxies that filter headers by name treat these characters as different.
+     * Compares ASCII letters case-insensitively, and all other characters exactly. The Kelvin sign (U+212A), for
+     * example, must not equal the letter K, because proxies that filter headers by name distinguish these characters.
      */
     private static boolean isAlike(String name, int from, String part) {
         for (int i = 0; i < part.length(); i++) {

@@ -14,8 +14,8 @@ final class MethodAnnotations {
     private MethodAnnotations() {}
 
     /**
-     * Returns the annotation of the method. If the method has none, returns the annotation of the method that it
-     * overrides in a super-interface, because a redeclared method keeps its meaning.
+     * Returns the annotation of the method. If there is none, returns the annotation of the method that it overrides in
+     * a super-interface, because a redeclared method keeps its meaning.
      */
     static <A extends Annotation> @Nullable A of(Method method, Class<A> annotation) {
         A own = method.getAnnotation(annotation);
@@ -59,7 +59,7 @@ final class MethodAnnotations {
     }
 
     /**
-     * Checks that {@link RpcMethod} is used only on methods for which it has an effect.
+     * Checks that {@link RpcMethod} is used only on methods that can be called remotely.
      *
      * @throws IllegalArgumentException if a static or private method of the interface has the annotation
      */

@@ -63,7 +63,7 @@ public final class MethodDescriptor {
         return signature.requests();
     }
 
-    /** Returns how the Java signature represents the answers, such as a value, a future or a stream. */
+    /** Returns the form of the answers in the Java signature, such as a value, a future or a stream. */
     public JavaShape responses() {
         return signature.responses();
     }
@@ -94,8 +94,8 @@ public final class MethodDescriptor {
     }
 
     /**
-     * Describes the first parameter or result whose type contains a type variable, for an error message. A format that
-     * relies on declared types would decode such a value as the wrong class. Returns null if all types are known.
+     * Describes the first parameter or result whose type contains a type variable, for an error message. Formats that
+     * rely on declared types would decode its value as the wrong class. Returns null if all types are known.
      */
     public @Nullable String unknownType() {
         for (int i = 0; i < parameters().size(); i++) {

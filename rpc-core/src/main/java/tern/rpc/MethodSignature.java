@@ -10,8 +10,8 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The signature of one method of a service. If the Java method has a type that cannot be sent, the signature cannot
- * be created, and the exception's message names the method and the position of the type.
+ * The signature of one method of a service. A signature with a type that cannot be sent is rejected with an exception
+ * whose message names the method and the position of the type.
  */
 record MethodSignature(
         String name,

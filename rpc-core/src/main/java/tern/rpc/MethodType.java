@@ -1,6 +1,6 @@
 package tern.rpc;
 
-/** The four kinds of gRPC calls, which differ in the number of messages in each direction. */
+/** The four kinds of gRPC calls, distinguished by the number of messages in each direction. */
 public enum MethodType {
     /** One request, one answer. */
     UNARY,

@@ -5,18 +5,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The total durations of a call's operations by kind and name. At most eight entries are kept. If there are more names,
- * the entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. An operation that failed
- * is often short but shows why the call is late, so the entries of failed operations are merged last. Thread-safe.
+ * The total durations of a call's operations by kind and name. At most eight entries are kept. If there are more, the
+ * entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. A failed operation is often
+ * short but shows why the call is late, so the entries of failed operations are merged last. Thread-safe.
  */
 public final class NamedTimes {
 
-    /** The name of the entry for all operations whose own names have no entry. */
+    /** The name of the entry that combines all operations without an entry of their own. */
     public static final String OTHERS = "others";
 
     private static final int PLACES = 8;
 
-    /** The length of the status of an HTTP exchange with the closing parenthesis. */
+    /** The length of {@code 503)} at the end of the name of an HTTP exchange. */
     private static final int STATUS_LENGTH = 4;
 
     private final Phase[] kinds = new Phase[PLACES]; // This object's lock guards this field and the next four.
@@ -94,8 +94,8 @@ public final class NamedTimes {
     }
 
     /**
-     * Returns the index of the shortest entry of a successful operation. If all operations failed, returns the index of
-     * the shortest entry.
+     * Returns the index of the entry with the shortest time. Considers entries of failed operations only if there are
+     * no others.
      */
     private int shortest() {
         int shortest = 0;

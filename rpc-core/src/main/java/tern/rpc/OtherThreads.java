@@ -6,15 +6,15 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The work that other threads do for one call: the total times and counts by phase, and the parts of the call that
- * these threads are currently running. Thread-safe.
+ * The work of other threads for one call: the total times and counts by phase, and the parts of the call that these
+ * threads are currently running. Thread-safe.
  */
 final class OtherThreads {
 
-    /** The maximum number of running parts of the call that are listed. Further parts are not listed. */
+    /** At most this many running parts of the call are listed. */
     private static final int MAX_PARTS = 64;
 
-    /** The maximum number of running asynchronous operations that are listed. */
+    /** At most this many running asynchronous operations are listed. */
     private static final int MAX_OPERATIONS = 64;
 
     private static final int PHASES = Phase.values().length;
@@ -94,7 +94,7 @@ final class OtherThreads {
     /**
      * Records the end of an asynchronous operation.
      *
-     * @param actual the kind of the operation, which may differ from the kind that was recorded at its start
+     * @param actual the kind of the operation, which may differ from the kind recorded at its start
      */
     void ends(AsyncOperation operation, Phase actual, long spentNanos) {
         if (actual != operation.kind()) {
@@ -108,8 +108,7 @@ final class OtherThreads {
     }
 
     /**
-     * Lists a task that waits for a thread. This method does not count the wait, because it is recorded when the task
-     * starts.
+     * Lists a task that waits for a thread. The wait is not counted here, because it is recorded when the task starts.
      */
     synchronized void queued(AsyncOperation task) {
         if (running.size() < MAX_OPERATIONS) {

@@ -32,7 +32,7 @@ public final class Pace {
         if (now - period >= periodNanos && began.compareAndSet(period, now)) {
             taken.set(0);
         }
-        // Without the comparison before the increment, refused actions would let the counter overflow.
+        // Compared before the increment, because the counter would otherwise overflow if many actions are refused.
         return taken.get() < max && taken.incrementAndGet() <= max;
     }
 }

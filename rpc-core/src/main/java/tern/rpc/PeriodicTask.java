@@ -5,7 +5,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A task that a timer repeats. A {@link java.util.concurrent.ScheduledExecutorService} silently stops repeating a task
- * as soon as the task throws an exception. A heartbeat or a lookup would then never run again, even if the cause is
+ * as soon as the task throws an exception. A heartbeat or a lookup would then never run again, even if the cause was
  * temporary, such as a brief shortage of memory. This class logs the exception instead. After a failure, it logs
  * nothing more until a run has succeeded.
  */

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Measures the time that one thread spends in each phase, and counts its operations. Only this thread writes; any
- * thread may read. A phase that ends during a read may be missing from the values read.
+ * thread may read. If a phase ends during a read, the values read may not include it.
  */
 final class PhaseClock {
 
@@ -29,8 +29,8 @@ final class PhaseClock {
     private final NanoClock clock;
     private final long begun;
     private final long[] nanos = new long[PHASES.length];
-    private @Nullable String name; // the name of the last operation whose name was known when it began
-    private @Nullable Phase namedPhase; // the phase of the last operation whose name was known when it began
+    private @Nullable String name; // the name of the last operation that was started with a name
+    private @Nullable Phase namedPhase; // the phase of the last operation that was started with a name
     private int @Nullable [] counts; // the number of operations of each kind; null until the first operation
 
     /**

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Decides whether a call may run, before any of its arguments are decoded. A stream is checked once, before its first
  * message is decoded. If there are several authorizers, the server calls them one after another, and all of them must
  * allow the call. {@code Check} and {@code Watch} of {@code grpc.health.v1.Health} are exempt, because health probes
- * have no identity. Calls to unknown services and methods are checked too, so that unauthorized callers do not learn
+ * have no identity. Calls to unknown services and methods are checked, too, so that unauthorized callers do not learn
  * which ones exist.
  *
  * <p>An authorizer runs on the worker thread that will run the call, never on an event loop. An authorizer may block

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
  * The failure of a call, other than an exception that the method declares. Services may throw this exception to answer
  * with a status code of their choice. Callers get it for every failure of the framework, the network or the peer.
  *
- * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the method's idempotence
- * decide whether the call may be repeated.
+ * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the method's idempotence determine
+ * whether the call may be repeated.
  *
  * <p>The description may come from a peer. {@link #getMessage()} and {@link #toString()} contain it
  * {@linkplain PeerText without line breaks and limited in length}. {@link #status()} contains the original
@@ -24,7 +24,7 @@ public class RpcException extends RuntimeException {
         /** It is unknown whether the method ran, for example after a timeout or a lost connection. */
         MAYBE,
         /**
-         * The method ran. Either the method reported the failure itself, or its answer was lost or could not be
+         * The method ran. Either the method itself reported the failure, or its answer was lost or could not be
          * encoded.
          */
         YES;
@@ -56,7 +56,7 @@ public class RpcException extends RuntimeException {
         this(status, Executed.YES, null, new Metadata(), true);
     }
 
-    /** Creates a failure with the status of another failure, which is its cause. */
+    /** Creates a failure with the status of its cause, which is another failure. */
     public RpcException(Status status, Executed executed, Throwable cause) {
         this(status, executed, cause, new Metadata(), true);
     }
@@ -86,8 +86,8 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Creates the failure of a refused call. The exception has no stack trace, because thousands of calls may be
-     * refused per second.
+     * Creates the failure of a refused call. It has no stack trace, because thousands of calls can be refused per
+     * second.
      */
     public static RpcException refusal(StatusCode code, String description, Executed executed) {
         return new RpcException(new Status(code, description), executed, null, new Metadata(), false);
@@ -141,9 +141,9 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Returns the exception to report for a call whose last attempt failed with this exception. If an earlier attempt
-     * is more likely to have run than the last attempt, the returned exception says that the method may have run, or
-     * has run. Otherwise, the method returns this exception.
+     * Returns the exception to report for a call whose last attempt failed with this exception. If the method is more
+     * likely to have run in an earlier attempt than in the last one, the returned exception says that it may have run,
+     * or has run. Otherwise, returns this exception.
      *
      * @param earlier whether the method ran in an earlier attempt of the call
      */

@@ -16,8 +16,8 @@ import java.lang.annotation.Target;
 public @interface RpcMethod {
 
     /**
-     * Whether calls can be repeated without harm. The client may repeat such calls even if the method may already have
-     * run.
+     * Whether calls can be repeated without harm. The client is then allowed to repeat a call even if the method may
+     * already have run.
      */
     boolean idempotent() default false;
 
@@ -32,8 +32,8 @@ public @interface RpcMethod {
     boolean local() default false;
 
     /**
-     * Whether a call to a {@code void} method ends as soon as the client has passed the request to the socket. The
-     * caller then gets neither an answer nor an error.
+     * Whether a call to a {@code void} method ends as soon as the request has been passed to the socket. The caller
+     * then gets neither an answer nor an error.
      */
     boolean oneWay() default false;
 
@@ -41,8 +41,8 @@ public @interface RpcMethod {
      * The timeout of a call, including all attempts: a number with a unit such as {@code 500ms} or {@code 2s}. A number
      * without a unit is in milliseconds. The value may contain placeholders if the Spring Boot starter creates the
      * reference. If it is empty, the client's default applies. Streaming methods have no default timeout, because a
-     * stream may last indefinitely. A stream is limited only by this value, a setting of the method, {@link
-     * CallOptions#timeout(java.time.Duration)} and the deadline of the call being served.
+     * stream can last indefinitely. A stream is limited only by this value, by the method's settings, by {@link
+     * CallOptions#timeout(java.time.Duration)}, and by the deadline of the call being served.
      */
     String timeout() default "";
 }

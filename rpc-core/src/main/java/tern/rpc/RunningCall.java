@@ -13,7 +13,7 @@ package tern.rpc;
 public record RunningCall(
         String method, long threadId, Phase phase, long phaseNanos, long runningNanos, CallLedger ledger) {
 
-    /** The thread id of a call whose asynchronous method has returned, but whose result is not yet complete. */
+    /** The thread id of a call whose asynchronous method has returned without having completed the result. */
     public static final long NO_THREAD = -1;
 
     public RunningCall withoutThread() {

@@ -20,7 +20,7 @@ public final class SeldomWarning {
     private final AtomicInteger heldBack = new AtomicInteger();
 
     /**
-     * Creates a warning that is logged once in a period.
+     * Creates a warning that is logged at most once per period.
      *
      * @param pause the minimum time between two lines
      */

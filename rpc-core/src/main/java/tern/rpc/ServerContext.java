@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The context of the call that the current thread serves: its caller, metadata and remaining time. The service's method
- * and the server filters can read it. Code on other threads gets the context with {@link #wrap(Runnable)}. Thread-safe,
- * except for the headers and metadata that it returns.
+ * The context of the call that the current thread serves: its caller, metadata and remaining time. It is available to
+ * the service's method and the server filters, and to code on other threads through {@link #wrap(Runnable)}.
+ * Thread-safe, except for the headers and metadata that it returns.
  */
 public final class ServerContext {
 
-    /** Limits how many failures of listeners are logged, because callers may cancel any number of calls. */
+    /** Limits how many listener failures are logged, because callers can cancel any number of calls. */
     private static final SeldomWarning FAILED_LISTENER =
             new SeldomWarning(LoggerFactory.getLogger(ServerContext.class), NanoClock.SYSTEM);
 
@@ -54,7 +54,7 @@ public final class ServerContext {
         this.whole = this;
     }
 
-    /** Creates a context of the same call for a task on another thread. */
+    /** Creates a context of the same call for a task that runs on another thread. */
     private ServerContext(ServerContext whole, CallLedger part) {
         this.principal = whole.principal;
         this.call = whole.call;
@@ -219,8 +219,8 @@ public final class ServerContext {
     }
 
     /**
-     * Returns the metadata to send at the end of the answer, which is a result or an exception. The metadata is sent as
-     * trailers on Triple and gRPC, and as attachments on dubbo.
+     * Returns the metadata to send at the end of the answer, whether it is a result or an exception. The metadata is
+     * sent as trailers on Triple and gRPC, and as attachments on dubbo.
      */
     public Metadata responseMetadata() {
         return responseMetadata;
@@ -258,9 +258,10 @@ public final class ServerContext {
     }
 
     /**
-     * Returns whether the caller has stopped waiting. Possible reasons are an expired deadline, a cancellation, a lost
-     * connection, and a stream that the server has ended, for example because the caller read too slowly. Calls that
-     * the method has made through Tern are then cancelled, too, and further calls fail.
+     * Returns whether the caller has stopped waiting. Possible reasons: the deadline has passed, the caller has
+     * cancelled the call, the connection was lost, or the server has ended the stream, for example because the caller
+     * read too slowly. The nested calls that the method has made through Tern are then cancelled, too, and further ones
+     * fail.
      */
     public boolean isCancelled() {
         return whole.cancelled;
@@ -301,7 +302,7 @@ public final class ServerContext {
         }
     }
 
-    /** Cancels the call and runs its listeners. Called when the caller no longer waits for the answer. */
+    /** Cancels the call and runs its listeners. Called when the caller has stopped waiting for the answer. */
     public void cancel() {
         List<Runnable> notified;
         synchronized (whole) {

@@ -167,7 +167,7 @@ public final class ServiceDescriptor {
 
     /**
      * Returns the instance methods, one for each name and parameter list. If a sub-interface overrides a method with a
-     * more specific result type, only the more specific method is returned.
+     * more specific result type, only the overriding method is returned.
      */
     private static Iterable<Method> distinctMethods(Class<?> type) {
         Method[] all = type.getMethods();
@@ -228,7 +228,7 @@ public final class ServiceDescriptor {
         return type == null ? name.substring(name.lastIndexOf('.') + 1) : type.getSimpleName();
     }
 
-    /** Returns the class loader that loads the classes named in messages of the service. */
+    /** Returns the class loader for the classes named in the service's messages. */
     public @Nullable ClassLoader classLoader() {
         return type == null ? ServiceDescriptor.class.getClassLoader() : type.getClassLoader();
     }
@@ -248,8 +248,8 @@ public final class ServiceDescriptor {
     }
 
     /**
-     * Returns the warnings to log at startup: one sentence for each parameter or result whose declared type is not
-     * fully specified, for example because it contains a type variable.
+     * Returns the warnings to log at startup: one sentence for each parameter or result whose declared type is
+     * incomplete, for example because it contains a type variable.
      */
     public List<String> warnings() {
         return List.copyOf(warnings);

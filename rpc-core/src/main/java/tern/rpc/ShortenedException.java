@@ -6,9 +6,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A copy of an exception for the log, with the same stack traces and shorter texts. Messages of exceptions often contain
- * an argument of several MiB that a caller has chosen. A logger writes the messages of all causes and suppressed
- * exceptions, and may need several times their memory.
+ * A copy of an exception for the log, with the same stack traces and shorter texts. An exception message often contains
+ * an argument chosen by the caller, which can have several MiB. A logger writes the messages of all causes and
+ * suppressed exceptions, and can need several times their memory.
  *
  * <p>The class of the original exception is the beginning of the copy's message.
  */
@@ -16,14 +16,14 @@ final class ShortenedException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    /** The number of characters of all messages above which the exception is copied. */
+    /** An exception is copied if all its messages together have more characters than this. */
     static final int MAX_CHARACTERS = 64 << 10;
 
     private ShortenedException(String text, @Nullable Throwable cause) {
         super(text, cause, true, true);
     }
 
-    /** Returns the exception itself, or a copy if its texts together are too long for the log. */
+    /** Returns the exception itself, or a copy if all its texts together are too long for the log. */
     static Throwable of(Throwable thrown) {
         return Thrown.isLong(thrown, MAX_CHARACTERS) ? new Copy().of(thrown) : thrown;
     }

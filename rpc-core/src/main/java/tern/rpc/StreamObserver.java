@@ -13,8 +13,8 @@ package tern.rpc;
  * RESOURCE_EXHAUSTED. To serve slow readers, check {@link #isReady} or return a publisher.
  *
  * <p>An observer that the application passes to Tern receives values. Tern calls it on a worker thread, with one value
- * at a time. Tern requests a limited number of values in advance (at most 256 messages and about 512 KiB), so a slow
- * receiver slows down its peer.
+ * at a time. Tern requests only a limited number of values in advance (at most 256 messages and about 512 KiB), so a
+ * slow receiver slows down its peer.
  */
 public interface StreamObserver<T> {
 
@@ -32,7 +32,7 @@ public interface StreamObserver<T> {
     }
 
     /**
-     * Runs the task on a worker thread once at the start, and again each time {@link #isReady()} becomes true. Does
+     * Runs the task on a worker thread once at the start, and again whenever {@link #isReady()} becomes true. Does
      * nothing for a receiving observer.
      */
     default void onReady(Runnable task) {}

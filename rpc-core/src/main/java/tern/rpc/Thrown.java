@@ -4,8 +4,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads exceptions of unknown classes safely. Application code may override {@code getMessage}, {@code toString} and
- * {@code getCause}. These methods may then throw exceptions themselves, or return the exception as its own cause. The
+ * Reads exceptions of unknown classes safely. Application code can override {@code getMessage}, {@code toString} and
+ * {@code getCause}, so these methods might throw exceptions themselves, or return the exception as its own cause. The
  * methods of this class never throw, because the call must still be completed.
  */
 public final class Thrown {
@@ -99,7 +99,8 @@ public final class Thrown {
                 instead.setStackTrace(thrown.getStackTrace());
                 line.accept(instead);
             } catch (Throwable failing) {
-                // The logger itself threw an exception. Completing the call is more important than the log line.
+                // The logger itself threw an exception. It is ignored, because completing the call is more important
+                // than the log line.
             }
         }
     }

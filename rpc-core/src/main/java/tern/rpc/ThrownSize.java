@@ -37,6 +37,8 @@ final class ThrownSize {
         String message = Thrown.message(thrown);
         int length = message == null ? 0 : message.length();
         // The text usually contains the message. A very long message is not copied only to learn its length.
-        return length > charactersLeft ? length : Math.max(length, Thrown.text(thrown).length());
+        return length > charactersLeft
+                ? length
+                : Math.max(length, Thrown.text(thrown).length());
     }
 }

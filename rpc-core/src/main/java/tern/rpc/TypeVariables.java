@@ -53,7 +53,7 @@ final class TypeVariables {
         return type;
     }
 
-    /** Returns the class of the type's values at run time; {@code Object} if the class is unknown. */
+    /** Returns the run-time class of the type's values; {@code Object} if it is unknown. */
     static Class<?> rawClass(Type type) {
         if (type instanceof Class<?> known) {
             return known;

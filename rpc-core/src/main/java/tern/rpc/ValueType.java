@@ -4,7 +4,7 @@ import java.lang.reflect.Type;
 
 /**
  * The declared type of a parameter or a result, with its type variables resolved. There is one instance for each
- * parameter and result, created at startup. Serializers use the instance as the key for prepared code.
+ * parameter and result, created at startup, which serializers use as the key for prepared code.
  */
 public final class ValueType {
 

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /**
- * The architecture rules for every module. Each module's subclass adds further rules. All tests of a class share one
- * instance, because reading the classes takes most of the time.
+ * The architecture rules for every module. Each module has a subclass with further rules. All tests of a class share
+ * one instance, because reading the classes takes most of the time.
  */
 @TestInstance(Lifecycle.PER_CLASS)
 public abstract class AnyModuleRules {
@@ -72,7 +72,7 @@ public abstract class AnyModuleRules {
         check(noClasses().that().resideOutsideOfPackages(homes).should(dependOn(libraries)));
     }
 
-    /** Fails if the watched package depends on another package of Tern, except the base package and the given ones. */
+    /** Fails if the watched package depends on a Tern package other than the base package and the given ones. */
     protected final void onlySees(String watched, String... others) {
         DescribedPredicate<JavaClass> ours = resideInAPackage("tern.rpc.*..");
         DescribedPredicate<JavaClass> allowed =

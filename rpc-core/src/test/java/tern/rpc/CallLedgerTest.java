@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class CallLedgerTest {
 
-    private final AtomicLong time = new AtomicLong(-7_000); // The clock starts below zero, as System.nanoTime() may.
+    private final AtomicLong time = new AtomicLong(-7_000); // The clock starts below zero, as System.nanoTime() can.
     private final NanoClock clock = time::get;
     private final CallLedger ledger = new CallLedger(clock);
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CallOptionsTest {
 
     @Test
-    @SuppressWarnings("NullAway") // callers that are compiled without null checks may pass null
+    @SuppressWarnings("NullAway") // callers compiled without null checks can pass null
     void headerWithoutNameOrValueIsRefusedAtOnce() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CallOptions.none().header("tenant", (String) null))
@@ -72,7 +72,7 @@ class CallOptionsTest {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // callers that are compiled without null checks may pass null
+    @SuppressWarnings("NullAway") // callers compiled without null checks can pass null
     void missingTimeoutIsNamed() {
         assertThatNullPointerException()
                 .isThrownBy(() -> CallOptions.none().timeout(null))

@@ -16,7 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests which interfaces are rejected because of callbacks. Interfaces whose methods use only data types are accepted.
+ * Tests which interfaces are rejected because they need callbacks. Interfaces whose methods use only data types are
+ * accepted.
  */
 class CallbacksTest {
 

@@ -13,7 +13,7 @@ import java.util.Map;
 import javax.tools.ToolProvider;
 
 /**
- * Compiles types for tests. The types may have the names of a library's types, so a test needs no such library on its
+ * Compiles types for tests. They can have the names of library types, so that a test does not need the library on its
  * class path.
  */
 public final class CompiledTypes {

@@ -15,7 +15,7 @@ public class TenantOfCaller implements ClientFilter {
 
     @Override
     public CompletionStage<Response> invoke(Invocation call, Invoker next) {
-        if (!call.metadata().contains("x-tenant")) { // CallOptions may have set another tenant for this call.
+        if (!call.metadata().contains("x-tenant")) { // CallOptions might have set another tenant for this call.
             call.metadata().put("x-tenant", "blue");
         }
         return next.invoke(call);

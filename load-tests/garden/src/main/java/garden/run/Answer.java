@@ -42,7 +42,7 @@ record Answer(String state, List<Found> causes) {
 
     /**
      * Returns a suffix for the text of a recommended change. The suffix contains the property to set, because the text
-     * itself may omit it.
+     * itself might omit it.
      */
     private static String setting(JsonNode change) {
         String property = text(change.path("property"));

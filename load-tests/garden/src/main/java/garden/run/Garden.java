@@ -3,7 +3,7 @@ package garden.run;
 import garden.world.World;
 
 /**
- * Everything that a fault may change: the shop application, the load, and the services on which the application
+ * Everything that a fault can change: the shop application, the load, and the services on which the application
  * depends.
  */
 public record Garden(World world, Shop shop, Load load) {

@@ -1,6 +1,6 @@
 package garden.run;
 
-/** Regular expressions for the words that a correct diagnosis may use for each kind of cause. */
+/** Regular expressions for the words that a correct diagnosis can use for each kind of cause. */
 public final class Kind {
 
     public static final String CODE = "comput|\\bcode\\b|cpu|processor|busy|hot (method|code)|loop|runs? in";

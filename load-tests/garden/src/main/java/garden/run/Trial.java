@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // The fault in another application may have slowed this application down.
+                awaitHealthy(); // The fault in another application might have slowed this application down.
             }
         }
         throw new IllegalStateException("the loop above returns");
@@ -114,7 +114,7 @@ final class Trial {
     /**
      * Waits until the shop application is healthy.
      *
-     * @return true if the next fault may be injected; false if the shop must be restarted
+     * @return true if the next fault can be injected; false if the shop must be restarted
      */
     boolean awaitHealthy() throws Exception {
         if (broken) {

@@ -9,7 +9,7 @@ interface Engine {
 
     String user();
 
-    /** Returns the JDBC URL of the server at the given port, which may be the port of a {@link Link}. */
+    /** Returns the JDBC URL of the server at the given port, which can be the port of a {@link Link}. */
     String url(int port);
 
     /**

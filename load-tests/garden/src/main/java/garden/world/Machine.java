@@ -49,7 +49,7 @@ public final class Machine {
     }
 
     /**
-     * Returns whether this process may set a quota, which requires version 1 of cgroups and root privileges.
+     * Returns whether this process is allowed to set a quota, which requires version 1 of cgroups and root privileges.
      */
     private static boolean allowsQuota() {
         return Files.isWritable(GROUPS.resolve("cgroup.procs"));

@@ -13,7 +13,7 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.core.env.Environment;
 
 /**
- * Prints figures when the application is ready: the number of loaded classes, the CPU and wall time since the JVM
+ * Prints measurements when the application is ready: the number of loaded classes, the CPU and wall time since the JVM
  * started, the number of live threads, and the size of the heap after a collection. If the application defines a first
  * call, makes this call and prints its duration. Before the threads are counted and the heap is measured, requests each
  * path in the {@code startup.read} property from the application's web server. Then ends the process.
@@ -69,7 +69,7 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 10;
     }
 
-    /** Repeats the call until it succeeds. The client starts before the provider, so connecting may take a moment. */
+    /** Repeats the call until it succeeds. The client starts before the provider, so connecting can take a moment. */
     private static long firstSuccess(FirstCall first) {
         RuntimeException last = new IllegalStateException("not called");
         for (int attempt = 0; attempt < 100; attempt++) {

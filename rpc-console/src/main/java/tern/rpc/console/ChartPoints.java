@@ -11,7 +11,8 @@ import tern.rpc.metrics.LatencyWindow;
 
 /**
  * The points of the charts, as JSON data. All points together are ten times as large as the rest of the answer. A page
- * that has the points of an earlier answer therefore receives only the points that changed since then. Thread-safe.
+ * that already has the points of an earlier answer therefore receives only the points that have changed since then.
+ * Thread-safe.
  */
 final class ChartPoints {
 

@@ -27,7 +27,7 @@ final class ConsoleAnswers {
     private final int maxMessages;
     private final List<String> texts = new ArrayList<>();
     private long bytes;
-    private String whyCut = ""; // why the answers are truncated; empty if they are complete
+    private String whyCut = ""; // the reason why the answers are truncated; empty if they are complete
 
     /** @param maxMessages the maximum number of messages of a stream */
     ConsoleAnswers(JsonMethod json, MethodType type, int maxMessages) {
@@ -95,7 +95,7 @@ final class ConsoleAnswers {
         return !whyCut.isEmpty();
     }
 
-    /** Returns why the answers are truncated; empty if they are not. */
+    /** Returns the reason why the answers are truncated; empty if they are complete. */
     String whyCut() {
         return whyCut;
     }

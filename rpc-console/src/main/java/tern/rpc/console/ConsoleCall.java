@@ -24,6 +24,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.limit.Share;
 import tern.rpc.metrics.SlowCallRing.PhaseTime;
+import tern.rpc.serialization.JsonEstimate;
 import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.MessageStream;
@@ -171,6 +172,7 @@ final class ConsoleCall implements ServerCall {
         }
         byte[] text = messages.isEmpty() ? NO_ARGUMENTS : messages.get(0);
         try {
+            JsonEstimate.check(text, 0, text.length);
             // CallRequest.argumentsOf has already removed the array around a single argument.
             return json.readArguments(text, 0, text.length, method.parameters().size() == 1);
         } catch (SerializationException e) {

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.serialization.JsonEstimate;
 import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Message;
@@ -22,7 +23,7 @@ final class ConsoleStream implements MessageStream {
     private final JsonMethod json;
     private final List<byte[]> requests;
     private final AtomicLong credit = new AtomicLong();
-    // The number of pending deliveries. The thread that increments it to 1 performs all deliveries.
+    // The number of pending deliveries. The thread that increments this number to 1 performs all deliveries.
     private final AtomicInteger work = new AtomicInteger();
     private int next; // Only the delivering thread uses this field.
     private boolean endDelivered; // Only the delivering thread uses this field.
@@ -110,6 +111,7 @@ final class ConsoleStream implements MessageStream {
         @Override
         public @Nullable Object decode() {
             try {
+                JsonEstimate.check(text, 0, text.length);
                 @Nullable Object[] values = json.readArguments(text, 0, text.length, true);
                 return values.length == 0 ? null : values[0];
             } catch (SerializationException e) {

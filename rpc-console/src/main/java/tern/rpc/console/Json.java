@@ -13,9 +13,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Reads and writes the JSON of the console's endpoint. Does not use the application's mapper, because its settings
- * would change the versioned JSON format. The characters {@code <}, {@code >}, {@code &} and {@code '} are always
- * escaped. Thread-safe.
+ * Reads and writes the JSON of the console's endpoint. Does not use the application's mapper, because the application's
+ * settings would change the versioned JSON format. The characters {@code <}, {@code >}, {@code &} and {@code '} are
+ * always escaped. Thread-safe.
  */
 final class Json {
 

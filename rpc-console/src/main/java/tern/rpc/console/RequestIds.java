@@ -7,7 +7,7 @@ import java.security.NoSuchAlgorithmException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ids of recent requests, so that a request that a browser or a proxy sends again makes no second call.
+ * The ids of recent requests. If a browser or a proxy repeats a request, the known id prevents a second call.
  * Thread-safe.
  */
 final class RequestIds {

@@ -21,7 +21,7 @@ public final class RpcConsoleEndpoint {
 
     /**
      * The endpoint's id. The id contains no dash, because Spring Boot logs a warning about an id with a dash. Property
-     * names may still spell the id with a dash.
+     * names can still spell the id with a dash.
      */
     static final String ID = "rpcConsole";
 

@@ -25,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class ServiceCatalog {
 
-    /** The reason why a method with plain bytes as messages cannot be called. */
+    /** The reason why a method whose messages are plain bytes cannot be called. */
     static final String RAW = "This method encodes its messages itself, so it cannot be called with JSON.";
 
     private final Supplier<@Nullable RpcServer> server;
@@ -157,7 +157,7 @@ final class ServiceCatalog {
                         : null);
         List<MethodDescriptor> overloads = export.service().overloads(method.name());
         boolean overloaded = overloads.size() > 1;
-        // The overload suffix of a plain HTTP path, such as find~L, may match several overloads.
+        // The overload suffix of a plain HTTP path, such as find~L, can match several overloads.
         boolean ambiguous = overloads.stream()
                         .filter(other -> letters(other).equals(letters(method)))
                         .count()

@@ -89,7 +89,7 @@ class ConsoleCostTest {
         return Set.copyOf(Thread.getAllStackTraces().keySet());
     }
 
-    /** Returns the names of the new threads, without the numbers in these names. */
+    /** Returns the names of the new threads, without numbers. */
     private static Set<String> startedSince(Set<Thread> before) {
         return alive().stream()
                 .filter(thread -> !before.contains(thread))

@@ -30,7 +30,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile boolean last;
     // The previous attempt's failure. Only the thread of the current attempt uses this field.
     private @Nullable RpcException before;
-    // Whether a provider has executed a failed attempt: YES if at least one was executed, otherwise MAYBE if at least
+    // Whether a provider has executed a failed attempt: YES if at least one attempt was executed, otherwise MAYBE if
     // one may have been executed, otherwise NO. Only the thread of the current attempt uses this field.
     private Executed executed = Executed.NO;
 

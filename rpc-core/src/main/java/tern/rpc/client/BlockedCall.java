@@ -13,8 +13,8 @@ import tern.rpc.transport.EventLoopThread;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A nested call that has no filters and whose caller blocks. The call stores the provider of the last attempt. Only the
- * caller's thread uses it, but any thread may cancel it.
+ * A nested call without filters whose caller blocks. Remembers the provider of the last attempt. Only the caller's
+ * thread uses this object, but any thread may cancel the call.
  */
 final class BlockedCall extends NestedCall {
 
@@ -27,7 +27,7 @@ final class BlockedCall extends NestedCall {
     }
 
     /**
-     * Rejects a blocking call on an event loop of Tern. Only the event loop itself reads the answer and notices the
+     * Rejects a blocking call on an event loop of Tern. Only the event loop itself could read the answer and notice the
      * deadline, so all of its connections would hang forever. Logs a warning on an event loop of another library.
      *
      * @throws IllegalStateException if the calling thread is an event loop of Tern
@@ -43,8 +43,8 @@ final class BlockedCall extends NestedCall {
     }
 
     /**
-     * Stores the attempt that is about to be sent, so that a cancellation can fail the attempt. Fails the attempt
-     * immediately if the call is already cancelled.
+     * Stores the attempt that is about to be sent, so that a cancellation can fail it. Fails the attempt immediately if
+     * the call is already cancelled.
      */
     void attempts(Endpoint provider, PendingCall next) {
         endpoint = provider;

@@ -10,8 +10,8 @@ import tern.rpc.Phase;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * The future that an asynchronous method returns to its caller. Cancelling it cancels the call. If a thread that serves
- * a call waits for this future, the wait is recorded as {@link Phase#UNATTRIBUTED} in the ledger of the served call.
+ * The future that an asynchronous method returns to its caller. Cancelling it cancels the call. If a thread that is
+ * serving a call waits for this future, the wait is recorded as {@link Phase#UNATTRIBUTED} in the served call's ledger.
  */
 final class CallFuture<T extends @Nullable Object> extends GuardedFuture<T> implements CallScope {
 
@@ -69,10 +69,9 @@ final class CallFuture<T extends @Nullable Object> extends GuardedFuture<T> impl
     }
 
     /**
-     * Cancels the call. If the filters have not passed the call on yet, the call is cancelled as soon as they pass it
-     * on. The future then fails with the call's failure. This method is called when the served call that made this call
-     * is cancelled. The method is also called before the caller gets a failure, such as an exception that a filter
-     * threw.
+     * Cancels the call. If the filters have not passed the call on yet, it is cancelled as soon as they do. The future
+     * then fails with the call's failure. This method is called when the served call that made this call is cancelled,
+     * and before the caller gets a failure such as an exception from a filter.
      */
     void giveUp() {
         givenUp = true;

@@ -3,8 +3,8 @@ package tern.rpc.client;
 import java.util.concurrent.Executor;
 
 /**
- * Runs the callbacks of one call, and is notified when the filters have passed the call on and when they have received
- * its answer.
+ * Runs one call's callbacks, and is notified when the filters have passed the call on, and when they have received its
+ * answer.
  */
 interface CallScope extends Executor {
 

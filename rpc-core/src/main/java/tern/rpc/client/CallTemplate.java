@@ -38,7 +38,8 @@ record CallTemplate(
 
     /**
      * @param runsOn the executor that decodes the answer and completes stages, see {@link Invocation#executor()}
-     * @param serving the call that the current thread serves, whose deadline limits the new call; null for none
+     * @param serving the call that the current thread serves, whose deadline also applies to the new call; null for
+     *     none
      * @throws RpcException CANCELLED if the served call has been cancelled before its deadline
      */
     Invocation invocation(

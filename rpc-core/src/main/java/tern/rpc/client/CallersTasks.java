@@ -7,8 +7,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The tasks of a call whose caller blocks. The caller's thread runs them while it waits. The call therefore needs no
- * callback thread, and can end even while all callback threads wait for other calls. Any thread may call
- * {@link #execute}.
+ * callback thread, and can end even while all callback threads are waiting for other calls. Any thread may call {@link
+ * #execute}.
  */
 final class CallersTasks implements Executor {
 
@@ -49,7 +49,7 @@ final class CallersTasks implements Executor {
         return tasks.isEmpty();
     }
 
-    /** Passes all remaining and later tasks to another executor, because the caller's thread no longer waits. */
+    /** Passes all remaining and later tasks to another executor, because the caller's thread has stopped waiting. */
     void leave() {
         gone = true;
         handOver();

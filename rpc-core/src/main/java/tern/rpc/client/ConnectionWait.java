@@ -40,7 +40,7 @@ record ConnectionWait(NanoClock clock, BooleanSupplier closed) {
     }
 
     /**
-     * Waits for a provider, for a reference that must be checked at startup.
+     * Waits for a provider of a reference that must be checked at startup.
      *
      * @throws RpcException UNAVAILABLE if no provider can be reached; CANCELLED if the thread is interrupted
      */

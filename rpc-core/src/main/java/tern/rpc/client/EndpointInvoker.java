@@ -45,7 +45,7 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * @param executor runs the callbacks of probes
-     * @param timer runs the checks for providers on behalf of waiting calls, and examines silent providers
+     * @param timer checks on behalf of waiting calls whether a provider is available, and checks silent providers
      */
     EndpointInvoker(
             ServiceKey service,
@@ -74,8 +74,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Records that a filter replaced a call's executor and then passed the call on. The {@link CallScope} of such a
-     * call is not notified that the call was passed on.
+     * Records that a filter has replaced a call's executor and then passed the call on, so that the call's {@link
+     * CallScope} was not notified.
      */
     void passedOnUnseen() {
         if (!passedOnUnseen) {
@@ -91,7 +91,7 @@ final class EndpointInvoker implements AutoCloseable {
         return passedOnUnseen;
     }
 
-    /** Returns the object that makes calls wait for a provider. */
+    /** Returns the object that lets calls wait for a provider. */
     ProviderWait providerWait() {
         return wait;
     }
@@ -170,7 +170,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Waits for the delay that the failed provider requested, because the next attempt goes to the same provider.
+     * Waits for the delay requested by the provider that failed, because the next attempt goes to the same provider.
      *
      * @return false if the remaining time of the call is too short
      */
@@ -200,7 +200,7 @@ final class EndpointInvoker implements AutoCloseable {
             boolean isCopy) {
         long now = clock.nanoTime();
         boolean missing = failure != null && cluster.isServiceMissing(target, failure, now);
-        // a missing service does not show how quick or reliable the provider's other services are
+        // a missing service says nothing about how fast or reliable the provider's other services are
         boolean isMoved = FurtherAttempts.isMoved(failure);
         // a probe has a later deadline than the call
         Deadline deadline = isCopy ? Deadline.none() : call.deadline();
@@ -235,8 +235,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Records an attempt that will be cancelled because another provider answered first. The record is a part of the
-     * state of the attempt's provider.
+     * Records, in the state of its provider, an attempt that will be cancelled because another provider answered first.
      */
     void outlasted(Target target, ClientMethod method, long startedNanos) {
         long now = clock.nanoTime();
@@ -246,10 +245,9 @@ final class EndpointInvoker implements AutoCloseable {
     /**
      * Sends a probe (a copy of an idempotent call) to a provider that was slow or failed, if a probe is due. The
      * outcome of the probe shows whether the provider has recovered. The caller does not wait for the probe. The probe
-     * waits longer for its answer than the original call, because a late answer shows that an overloaded provider still
-     * serves its calls. The probe keeps no arguments after it has been sent, and no probe is sent while the provider
-     * does not read its requests. If probes kept their arguments, waiting probes with large arguments would occupy much
-     * memory.
+     * waits longer for its answer than the original call, because even a late answer shows that an overloaded provider
+     * is serving its calls. A sent probe keeps no arguments, and no probe is sent while the provider is not reading its
+     * requests. Otherwise, waiting probes with large arguments could occupy much memory.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -281,9 +279,9 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns the connection for an asynchronous attempt. If the connection cannot be opened, for example because the
-     * client's keys cannot be used, fails the attempt. If this method threw an exception instead, no code would handle
-     * it, and the attempt would stay in flight for ever.
+     * Returns the connection for an asynchronous attempt. Fails the attempt if the connection cannot be opened, for
+     * example because the client's keys are unusable. If this method threw an exception instead, nothing would handle
+     * it, and the attempt would stay in flight forever.
      *
      * @return null if the attempt has failed
      */
@@ -303,7 +301,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Throws DEADLINE_EXCEEDED if the call's deadline has passed, because the caller no longer waits for the answer.
+     * Throws DEADLINE_EXCEEDED if the call's deadline has passed, because the caller has stopped waiting for the
+     * answer.
      */
     void checkDeadline(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
@@ -315,7 +314,7 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Counts a call towards the retry budget. Called by code that makes its attempts itself, without this class. */
+    /** Counts a call towards the retry budget. Called by code that makes the call's attempts without this class. */
     void begun() {
         retries.called();
     }

@@ -9,8 +9,8 @@ import tern.rpc.Response;
 import tern.rpc.transport.PendingCall;
 
 /**
- * An asynchronous call that passes through filters. The call ends once: when the filters end it, or at its deadline
- * while a filter holds it. Thread-safe.
+ * An asynchronous call that passes through filters. The call ends only once: when the filters end it, or at its
+ * deadline if a filter still holds it then. Thread-safe.
  */
 final class FilteredCall implements BiConsumer<@Nullable Response, @Nullable Throwable> {
 

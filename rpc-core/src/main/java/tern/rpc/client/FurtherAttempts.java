@@ -23,8 +23,8 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.UnsentCallException;
 
 /**
- * Decides whether a call is attempted again after a failed attempt. Also ends attempts whose provider has become
- * silent, for example because its process is frozen, if their method is idempotent and another provider can take the
+ * Decides whether a call is attempted again after a failed attempt. Also ends attempts at a provider that has become
+ * silent, for example because its process is frozen, if the method is idempotent and another provider can take the
  * call. The call is then attempted again; otherwise, the call would wait for the silent provider until its deadline.
  * Thread-safe.
  */
@@ -33,17 +33,17 @@ final class FurtherAttempts {
     private static final Logger LOG = LoggerFactory.getLogger(FurtherAttempts.class);
 
     /**
-     * The minimum time without an answer to the client's ping. A provider that is only slow answers the ping earlier.
-     * The time that the connection needs to send a ping is added to this minimum.
+     * A provider counts as silent if it has not answered the client's ping for this time, plus the time that the
+     * connection needs to send a ping. A provider that is only slow answers the ping earlier.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** The interval at which providers are examined while calls to idempotent methods are in flight. */
+    /** The interval between checks for silent providers while calls to idempotent methods are in flight. */
     private static final long LOOK_MILLIS = 250;
 
     /**
      * The failure of an attempt that was ended because its provider is silent. The retry budgets have already counted
-     * its retry.
+     * the retry of this attempt.
      */
     private static final class SilentProvider extends RpcException {
         private static final long serialVersionUID = 1;
@@ -58,9 +58,9 @@ final class FurtherAttempts {
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final Runnable look = this::look;
-    private final AtomicBoolean looking = new AtomicBoolean(); // whether an examination of the providers is scheduled
+    private final AtomicBoolean looking = new AtomicBoolean(); // whether a check for silent providers is scheduled
 
-    /** @param timer runs the examinations of the providers; they do not block */
+    /** @param timer runs the checks for silent providers, which do not block */
     FurtherAttempts(Cluster cluster, RetryPolicy retries, NanoClock clock, ScheduledExecutorService timer) {
         this.cluster = cluster;
         this.retries = retries;
@@ -109,8 +109,8 @@ final class FurtherAttempts {
                 }
             }
         } finally {
-            // The next examination is scheduled even after an exception, for example of an executor that a filter has
-            // set. Otherwise, the other calls would wait for the silent provider until their deadlines.
+            // The next check is scheduled even after an exception, for example from an executor that a filter has set.
+            // Otherwise, the other calls would wait for the silent provider until their deadlines.
             if (anyWaits) {
                 lookLater();
             }
@@ -187,8 +187,8 @@ final class FurtherAttempts {
     /**
      * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
      * the whole service. That provider certainly did not run the call, and another provider may have the service. The
-     * repetition does not count towards the retry budget. Such a repetition causes no overload, because later calls
-     * avoid the provider.
+     * repetition does not count towards the retry budget. It causes no overload, because later calls avoid the provider
+     * without the service.
      */
     private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
         long now = clock.nanoTime();
@@ -200,10 +200,10 @@ final class FurtherAttempts {
     }
 
     /**
-     * Returns whether another connection can accept the call: another provider that may take calls of the given method
-     * and tag is available and does not lack the service. After UNAVAILABLE, a provider to which the client is still
-     * connecting is sufficient. If the attempt's connection was lost, a new connection to the same provider is also
-     * sufficient, because it may be open before the caller sees the failure.
+     * Returns whether the call can use another connection: another provider for the given method and tag is available
+     * and does not lack the service. After UNAVAILABLE, a provider that the client is still connecting to is
+     * sufficient. If the attempt's connection was lost, a new connection to the same provider is also sufficient,
+     * because it may be open before the caller sees the failure.
      */
     private boolean canGoElsewhere(
             ClientMethod method, Invocation call, RpcException failure, Target used, PendingCall attempt) {

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.EventLoopThread;
 
 /**
- * A future that rejects a wait on an event loop, as {@link BlockedCall#checkMayBlock} does for a blocking call. The
- * futures that are derived from it, for example by {@link #thenApply}, do the same.
+ * A future that rejects a wait on an event loop, as {@link BlockedCall#checkMayBlock} does for a blocking call. Futures
+ * derived from it, for example by {@link #thenApply}, do the same.
  */
 class GuardedFuture<T extends @Nullable Object> extends CompletableFuture<T> {
 

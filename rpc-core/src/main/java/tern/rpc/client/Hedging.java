@@ -71,7 +71,7 @@ final class Hedging {
         try {
             return timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            return null; // The client is closed, and the failure of the first attempt says so.
+            return null; // The client is closed, which the failure of the first attempt reports.
         }
     }
 
@@ -84,7 +84,7 @@ final class Hedging {
         return !budget.retries.isShort() && budget.hedges.spend();
     }
 
-    /** Counts a hedge that has been sent. */
+    /** Counts a sent hedge. */
     void sent() {
         budget.sent.increment();
     }

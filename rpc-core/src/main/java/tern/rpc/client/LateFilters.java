@@ -17,7 +17,7 @@ import tern.rpc.StatusCode;
  */
 final class LateFilters {
 
-    /** The time after the deadline during which filters may still pass on the failure of a call that was sent. */
+    /** How long after the deadline filters may still pass on the failure of a call that was sent. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ProviderWait timer;
@@ -59,8 +59,8 @@ final class LateFilters {
 
     /**
      * Schedules the check at the deadline, unless it is already scheduled. Called when the filters have returned, and
-     * when they have received the answer. Does nothing if the client is closed, because a closed client fails its calls
-     * itself.
+     * when they have received the answer. Does nothing if the client is closed, because a closed client itself fails
+     * its calls.
      */
     void watch() {
         if (!over.getAsBoolean()
@@ -79,7 +79,7 @@ final class LateFilters {
         }
     }
 
-    /** Called when the call has ended, so that its arguments and its result are not kept until its deadline. */
+    /** Called when the call has ended, so that its arguments and result are not kept until its deadline. */
     void ended() {
         ProviderWait.Later look = planned;
         if (look != null) {

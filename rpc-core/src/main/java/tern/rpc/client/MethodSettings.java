@@ -26,7 +26,9 @@ public record MethodSettings(
         @Nullable String hashKey,
         @Nullable Boolean hedged) {
 
-    /** Settings without any value. The settings of the next level then apply, such as the settings of the service. */
+    /**
+     * Settings without any value. The settings of the next level apply instead, such as the settings of the service.
+     */
     public static final MethodSettings NONE = new MethodSettings(null, null, null);
 
     public MethodSettings {

@@ -17,7 +17,7 @@ final class NonBlockingThreads {
 
     private static final String MARK = "reactor.core.scheduler.NonBlocking";
 
-    /** Whether a class of threads has the mark. */
+    /** Whether a thread class has Reactor's marker interface. */
     private static final ClassValue<Boolean> MARKED = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
@@ -27,7 +27,7 @@ final class NonBlockingThreads {
 
     private static final int MAX_METHODS = 1_000;
 
-    /** The methods for which the warning has been logged. */
+    /** The methods that the warning has already been logged for. */
     private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
 
     private NonBlockingThreads() {}

@@ -18,8 +18,8 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
     private static final int MAX_ADDRESSES_NAMED = 5;
 
     /**
-     * Explains in the last attempt's failure why no other provider accepted the call. The message then names up to
-     * {@value #MAX_ADDRESSES_NAMED} further addresses.
+     * Adds to the last attempt's failure why no other provider accepted the call. The message then names up to {@value
+     * #MAX_ADDRESSES_NAMED} further addresses.
      */
     RpcException explained(RpcException failure, Target used) {
         if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {
@@ -62,7 +62,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
     }
 
     /**
-     * Returns up to {@value #MAX_ADDRESSES_NAMED} addresses with the reason why each of them cannot be reached, for error
+     * Returns up to {@value #MAX_ADDRESSES_NAMED} addresses, each with the reason why it cannot be reached, for error
      * messages.
      */
     String all() {

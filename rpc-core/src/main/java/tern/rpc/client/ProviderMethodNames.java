@@ -13,7 +13,7 @@ import tern.rpc.endpoint.Endpoint;
  */
 final class ProviderMethodNames {
 
-    /** The maximum number of names. Without this limit, frequently changing providers could exhaust the memory. */
+    /** The maximum number of names, because frequently changing providers could otherwise exhaust the memory. */
     private static final int MAX_NAMES = 1_024;
 
     private final String method;
@@ -41,9 +41,9 @@ final class ProviderMethodNames {
     }
 
     /**
-     * Returns the name of a call that has ended. If the provider failed, the name contains the status, as in
-     * {@code StockService.reserve at 10.0.0.7:20880 (failed UNAVAILABLE)}. The diagnosis then finds failed calls even
-     * if the application handles their exceptions, for example by a retry.
+     * Returns the name of a call that has ended. If the provider failed, the name contains the status, as in {@code
+     * StockService.reserve at 10.0.0.7:20880 (failed UNAVAILABLE)}. The diagnosis can then find failed calls even if
+     * the application handles their exceptions, for example by retrying.
      *
      * @param endpoint the provider's address; null if the call reached no provider
      * @param failure null if the call succeeded
@@ -57,7 +57,7 @@ final class ProviderMethodNames {
 
     /**
      * Returns whether the status means that the provider failed. DEADLINE_EXCEEDED only means that the call was slow.
-     * UNIMPLEMENTED is not a failure, because the body of a default method may run instead.
+     * UNIMPLEMENTED is not a failure, because the body of a default method can run instead.
      */
     private static boolean isFailureOfProvider(StatusCode code) {
         return switch (code) {

@@ -20,7 +20,7 @@ import tern.rpc.cluster.Cluster;
 /** Makes calls wait until a provider is available, if their settings allow this. Thread-safe. */
 final class ProviderWait {
 
-    /** The interval at which a waiting call checks whether a provider is available. */
+    /** The interval between a waiting call's checks for an available provider. */
     private static final long LOOK_EVERY_MILLIS = 10;
 
     private final Cluster cluster;
@@ -127,8 +127,8 @@ final class ProviderWait {
         }
 
         /**
-         * Ends the wait. Only the first call of this method has an effect, because the timer and another thread may
-         * both call it.
+         * Ends the wait. Only the first invocation has an effect, because both the timer and another thread might call
+         * this method.
          */
         private void finish() {
             if (finished.compareAndSet(false, true)) {
@@ -148,7 +148,7 @@ final class ProviderWait {
     }
 
     /**
-     * Runs the task on the call's executor, or on the calling thread if the client is closed. In a closed client, the
+     * Runs the task on the call's executor, or on the calling thread if the client is closed. In the latter case, the
      * call then fails.
      */
     static void execute(Invocation call, Runnable task) {

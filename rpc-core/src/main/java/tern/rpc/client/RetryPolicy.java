@@ -11,10 +11,10 @@ import tern.rpc.cluster.AttemptBudget;
  * Decides whether a failed attempt of a call to one service is retried. A call is retried at most once, or twice if its
  * method is idempotent. If the method did not run in the failed attempt, the next attempt goes to another provider. If
  * the method may have run, only the first attempt is retried, and only if the method is idempotent. No call is repeated
- * after its deadline, after its cancellation, or if the server forbids the repetition. One budget limits the service's
- * retries, and another budget limits the retries after failures of one provider. Retries therefore do not amplify an
- * overload, and one provider cannot use up the retries that other providers need. The budgets do not limit retries of
- * calls that reached a provider without the service; {@link FurtherAttempts} allows these retries. Thread-safe.
+ * after its deadline or its cancellation, or if the server forbids it. One budget limits the service's retries, and
+ * another budget limits the retries after failures of one provider. Retries therefore do not amplify an overload, and
+ * one provider cannot use up the retries that other providers need. The budgets do not limit retries of calls that
+ * reached a provider without the service; {@link FurtherAttempts} allows these retries. Thread-safe.
  */
 final class RetryPolicy {
 
@@ -27,12 +27,12 @@ final class RetryPolicy {
         this.budget = AttemptBudget.forRetries(clock);
     }
 
-    /** Returns the maximum number of attempts for a call that may already have run. */
+    /** Returns the maximum number of attempts for a call whose method may already have run. */
     private static int attempts(boolean idempotent) {
         return idempotent ? ATTEMPTS_OF_IDEMPOTENT : 1;
     }
 
-    /** Counts a new call, which increases the budget for retries. */
+    /** Counts a new call, which increases the retry budget. */
     void called() {
         budget.called();
     }
@@ -42,7 +42,7 @@ final class RetryPolicy {
         return retries.sum();
     }
 
-    /** Returns whether more than half of the budget for retries is spent. */
+    /** Returns whether more than half of the retry budget is spent. */
     boolean isShort() {
         return budget.isShort();
     }
@@ -94,7 +94,7 @@ final class RetryPolicy {
         return false;
     }
 
-    /** Returns a retry to the budgets, because it was not made. */
+    /** Returns a retry to the budgets if it was not made after all. */
     void giveBack(AttemptBudget ofProvider) {
         budget.giveBack();
         ofProvider.giveBack();

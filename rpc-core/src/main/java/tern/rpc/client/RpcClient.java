@@ -62,18 +62,15 @@ public final class RpcClient implements AutoCloseable {
      */
     private static final int CALLBACK_THREADS = 200;
 
-    /**
-     * The time for which a new reference waits for its first addresses. Name resolution usually takes a few
-     * milliseconds.
-     */
+    /** How long a new reference waits for its first addresses. Name resolution usually takes a few milliseconds. */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
-    /** The maximum number of simultaneous lookups of host names. A name server may take seconds to answer. */
+    /** The maximum number of simultaneous lookups of host names. A name server can take seconds to answer. */
     private static final int LOOK_UP_THREADS = 4;
 
     /**
-     * The transport for one protocol, and the connections that references share. References share connections only if
-     * they have the same supplier of TLS settings.
+     * The transport for one protocol, with the connections that its references share. Only references with the same
+     * supplier of TLS settings share connections.
      */
     private record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, Nodes> shared) {
 
@@ -140,8 +137,8 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Creates a timer that removes cancelled tasks immediately, because the task of a cancelled hedge contains the
-     * arguments of its call.
+     * Creates a timer that removes cancelled tasks immediately, because a cancelled hedge's task contains the call's
+     * arguments.
      */
     static ScheduledThreadPoolExecutor newTimer() {
         ScheduledThreadPoolExecutor timer =
@@ -199,7 +196,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param providers the service's current providers
      * @param cluster the state of the provider list and of each provider
-     * @param attempts the additional attempts and fallbacks of all of this client's references to the service
+     * @param attempts the additional attempts and fallbacks of all the client's references to the service
      */
     public record Reference(
             ServiceKey service, List<Provider> providers, ClusterReport cluster, AttemptCounts attempts) {
@@ -213,9 +210,9 @@ public final class RpcClient implements AutoCloseable {
     /**
      * The counts for one service since the client started.
      *
-     * @param retries attempts that repeated a failed attempt
-     * @param hedges attempts sent to a second provider because the first attempt was slow
-     * @param fallbacks calls that no provider accepted and that a fallback answered
+     * @param retries the number of attempts that repeated a failed attempt
+     * @param hedges the number of attempts sent to a second provider because the first attempt was slow
+     * @param fallbacks the number of calls that no provider accepted and a fallback answered
      */
     public record AttemptCounts(long retries, long hedges, long fallbacks) {}
 
@@ -261,7 +258,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @throws IllegalArgumentException if the interface or a setting is invalid; the message names the method
      * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached; CANCELLED if
-     *     the thread is interrupted during the check, which stays interrupted
+     *     the thread is interrupted during the check; the interrupt flag stays set
      * @throws IllegalStateException if this client is closed
      */
     public <T> T refer(ServiceReference<T> reference) {
@@ -275,7 +272,7 @@ public final class RpcClient implements AutoCloseable {
         try {
             return connected(reference, service, wire, endpoints);
         } catch (RuntimeException | Error e) {
-            // The caller gets no proxy, so no other code would close the connections.
+            // The caller gets no proxy, so nothing else would close the connections.
             references.remove(endpoints);
             endpoints.close();
             if (e instanceof RejectedExecutionException) {
@@ -349,7 +346,7 @@ public final class RpcClient implements AutoCloseable {
 
     /**
      * Connects to a provider of a reference immediately, even during the pause after a failed attempt, and blocks until
-     * a provider is connected. Use it when the application knows that a provider has just started.
+     * a provider is connected. Call this when the application knows that a provider has just started.
      *
      * @param proxy a proxy that {@link #refer} returned
      * @param atMost the maximum time to block
@@ -411,10 +408,9 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the timeout of calls that have no more specific timeout. This timeout includes all attempts. The client
-         * sends the remaining time to the server. When the timeout expires, the call fails with DEADLINE_EXCEEDED. The
-         * server may have run it nevertheless. Streams have no default timeout (see
-         * {@link tern.rpc.RpcMethod#timeout()}).
+         * Sets the timeout for calls without a more specific one. It covers all attempts of a call. The client sends
+         * the remaining time to the server. When the timeout expires, the call fails with DEADLINE_EXCEEDED. The server
+         * may nevertheless have run it. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
          *
          * @param timeout a positive duration; the default is 3 seconds
          */
@@ -424,7 +420,7 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets how long {@link RpcClient#refer} waits for a provider if the reference requires a check.
+         * Sets the maximum time that {@link RpcClient#refer} waits for a provider if the reference requires a check.
          *
          * @param checkTimeout zero or more; the default is 3 seconds
          */
@@ -434,9 +430,9 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the token that the client sends with every call, except for references that have their own token. The
-         * token is sent as the {@code token} attachment on dubbo and as {@code authorization: Bearer} on HTTP. By
-         * default, no token is sent. Use TLS, because anyone who can read the bytes can read the token.
+         * Sets the token that the client sends with every call, except to the providers of references with their own
+         * token. The token is sent as the {@code token} attachment on dubbo and as {@code authorization: Bearer} on
+         * HTTP. By default, no token is sent. Use TLS, because anyone who can read the bytes can read the token.
          *
          * @throws IllegalArgumentException if the token is empty or contains characters other than visible ASCII
          */
@@ -446,7 +442,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets how references without their own settings choose among their providers. */
+        /** Sets how references choose among their providers if they have no settings of their own. */
         public Builder cluster(ClusterSettings cluster) {
             this.cluster = cluster;
             return this;
@@ -471,8 +467,8 @@ public final class RpcClient implements AutoCloseable {
          * Sets the factory of the threads that decode the answers of asynchronous calls and run application callbacks.
          * At most 200 threads exist at the same time. The default creates platform threads, which are daemons.
          *
-         * @param keepAlive the time after which an idle thread ends; the default is 60 seconds. If it is zero, each
-         *     task gets a new thread, which suits virtual threads
+         * @param keepAlive how long an idle thread stays alive; the default is 60 seconds. If it is zero, each task
+         *     gets a new thread, which suits virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;

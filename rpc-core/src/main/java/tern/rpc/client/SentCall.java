@@ -17,9 +17,7 @@ interface SentCall {
      */
     void expire();
 
-    /**
-     * Returns the last address to which the call was sent, for error messages, or null if the call has not been sent.
-     */
+    /** Returns the address that the call was last sent to, for error messages, or null if it has not been sent. */
     @Nullable
     Endpoint endpoint();
 }

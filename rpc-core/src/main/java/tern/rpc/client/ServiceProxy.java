@@ -104,9 +104,9 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     }
 
     /**
-     * Calls a default method, and runs its body locally if an older provider does not have the method. If the provider
-     * lacks the whole service in this group and version, the call fails, because running the body locally would hide a
-     * configuration error.
+     * Calls a default method at a provider, or runs its body locally if an older provider does not have the method. If
+     * the provider lacks the whole service in this group and version, the call fails, because running the body locally
+     * would hide a configuration error.
      */
     private @Nullable Object callOrDefault(ClientMethod called, Object proxy, Method method, Object[] arguments)
             throws Throwable {

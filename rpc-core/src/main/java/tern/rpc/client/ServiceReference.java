@@ -104,7 +104,7 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Sets the timeout of every method except streaming methods. The default is the client's timeout. */
+        /** Sets the timeout of all methods except streaming methods. The default is the client's timeout. */
         public Builder<T> timeout(Duration timeout) {
             return defaults(defaults.withTimeout(timeout));
         }
@@ -127,7 +127,7 @@ public record ServiceReference<T>(
         /**
          * Sets the number of dedicated connections to each endpoint.
          *
-         * @param own 1 or more, or 0 to share one connection with all other references; the default is 0
+         * @param own the number, or 0 (the default) to share one connection with all other references
          */
         public Builder<T> connections(int own) {
             this.connections = own;
@@ -172,9 +172,9 @@ public record ServiceReference<T>(
 
         /**
          * Sets an object that answers calls on the client if no provider accepts them. The object answers calls that
-         * fail with UNAVAILABLE, unless the method itself reported this failure. The object also answers calls that
-         * fail with DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if the method certainly did not run. Meters still count the
-         * call as failed. Streams have no fallback. The object's methods run on the thread that would have received the
+         * fail with UNAVAILABLE, unless the method itself reported this failure. It also answers calls that fail with
+         * DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED, if the method certainly did not run. Meters still count the call as
+         * failed. Streams have no fallback. The object's methods run on the thread that would have received the
          * failure.
          */
         public Builder<T> fallback(T answering) {
@@ -190,8 +190,8 @@ public record ServiceReference<T>(
         /**
          * Builds the reference.
          *
-         * @throws IllegalArgumentException if the interface or a setting is invalid. The group or the version may not
-         *     be a wildcard or a list, which only Dubbo supports
+         * @throws IllegalArgumentException if the interface or a setting is invalid. Wildcards and lists, which only
+         *     Dubbo supports, are not allowed in the group and version
          */
         public ServiceReference<T> build() {
             checkOne("group", group);

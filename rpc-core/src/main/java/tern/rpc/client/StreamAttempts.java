@@ -24,7 +24,7 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * A streaming call with its attempts. The call is sent to another endpoint only if three conditions hold: the first
- * endpoint certainly did not process the call, no message of the request stream can have been sent, and no answer has
+ * endpoint certainly did not process the call, certainly no message of the request stream was sent, and no answer has
  * arrived. Thread-safe.
  */
 final class StreamAttempts implements MessageSink, InboundPublisher.Source {
@@ -64,7 +64,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile @Nullable ClientStream stream;
     private volatile boolean committed; // True once a request may have been sent or an answer has arrived.
     private boolean requestsEnded;
-    // True if the sender has disabled compression even though the call's options enable it.
+    // True if the sender has disabled compression, although the call's options enable it.
     private boolean plain;
     private int requested; // The number of answers requested while the call may still be sent to another endpoint.
 
@@ -164,9 +164,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             opened(this, opened);
         }
 
-        /**
-         * Wakes a sender that may be blocking the serial executor's thread, and then completes the pending call.
-         */
+        /** Completes the pending call, after waking a sender that may be blocking the serial executor's thread. */
         @Override
         public void execute(Runnable completion) {
             wakeWriter();
@@ -268,7 +266,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         close(null);
     }
 
-    /** @param failure the failure of the call, which a sender learns, too; null if there is none */
+    /** @param failure the failure of the call, which is also passed to a sender; null if there is none */
     private void close(@Nullable Throwable failure) {
         if (over == null) {
             over = ended(failure);
@@ -306,6 +304,11 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         if (current != null) {
             current.pending.fail(reason);
         }
+    }
+
+    /** Returns whether the caller or the deadline has ended the call, rather than its server or its connection. */
+    boolean isCutShort(long now) {
+        return cancelled != null || deadline.isExpired(now);
     }
 
     private void cancel(String what, Throwable cause) {
@@ -404,8 +407,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             return reason;
         }
         Attempt running = attempt;
-        // The callback that would deliver the end may wait for the calling thread, or run on it. If nothing has been
-        // committed, another attempt may follow.
+        // The callback that would deliver the end may be waiting for the calling thread, or running on it. If nothing
+        // has been committed, another attempt may follow.
         boolean isEndWaiting = running != null && running.pending.isDone() && (committed || serial.isRunningHere());
         return isEndWaiting ? ended(null) : null;
     }

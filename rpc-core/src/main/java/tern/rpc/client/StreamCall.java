@@ -89,7 +89,7 @@ final class StreamCall implements StreamAttempts.Listener {
         answers.subscribe(subscriber);
     }
 
-    /** Returns the observer through which the application sends requests. Called before {@link #begin}. */
+    /** Returns the observer for sending the application's requests. Called before {@link #begin}. */
     StreamObserver<Object> requestObserver() {
         OutboundObserver observer = new OutboundObserver(descriptor.fullName(), attempts, serial, template.clock());
         attempts.writeWith(observer);
@@ -248,7 +248,9 @@ final class StreamCall implements StreamAttempts.Listener {
         } catch (Throwable e) {
             cause = e;
         }
-        long elapsedNanos = template.clock().nanoTime() - started;
+        long now = template.clock().nanoTime();
+        long elapsedNanos = now - started;
+        boolean early = attempts.isCutShort(now);
         operation.end();
         NestedCall observed = nested;
         if (observed != null) {
@@ -264,7 +266,11 @@ final class StreamCall implements StreamAttempts.Listener {
             answers.complete();
             result.complete(value);
         } else {
-            answers.fail(cause);
+            if (early || (cause instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED)) {
+                answers.failEarly(cause);
+            } else {
+                answers.fail(cause);
+            }
             result.completeExceptionally(cause);
         }
     }

@@ -15,9 +15,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A thread that blocks until a stage completes, and meanwhile runs the tasks passed to {@link #execute}. Therefore the
- * caller's thread decodes the answer and completes the stages even if filters surround a blocking call. Any thread may
- * call {@link #execute} and {@link #cancel}.
+ * A thread that blocks until a stage completes, and meanwhile runs the tasks passed to {@link #execute}. The caller's
+ * thread thus decodes the answer and completes the stages even if a blocking call passes through filters. Any thread
+ * may call {@link #execute} and {@link #cancel}.
  */
 final class WaitingCaller extends NestedCall implements CallScope {
 
@@ -29,7 +29,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
     private volatile @Nullable SentCall passedOn;
 
     /**
-     * @param afterwards runs the tasks that arrive after {@link #await} has returned, so that late answers are decoded
+     * @param afterwards runs the tasks that arrive after {@link #await} has returned, so that late answers are decoded,
      *     too
      * @param began the start of the call, for error messages
      * @param serving the call that the current thread serves; null for none
@@ -55,7 +55,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
     @Override
     public void passedOn(SentCall call) {
         passedOn = call;
-        // The call was cancelled before this thread passed it on, and the cancelling thread may not have seen the sent
+        // The call was cancelled before this thread passed it on, and the cancelling thread may have missed the sent
         // call.
         if (cancelled) {
             call.cancel();

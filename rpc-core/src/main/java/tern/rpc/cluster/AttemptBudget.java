@@ -22,7 +22,7 @@ public final class AttemptBudget {
     private long spent;
 
     /**
-     * @param shareOfCalls the maximum number of additional attempts as a share of the calls
+     * @param shareOfCalls the maximum number of additional attempts, as a fraction of the number of calls
      * @param perSecond the number of additional attempts per second that are always allowed
      */
     AttemptBudget(NanoClock clock, double shareOfCalls, int perSecond) {
@@ -32,12 +32,12 @@ public final class AttemptBudget {
         this.windowStart = clock.nanoTime();
     }
 
-    /** Creates the budget for retries (docs/limits.md). */
+    /** Creates a retry budget (docs/limits.md). */
     public static AttemptBudget forRetries(NanoClock clock) {
         return new AttemptBudget(clock, 0.1, 3);
     }
 
-    /** Creates the budget for hedges (docs/limits.md). */
+    /** Creates a hedge budget (docs/limits.md). */
     public static AttemptBudget forHedges(NanoClock clock) {
         return new AttemptBudget(clock, 0.05, 0);
     }
@@ -58,7 +58,7 @@ public final class AttemptBudget {
      * @return false if the budget is spent
      */
     public synchronized boolean spend() {
-        // allowed() is called first, because it resets the number of used attempts when a new window begins
+        // allowed() must be called first, because it resets the number of used attempts when a new window begins
         double allowed = allowed();
         if (spent + 1 > allowed) {
             return false;
@@ -67,14 +67,14 @@ public final class AttemptBudget {
         return true;
     }
 
-    /** Returns a reserved attempt to the budget, because the attempt was not made. */
+    /** Returns a reserved attempt to the budget if the attempt was not made after all. */
     public synchronized void giveBack() {
         spent = Math.max(0, spent - 1);
     }
 
     /** Returns whether more than half of the budget for the current window is spent. */
     public synchronized boolean isShort() {
-        // allowed() is called first, because it resets the number of used attempts when a new window begins
+        // allowed() must be called first, because it resets the number of used attempts when a new window begins
         double allowed = allowed();
         return 2 * spent > allowed;
     }

@@ -10,8 +10,8 @@ import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
 
 /**
- * Logs the changes of one state, such as a provider's state, at a limited rate: a burst of four lines, then one line
- * every 15 s. The last change is always logged, but possibly with a delay. Thread-safe.
+ * Logs the state changes of one object, such as a provider, at a limited rate: a burst of four lines, then one line
+ * every 15 s. The last change is always logged, although possibly with a delay. Thread-safe.
  */
 final class ChangeLog {
 

@@ -35,7 +35,7 @@ public final class Cluster implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
 
-    /** The interval between checks of the providers that the source no longer lists but that still answer. */
+    /** The interval between checks of unlisted providers that still answer. */
     private static final long LOOK_MILLIS = 1_000;
 
     private final String service;
@@ -53,7 +53,7 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
-    // The methods of RulesInForce, except timeLimit(), need this object's lock.
+    // This object's lock must be held when its methods are called, except timeLimit().
     private final RulesInForce rules = new RulesInForce();
     private volatile boolean chosenByKey;
     private volatile SharedSources.@Nullable Subscription subscription;
@@ -98,8 +98,8 @@ public final class Cluster implements AutoCloseable {
     /**
      * Subscribes to the source of the provider list.
      *
-     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider. Does not wait
-     *     if another reference has already waited for the same list without success
+     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider. There is no
+     *     wait if another reference has already waited for the same list in vain
      */
     public void start(Duration atMost) {
         SharedSources.Subscription made = sources.subscribe(source, service, this::changed);
@@ -197,8 +197,8 @@ public final class Cluster implements AutoCloseable {
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
         ProviderChoice.Connected connected = choice.connected(next.listed(), ruling);
         for (Instance instance : connected.instances()) {
-            // If a list contains an endpoint twice, only one target is created, so that the endpoint's node is acquired
-            // only once.
+            // Only one target is created even if a list contains an endpoint twice, so that the endpoint's node is
+            // acquired only once.
             chosen.computeIfAbsent(instance.endpoint(), listed -> target(instance, false, before));
         }
         for (Instance instance : choice.held(next, ruling)) {
@@ -226,8 +226,8 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider that
-     * is being connected. If none of these is available, picks any provider, and the call then fails with the reason
-     * why this provider cannot be reached.
+     * is being connected. If there is none of these, picks any provider, so that the call fails with the reason why
+     * that provider cannot be reached.
      *
      * @param method the method name
      * @param key the hash of the call's key, or 0 if the call has no key
@@ -287,7 +287,10 @@ public final class Cluster implements AutoCloseable {
                 : group;
     }
 
-    /** Connects to the providers with the tag, which were left out because the providers have too many tags. */
+    /**
+     * Connects to the providers with the given tag. They were left out because the providers have too many different
+     * tags.
+     */
     private synchronized @Nullable Group connectedGroup(String method, String tag, boolean forceTag) {
         String leftOut = routes.of(method).leftOut(tagOrDefault(tag));
         if (leftOut != null && choice.want(leftOut)) {
@@ -322,8 +325,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Records a failed attempt, and returns whether the provider lacks the whole service. If it does, this reference
-     * avoids the provider for some time while another provider can take the calls.
+     * Records a failed attempt, and returns whether the provider lacks the whole service. If so, this reference avoids
+     * the provider for some time, as long as another provider can take the calls.
      */
     public boolean isServiceMissing(Target target, RpcException failure, long now) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);
@@ -340,13 +343,13 @@ public final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /** Returns whether a provider other than {@code besides} can take the call and may have the service. */
+    /** Returns whether a provider other than {@code besides} can take the call, and probably has the service. */
     public boolean isServedElsewhere(String method, String tag, boolean forceTag, Target besides, long now) {
         Group group = group(method, tag, forceTag);
         return group != null && group.hasUsable(besides, now);
     }
 
-    /** Returns the providers that may take a call to the method with the given tag, including unreachable ones. */
+    /** Returns the providers for calls to the method with the given tag, including unreachable ones. */
     public List<Target> targets(String method, String tag, boolean forceTag) {
         Group group = group(method, tag, forceTag);
         return group == null ? List.of() : group.targets();
@@ -354,7 +357,7 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Records the outcome of an attempt that has ended. The method and the tag must be the values that were passed to
-     * {@link #pick}. With another method or tag, another balancer would record the outcome.
+     * {@link #pick}. Otherwise, the wrong balancer would record the outcome.
      *
      * @param tag the call's tag, or empty for the reference's tag
      */
@@ -406,13 +409,13 @@ public final class Cluster implements AutoCloseable {
         return rules.timeLimit(method);
     }
 
-    /** Returns whether the settings or rules choose the provider of a call by its key. */
+    /** Returns whether the settings or rules choose a call's provider by the call's key. */
     public boolean isChosenByKey() {
         return chosenByKey;
     }
 
     /**
-     * Returns true if a call to the method with the given tag would be sent immediately, or would wait only for a
+     * Returns whether a call to the method with the given tag would be sent immediately, or would wait only for a
      * connection that is being opened. Also returns true after {@link #close}, because waiting for a provider is then
      * pointless.
      */
@@ -459,12 +462,12 @@ public final class Cluster implements AutoCloseable {
         return source.advice();
     }
 
-    /** Returns the name that messages use for the source. */
+    /** Returns the name of the source for messages. */
     public String sourceName() {
         return source.toString();
     }
 
-    /** Ends the use of the source and of the connections. A second call has no effect. */
+    /** Releases the source and the connections. A second call has no effect. */
     @Override
     public void close() {
         SharedSources.@Nullable Subscription current;

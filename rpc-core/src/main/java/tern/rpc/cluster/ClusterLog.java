@@ -26,8 +26,7 @@ final class ClusterLog {
     }
 
     /**
-     * Logs that the client starts or stops using providers that the list does not contain. Called when a new list has
-     * come into use.
+     * Logs that the client starts or stops using unlisted providers. Called when a new list has come into use.
      *
      * @param source the name of the source of the lists
      */
@@ -44,7 +43,7 @@ final class ClusterLog {
         }
     }
 
-    /** Logs that a provider that lacked the service has served a call. */
+    /** Logs that a provider has served a call, after it had lacked the service. */
     void availableAgain(Target target) {
         changes.changed(Level.INFO, () -> service + " is available again at " + target.endpoint());
     }

@@ -11,10 +11,10 @@ import tern.rpc.transport.ClientConnection;
 /** The objects that all clusters of a client share. Thread-safe. */
 public final class ClusterParts {
 
-    /** The number of connections that may be opened in a burst. */
+    /** The maximum number of connections opened in a burst. */
     private static final int CONNECTIONS_AT_ONCE = 20;
 
-    /** The number of further connections that may be opened per second. */
+    /** The maximum number of connections opened per second after a burst. */
     private static final int CONNECTIONS_PER_SECOND = 50;
 
     private final NanoClock clock;
@@ -55,7 +55,7 @@ public final class ClusterParts {
      * Creates the cluster of a reference.
      *
      * @param service the name of the service in logs and error messages
-     * @param methods the names of the service's methods, for which rules may choose different providers
+     * @param methods the names of the service's methods, because rules can choose different providers for each method
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      */
     public Cluster cluster(

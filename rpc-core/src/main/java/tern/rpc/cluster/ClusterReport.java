@@ -17,9 +17,9 @@ import tern.rpc.transport.ClientConnection;
  * @param since the time when the list entered this state
  * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
- * @param held the number of unlisted providers that still answer and stay in use
- * @param heldFor how long unlisted providers have been kept in use, or zero if there are none
- * @param heldWhy the list change that was not applied, or empty if no unlisted providers are kept in use
+ * @param held the number of unlisted providers that stay in use because they still answer
+ * @param heldFor how long such unlisted providers have been kept in use, or zero if there are none
+ * @param heldWhy the list change that was not applied, or empty if there are no such providers
  * @param providers the providers that the client connects to
  */
 public record ClusterReport(
@@ -50,10 +50,9 @@ public record ClusterReport(
      * @param lastFailure the reason why the provider is not connected, or empty if it is connected
      * @param nextAttempt the time until the client's next planned attempt to connect, or null if no attempt is planned
      * @param held whether the provider stays in use although the source no longer lists it
-     * @param stalledFor how long the provider has sent nothing even though calls are waiting, or zero if it is not
-     *     stalled
+     * @param stalledFor how long the provider has sent nothing although calls are waiting, or zero if it is not stalled
      * @param cost the provider's response time as a multiple of the usual response time
-     * @param score the number by which load balancing compares providers; lower is better
+     * @param score the score that load balancing compares; lower is better
      * @param inFlight the number of calls and streams that have not ended
      * @param calls the number of calls and streams of all references that use the connection, since the client started
      * @param shareOfLastMinute the provider's share of this reference's calls in the last minute, from 0 to 1

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ClusterStatistics {
 
-    /** The time after which a provider that has become usable gets its full weight. */
+    /** How long a provider is usable before it gets its full weight. */
     static final long SLOW_START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private volatile double medianCost = 1;

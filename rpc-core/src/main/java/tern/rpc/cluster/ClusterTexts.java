@@ -8,8 +8,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.EndpointSnapshot;
 
 /**
- * Error messages for calls that find no provider. Each message states the reason, the time since which no provider has
- * been available, and where to look for the cause.
+ * Error messages for calls that find no provider. Each message states the reason, how long no provider has been
+ * available, and where to look for the cause.
  */
 final class ClusterTexts {
 

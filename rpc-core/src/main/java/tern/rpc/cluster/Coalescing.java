@@ -16,7 +16,10 @@ public final class Coalescing {
     private long passedNanos;
     private long gapNanos = MIN_GAP_NANOS;
 
-    /** Returns how many nanoseconds a change that has just arrived must wait; 0 if it may be passed on immediately. */
+    /**
+     * Returns the time for which a change that has just arrived must wait, in nanoseconds; 0 if it can be passed on
+     * immediately.
+     */
     public long delay(long now) {
         if (!passedAny || now - passedNanos >= gapNanos + MAX_GAP_NANOS) {
             gapNanos = MIN_GAP_NANOS;
@@ -26,9 +29,8 @@ public final class Coalescing {
     }
 
     /**
-     * Returns how many more nanoseconds an urgent change must wait if it is already being delayed. An urgent change may
-     * be passed on 100 ms after the previous change was passed on, even if frequent changes have made the usual gap
-     * longer.
+     * Returns the remaining time for which an urgent, already delayed change must wait, in nanoseconds. It is passed on
+     * 100 ms after the previous change, even if frequent changes have made the usual gap longer.
      */
     public long shortestDelay(long now) {
         return passedAny ? Math.max(0, passedNanos + MIN_GAP_NANOS - now) : 0;

@@ -9,16 +9,16 @@ import tern.rpc.endpoint.Candidate;
 
 /**
  * Sends calls with the same key to the same provider, in proportion to the weights. The hash of the key selects one of
- * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. The next provider of the
- * slot is used instead if a provider is not usable, is avoided, or has more than 1.25 times the mean number of calls in
- * flight. A list change moves only the keys of added and removed providers. A choice takes constant time unless it is
- * the first choice for its slot or skips a provider. Thread-safe.
+ * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. If that provider is not
+ * usable, is avoided, or has more than 1.25 times the mean number of calls in flight, the slot's next provider is used
+ * instead. When the provider list changes, only the keys of added and removed providers move. A choice takes constant
+ * time, unless it is the first one for its slot or skips a provider. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
 
     /**
-     * The number of slots. The number of slots must not depend on the number of providers, because a list change could
-     * then move all keys.
+     * The number of slots. It must not depend on the number of providers, because a list change could then move all
+     * keys.
      */
     private static final int SLOTS = 1 << 16;
 
@@ -27,18 +27,21 @@ final class ConsistentHash implements Balancer {
     /** The maximum number of providers whose indexes fit into {@link #owners}. */
     private static final int MAX_OWNERS = Character.MAX_VALUE;
 
-    /** With up to this many providers, computing the provider of a slot is cheap, so the table is not needed. */
+    /** With up to this many providers, computing a slot's provider is cheap, so no table is needed. */
     private static final int FEW_TARGETS = 16;
 
     private static final double LOAD_BOUND = 1.25;
 
     /**
-     * The number of calls in flight that a provider may have in addition to 1.25 times the mean. If only 1.25 times the
-     * mean were allowed, a mean of very few calls would restrict the choice too much.
+     * A provider may have this number of calls in flight in addition to 1.25 times the mean. Without this addition, the
+     * choice would be restricted too much while there are only few calls.
      */
     private static final int FEW = 2;
 
-    /** How long a computed mean number of calls in flight is reused. Computing the mean examines all providers. */
+    /**
+     * How long the computed mean number of calls in flight is reused, because computing it requires looking at all
+     * providers.
+     */
     private static final long BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final double UNKNOWN = -1;
@@ -47,8 +50,8 @@ final class ConsistentHash implements Balancer {
     private final long[] hashes;
     private final double[] shares;
     // For each slot, the index of its provider plus 1, or 0 if the provider has not been computed yet. Several threads
-    // may compute the provider of a slot at the same time, with the same result. This field is null before the first
-    // call, because many references get no calls. The field is also null if there are few providers.
+    // can compute a slot's provider at the same time, with the same result. This field is null before the first call,
+    // because many references get no calls. The field is also null if there are few providers.
     private volatile char @Nullable [] owners;
     // 1.25 times the mean number of calls in flight when the value was last computed. The value is computed only if a
     // provider has several calls in flight.
@@ -121,7 +124,7 @@ final class ConsistentHash implements Balancer {
         return best;
     }
 
-    /** Returns the rank of a provider for a slot, or 0 if it is certainly not above the given rank. */
+    /** Returns the rank of a provider for a slot, or 0 if it certainly does not exceed the given rank. */
     private double rank(long hashed, int index, double highest) {
         double uniform = ((Hashes.mix(hashed ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
         // The rank is at most the share divided by (1 - uniform). For most providers, this bound is already too low, so
@@ -133,7 +136,7 @@ final class ConsistentHash implements Balancer {
         return target != excluded && target.isUsable() && !target.isAvoided(now);
     }
 
-    /** Returns whether the provider certainly has few enough calls in flight, without examining all providers. */
+    /** Returns whether the provider certainly has few enough calls in flight, without looking at all providers. */
     private boolean hasFewCalls(int index, long now) {
         return targets[index].inFlight() <= FEW || (now - boundNanos < BOUND_NANOS && isWithin(lastBound, index));
     }

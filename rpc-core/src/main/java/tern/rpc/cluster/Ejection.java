@@ -16,7 +16,7 @@ public final class Ejection {
     private static final long EJECTED_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long MAX_EJECTED_NANOS = TimeUnit.SECONDS.toNanos(300);
 
-    /** The period over which the share of failed calls is measured. */
+    /** The period for which the share of failed calls is measured. */
     private static final long RATE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final int RATE_MIN_CALLS = 20;
@@ -60,9 +60,9 @@ public final class Ejection {
         return isNow(now) ? untilNanos - now : 0;
     }
 
-    /** Returns how long the provider has been ejected, in nanoseconds, or 0 if it is not ejected. */
+    /** Returns the duration of the ejection so far, in nanoseconds, or 0 if the provider is not ejected. */
     long sinceNanos(long now) {
-        return isNow(now) ? Math.max(0, now - sinceNanos) : 0; // another thread may have read the clock earlier
+        return isNow(now) ? Math.max(0, now - sinceNanos) : 0; // now may be before the ejection by another thread
     }
 
     /** Returns the reason for the last ejection, or an empty string if the provider has never been ejected. */

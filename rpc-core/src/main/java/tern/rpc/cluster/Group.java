@@ -8,15 +8,15 @@ import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Outcome;
 
 /**
- * The providers that calls with one tag may use. The providers in the client's zone are preferred. Providers in other
- * zones are used if too few providers in the client's zone are healthy, or if the chosen provider is overloaded.
- * Immutable except for its balancers.
+ * The providers for calls with one tag. The providers in the client's zone are preferred. Providers in other zones are
+ * used if too few providers in the client's zone are healthy, or if the chosen provider is overloaded. Immutable except
+ * for its balancers.
  */
 final class Group {
 
     /**
-     * A provider in another zone is preferred only if its score, multiplied by this factor, is lower than the score of
-     * the provider in the client's zone.
+     * A provider in another zone is chosen only if its score, multiplied by this factor, is still lower than the score
+     * of the provider chosen in the client's zone.
      */
     private static final double SPILL = 4;
 
@@ -53,9 +53,9 @@ final class Group {
     }
 
     /**
-     * Returns whether a call may be sent to any provider, to find out whether a slow provider has recovered. With
-     * {@link ConsistentHash}, the key of a call determines its provider. The application's own balancers may choose
-     * providers for reasons that the client cannot take into account.
+     * Returns whether calls can be sent to any provider, to find out whether a slow provider has recovered. With {@link
+     * ConsistentHash}, the key of a call determines its provider. An application's own balancer may have reasons for
+     * its choice that the client does not know.
      */
     boolean takesTrials() {
         return first instanceof PowerOfTwoChoices || first instanceof RoundRobin;
@@ -67,7 +67,7 @@ final class Group {
      * good, the remaining calls go to providers of other zones.
      *
      * @return whether more than half of the connected providers are ejected. Ejections are then ignored. Providers with
-     *     weight 0 count only if there are no others, because they cannot take over the calls
+     *     weight 0 count only if there are no others, because they do not take over the calls
      */
     boolean measure(String zone, long now) {
         int taking = 0;
@@ -137,7 +137,7 @@ final class Group {
                 .anyMatch(target -> target.isUsable() || target.node().isConnecting());
     }
 
-    /** Returns whether a provider other than {@code besides} is connected and may have the service. */
+    /** Returns whether a provider other than {@code besides} is connected, and probably has the service. */
     boolean hasUsable(Target besides, long now) {
         return targets.stream().anyMatch(target -> target != besides && target.isUsable() && !target.lacksService(now));
     }
@@ -156,7 +156,7 @@ final class Group {
         int start = ThreadLocalRandom.current().nextInt(targets.size());
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get((start + i) % targets.size());
-            // isConnecting is called first, because the connection may become usable between the two checks.
+            // isConnecting must be called first, because the connection may become usable between the two checks.
             boolean soon = target.node().isConnecting();
             boolean isUsable = target.isUsable();
             int rank = target == excluded ? 1 : isUsable ? 3 : 2;

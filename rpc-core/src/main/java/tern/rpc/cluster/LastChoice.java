@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Instance;
 
 /**
- * The last choice of providers from a long list. The references to several services of one application get the same
- * list object and make the same choice, so only the first reference has to compute the choice. Thread-safe.
+ * The last choice of providers from a long list. References to several services of one application get the same list
+ * object and make the same choice, so only the first of them has to compute it. Thread-safe.
  */
 final class LastChoice {
 

@@ -15,10 +15,9 @@ import tern.rpc.endpoint.Instance;
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") while they answer. If a list
  * has lost more than half of its entries, the missing providers stay in use while they answer, until 30 s have passed
- * and a listed provider is connected. The missing providers stay in use even if the list has as many new entries,
- * because the client is not connected to the new providers yet. A registry may also lose the entries of its providers
- * one after another, for example while their sessions expire. Therefore, each list is compared with the longest list of
- * the previous 30 s.
+ * and a listed provider is connected. This is also the case if the list has as many new entries, because the client is
+ * not connected to the new providers yet. A registry can also lose the entries of its providers one after another, for
+ * example while their sessions expire. Therefore, each list is compared with the longest list of the previous 30 s.
  *
  * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
  * the list has entries again, until at least half of the providers are listed. If held providers lost their weight
@@ -27,7 +26,7 @@ import tern.rpc.endpoint.Instance;
  *
  * @param snapshot the last snapshot of the source
  * @param listed the providers that the source lists, or listed before it became unreachable
- * @param held the providers that the source no longer lists but that stay in use
+ * @param held the providers that stay in use although the source no longer lists them
  * @param heldSinceNanos the start of the current period in which providers are held
  * @param state the reason why providers are held
  * @param longest the list before the current list became shorter
@@ -54,7 +53,7 @@ record LastGood(
     }
 
     /**
-     * The list from which the current list has become shorter.
+     * The longer list that the current list was shortened from.
      *
      * @param list empty if no later list was shorter
      * @param sinceNanos the time of the first shorter list
@@ -70,7 +69,7 @@ record LastGood(
 
     static final long PARTIAL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** The number of positions of the previous list that are searched for an entry. */
+    /** How many positions of the previous list are searched for an entry. */
     private static final int LOOK_AHEAD = 8;
 
     static LastGood before(EndpointSnapshot unknown, long now) {
@@ -78,7 +77,7 @@ record LastGood(
     }
 
     /**
-     * Returns the list that results from a new snapshot.
+     * Returns the new list after a new snapshot.
      *
      * @param answers whether a provider is connected and answers
      */
@@ -116,7 +115,7 @@ record LastGood(
         return new LastGood(next, instances, missing(held, instances), since, Holding.LOST_MOST, before);
     }
 
-    /** Returns whether the source reports an empty list after it had reported a list with entries. */
+    /** Returns whether the source now reports an empty list, after a list with entries. */
     boolean emptied() {
         return state == Holding.EMPTIED;
     }
@@ -131,7 +130,7 @@ record LastGood(
 
     /**
      * Returns whether fewer than half of the providers in use are in the next list. Unlisted providers that are tried
-     * last do not count, because each further list change would then extend the time for which they stay in use.
+     * last do not count. If they did, each further list change would extend the time for which they stay in use.
      */
     private boolean hasLostMost(List<Instance> next) {
         List<Instance> counted = areHeldTriedLast() ? listed : all();
@@ -146,8 +145,8 @@ record LastGood(
     }
 
     /**
-     * Counts the entries that the next list shares with the previous list. For each entry, searches only a few
-     * positions of the previous list, after the position of the last match.
+     * Counts the entries of the next list that are also in the previous list. For each entry, searches only a few
+     * positions of the previous list, after the last match.
      */
     private int near(List<Instance> next) {
         int found = 0;

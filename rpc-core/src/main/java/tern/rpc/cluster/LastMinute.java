@@ -3,8 +3,8 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Computes the number of calls in the last minute from a monotonic counter, in intervals of ten seconds. Callers must
- * read the number at least once every ten seconds while there are calls. Thread-safe.
+ * Computes the number of calls in the last minute from a monotonic counter, in intervals of ten seconds. The number
+ * must be read at least once every ten seconds while there are calls. Thread-safe.
  */
 final class LastMinute {
 

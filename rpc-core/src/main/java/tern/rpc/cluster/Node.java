@@ -12,21 +12,20 @@ import tern.rpc.transport.ClientConnection;
 /**
  * The state of one provider as one client sees it: its connection, calls in flight, response times, failures, and the
  * time when bytes last arrived. All references that use the connection share this state. Times are on the client's
- * clock. Thread-safe, but updates of response times may be lost.
+ * clock. Thread-safe, but updates of response times can be lost.
  */
 public final class Node {
 
     /**
-     * A threshold for the time since the last answer, as a multiple of the usual response time. If calls are in flight
-     * and the time since the last answer exceeds the threshold, {@link #judgedCost} treats this time as a response
-     * time.
+     * While calls are in flight, {@link #judgedCost} treats the time since the last answer as a response time if it
+     * exceeds this multiple of the usual response time.
      */
     private static final double LONG_WAIT = 3;
 
-    /** The minimum time for which a probe (a copy of an idempotent call) waits for its answer. */
+    /** A probe (a copy of an idempotent call) waits for its answer for at least this time. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
-    /** The maximum response time from which {@link #silentForNanos} computes when a provider gets a ping. */
+    /** {@link #silentForNanos} treats longer usual response times as this time, so that it sends a ping early. */
     private static final long MAX_USUAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** The minimum time between two connection attempts that are started by calls. */
@@ -132,7 +131,7 @@ public final class Node {
 
     /**
      * Records that a copy of an idempotent call is about to be sent as a probe. Probes do not count as calls in flight.
-     * If probes counted as calls in flight, a provider that lost a probe would look busy or slow after its recovery.
+     * If they did, a provider that lost a probe would look busy or slow after its recovery.
      */
     public void beginCopy() {
         counts.copied();
@@ -141,7 +140,7 @@ public final class Node {
     }
 
     /**
-     * Records that a stream is about to be opened. {@link #isStalled} ignores streams, because they may be silent for
+     * Records that a stream is about to be opened. {@link #isStalled} ignores streams, because they can be silent for
      * any length of time.
      */
     public void beginStream() {
@@ -207,8 +206,8 @@ public final class Node {
 
     /**
      * Records the end of a probe, which is a copy of an idempotent call. An answer after the timeout of the original
-     * call counts as a failure. A late answer also shows that the provider has served the calls that waited before the
-     * probe, so the next probe follows soon.
+     * call counts as a failure. A late answer also shows that the provider has served the calls that were waiting
+     * before the probe, so the next probe follows soon.
      *
      * @param tookNanos the time since {@link #beginCopy}
      * @param timeoutNanos the timeout of the call that was copied
@@ -217,7 +216,7 @@ public final class Node {
     public void endCopy(Outcome outcome, long tookNanos, long timeoutNanos, long now, UsualTime times) {
         probes.ended();
         if (outcome == Outcome.FAILED && tookNanos > timeoutNanos && lastAnswerNanos - (now - tookNanos) > 0) {
-            return; // The provider lost the probe, but has answered calls since then.
+            return; // The provider has lost the probe, but has answered calls since.
         }
         if (outcome != Outcome.ANSWERED || tookNanos <= timeoutNanos) {
             ended(outcome, true, tookNanos, now, times);
@@ -230,8 +229,8 @@ public final class Node {
     }
 
     /**
-     * Records a call that was abandoned because another provider answered first. The call would have taken at least the
-     * time since {@link #begin}. This time is recorded only if it is long enough to count as slow, because a shorter
+     * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
+     * lower bound on the call's duration. It is recorded only if it is long enough to count as slow, because a shorter
      * time does not show that the provider is fast. {@link #end} must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
@@ -297,9 +296,9 @@ public final class Node {
 
     /**
      * Returns the cost (the response time as a multiple of the usual one) for a comparison with other nodes. The cost
-     * is 1 for a healthy node, because the response times of healthy nodes vary by chance. Without this rule, a node
-     * with more calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls has more
-     * slow answers.
+     * is 1 for a healthy node, because the response times of healthy nodes vary by chance. If this variation counted, a
+     * node with more calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls has
+     * more slow answers.
      */
     double judgedCost(long now) {
         double ended = responses.judgedCost(now);
@@ -343,7 +342,7 @@ public final class Node {
 
     /**
      * Returns whether the provider is silent: calls are in flight, but nothing has arrived from the provider for a long
-     * time. The client then sends pings, so that the provider can show that it is alive.
+     * time. The client then sends pings, to find out whether the provider is alive.
      */
     public boolean isStalled(long now) {
         ClientConnection current = connection;
@@ -351,16 +350,17 @@ public final class Node {
     }
 
     /**
-     * Returns how long the node has been {@linkplain #isStalled stalled}, in nanoseconds, or 0 if it is not stalled.
+     * Returns for how long the node has been {@linkplain #isStalled stalled}, in nanoseconds, or 0 if it is not
+     * stalled.
      */
     long stalledForNanos(long now) {
         return isStalled(now) ? Math.max(1, now - silence.sinceNanos()) : 0;
     }
 
     /**
-     * Returns how long the provider has not answered a ping, in nanoseconds, or 0 if it has answered. Unlike {@link
-     * #isStalled}, this method sends the ping after half a second of silence even if the provider's methods usually
-     * take longer, because a process that runs answers a ping at once.
+     * Returns for how long the provider has left a ping unanswered, in nanoseconds, or 0 if no ping is unanswered.
+     * Unlike {@link #isStalled}, this method sends the ping after half a second of silence even if the provider's
+     * methods usually take longer, because a running process answers a ping at once.
      */
     public long silentForNanos(long now) {
         ClientConnection current = connection;
@@ -370,7 +370,7 @@ public final class Node {
                 : 0;
     }
 
-    // The following methods are called by Survey, which examines all providers of a cluster several times per second.
+    // The following methods are called by Survey, which checks all providers of a cluster several times per second.
 
     /**
      * Checks whether the node's connection was opened or reopened after the last check. A reconnected provider may be
@@ -379,7 +379,7 @@ public final class Node {
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;
-        // The count is read before isUsable() is called, so that no reconnect is missed.
+        // The count is read before isUsable(), so that no reconnect is missed.
         long times = opened == null ? 0 : opened.timesAvailable();
         boolean usable = isUsable();
         if (usable && outages.isReconnected(times)) {
@@ -403,8 +403,8 @@ public final class Node {
     }
 
     /**
-     * Returns how long the node has been unreachable, in nanoseconds, or 0 if it is connected. The time is measured
-     * from the creation of the node, or from the first call that notices that the connection is lost.
+     * Returns for how long the node has been unreachable, in nanoseconds, or 0 if it is connected. The time is measured
+     * from the creation of the node, or from the first call that notices the loss of the connection.
      */
     public synchronized long outOfReachNanos(long now) {
         return outages.nanos(now);
@@ -415,7 +415,7 @@ public final class Node {
         return outages.endedNanos();
     }
 
-    /** Returns whether enough time has passed since a call last started a connection attempt. */
+    /** Returns whether enough time has passed since the last connection attempt that was started by a call. */
     boolean isAttemptDue(long now) {
         return now - nextAttemptNanos >= 0;
     }

@@ -34,7 +34,7 @@ public final class NodeCounts {
         return pings.sum();
     }
 
-    /** Returns the number of idempotent calls that were copied to a slow or failing provider as probes. */
+    /** Returns the number of probes: idempotent calls that were copied to a slow or failing provider. */
     public long copies() {
         return copies.sum();
     }

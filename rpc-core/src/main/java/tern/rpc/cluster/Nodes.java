@@ -22,17 +22,17 @@ import tern.rpc.transport.ClientConnection;
 /**
  * The nodes of one transport that use the same keys and trusted certificates. References that share connections share
  * one node for each endpoint. New connections are opened at a limited rate. When the last reference has released a
- * node, the node's connection is kept for 30 s. After the 30 s, the connection is closed as soon as its calls have
- * ended. Thread-safe.
+ * node, the node's connection is kept for 30 s. After that, the connection is closed as soon as its calls have ended.
+ * Thread-safe.
  */
 public final class Nodes {
 
-    /** The time for which an unused connection is kept in case its endpoint is listed again. */
+    /** How long an unused connection is kept in case its endpoint is listed again. */
     private static final int KEPT_SECONDS = 30;
 
     private static final long OPEN_EVERY_MILLIS = 20;
 
-    /** How long a provider that the source no longer lists may be silent before the client drops it. */
+    /** The client drops an unlisted provider that has been silent for this time. */
     private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
@@ -42,7 +42,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // The services of the references that use the node.
-        int releases; // How often the node has become unused because its last reference released it.
+        int releases; // How many times the node's last reference has released it.
 
         Shared(Node node) {
             this.node = node;
@@ -86,8 +86,8 @@ public final class Nodes {
             Shared shared = byEndpoint.computeIfAbsent(endpoint, this::unused);
             shared.services.add(service);
             node = shared.node;
-            // A known node may be neither connected nor queued: a queued node that no reference uses is removed from
-            // the queue without being connected.
+            // A known node may be neither connected nor queued, because queued nodes that no reference uses are removed
+            // from the queue without being connected.
             if (node.opened() != null || unopened.contains(node)) {
                 return node;
             }
@@ -96,15 +96,15 @@ public final class Nodes {
                 return node;
             }
         }
-        open(node); // A failure is only logged, so that the other endpoints can be used.
+        open(node); // A failure is only logged, so that the other endpoints can still be used.
         return node;
     }
 
     /**
      * Returns whether the provider at an endpoint is connected, or about to be connected, and answers. The endpoint
-     * must be in use, or must have been in use until a short time ago. A provider that has been silent for only a short
-     * time counts as answering, because all providers are silent during a pause of this process. If a client dropped
-     * unlisted providers after a pause of this process, it could use these providers again only when they are listed.
+     * must be in use, or must have been in use until recently. A provider that has been silent for only a short time
+     * counts as answering, because all providers are silent during a pause of this process. If the client dropped
+     * unlisted providers after such a pause, it could not use them again until they are listed.
      */
     boolean isAnswering(Endpoint endpoint, long now) {
         Node node = known(endpoint);
@@ -167,7 +167,7 @@ public final class Nodes {
     private void open(Node node) {
         try {
             node.connection();
-        } catch (RuntimeException | Error e) { // Opening may fail temporarily, for example for lack of memory.
+        } catch (RuntimeException | Error e) { // Opening can fail temporarily, for example for lack of memory.
             failures.warn(() -> "Connecting to " + node.endpoint() + " failed; the next attempt begins in a second", e);
             schedule(() -> queue(node), 1, TimeUnit.SECONDS);
         }
@@ -203,7 +203,7 @@ public final class Nodes {
     }
 
     /**
-     * Closes a connection that gets no new calls, as soon as its calls have ended. A stream may last for hours. If the
+     * Closes a connection that gets no new calls, as soon as its calls have ended. A stream can last for hours. If the
      * provider is gone, the connection notices this itself.
      */
     private void closeWhenQuiet(@Nullable ClientConnection connection) {

@@ -12,12 +12,16 @@ import tern.rpc.transport.ClientConnection;
  */
 final class Outages {
 
-    /** The minimum duration of an outage whose end is logged. The start of a shorter outage is not logged either. */
+    /**
+     * The end of an outage is logged only if it lasted at least this long. The start of a shorter outage is not logged
+     * either.
+     */
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * If a connection is lost within this time and a call on it failed, the loss counts as a failure of the provider.
-     * Without this rule, a provider that resets every connection would get calls after each reconnect.
+     * If a connection is lost within this time after it was opened, and a call on it failed, the loss counts as a
+     * failure of the provider. Without this rule, a provider that resets every connection would get calls after each
+     * reconnect.
      */
     private static final long SOON_LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -77,7 +81,7 @@ final class Outages {
                 && !connection.lastFailure().isEmpty();
     }
 
-    /** Returns how long the current outage has lasted, in nanoseconds, or 0 if the provider is connected. */
+    /** Returns the duration of the current outage so far, in nanoseconds, or 0 if the provider is connected. */
     long nanos(long now) {
         return isConnected ? 0 : Math.max(0, now - beganNanos);
     }

@@ -7,12 +7,14 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Outcome;
 
-/** Determines from the outcome of an attempt how the attempt changes the recorded state of its provider. */
+/**
+ * Classifies the outcome of an attempt, which determines how the attempt changes the recorded state of its provider.
+ */
 public final class Outcomes {
 
     /**
-     * If this process notices a deadline later than this, the process had paused or its threads got no processor time.
-     * The calls to all providers then fail, and the failures say nothing about the providers.
+     * If this process notices a deadline later than this, the process has paused or its threads got no processor time.
+     * Calls to all providers then fail, and these failures say nothing about the providers.
      */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
@@ -33,7 +35,7 @@ public final class Outcomes {
             return of(failure);
         }
         long remaining = deadline.remainingNanos(now);
-        // A provider may also answer with DEADLINE_EXCEEDED before the deadline, which is a failure.
+        // A provider can also answer with DEADLINE_EXCEEDED before the deadline, which is a failure.
         boolean isTooShort = remaining <= 0 && tookNanos < times.nanos();
         return isTooShort || remaining < -LATE_NANOS ? Outcome.CANCELLED : Outcome.FAILED;
     }

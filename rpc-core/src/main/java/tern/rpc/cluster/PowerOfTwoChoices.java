@@ -9,27 +9,28 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Draws two providers at random by weight and chooses the better provider. Both draws may return the same provider, so
- * that the shares of healthy providers follow their weights. The comparison avoids slow, busy and failing providers
- * without examining all providers. Thread-safe.
+ * Draws two providers at random by weight and chooses the better provider. The same provider may be drawn twice; this
+ * keeps the shares of healthy providers proportional to their weights. The comparison avoids slow, busy and failing
+ * providers without looking at all providers. Thread-safe.
  */
 final class PowerOfTwoChoices implements Balancer {
 
     /**
      * The maximum number of pairs to draw. Another pair is drawn if both providers of a pair are slow, failing or
-     * avoided. If no provider in these pairs can be used, all providers are examined.
+     * avoided. If no drawn provider can be used, all providers are searched.
      */
     private static final int PAIRS = 4;
 
     /**
-     * The cost above which another pair is drawn, even if the provider is not slow on average. The threshold is so high
-     * that healthy providers rarely exceed it, because their shares would otherwise not follow their weights.
+     * If the cost of a provider exceeds this threshold, another pair is drawn even if the provider is not slow on
+     * average. Healthy providers must rarely exceed the threshold, because their shares would otherwise not be
+     * proportional to their weights.
      */
     private static final double BAD = 4.5;
 
     /**
-     * The first provider of a pair is kept if the second provider is not better. The first provider is replaced if the
-     * second provider is at least 50 % better. Between these limits, the choice is random.
+     * The first provider of a pair is kept if the second one is not better, and replaced if the second one is at least
+     * 50 % better. Between these limits, the choice is random.
      */
     private static final double CLEARLY = 0.5;
 
@@ -94,8 +95,8 @@ final class PowerOfTwoChoices implements Balancer {
     }
 
     /**
-     * Returns how many calls a provider has in flight, relative to its share of the calls to both providers. Without
-     * calls in flight, the weight makes no difference, because the draw has already taken it into account.
+     * Returns the number of calls that a provider has in flight, relative to its share of the calls to both providers.
+     * Without calls in flight, the weight makes no difference, because the draw has already taken it into account.
      */
     private static double load(Target target, Target partner) {
         int own = target.inFlight();

@@ -5,20 +5,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 /**
- * The pauses between the probes of one provider. A probe is a copy of an idempotent call. The pauses keep the probes of
- * many clients from overloading a slow provider, because a client normally sends the next probe only after the answer
- * to the previous one. Thread-safe.
+ * The pauses between the probes of one provider. A probe is a copy of an idempotent call. A client normally sends the
+ * next probe only after the answer to the previous one, so that the probes of many clients do not overload a slow
+ * provider. Thread-safe.
  */
 final class ProbePauses {
 
     /**
-     * The time for which a client waits for the answer to a probe, if the timeout of the copied call is shorter. An
-     * overloaded provider answers late. If the client sent another probe instead of waiting, it would increase the
+     * A client waits for the answer to a probe for at least this time, even if the timeout of the copied call is
+     * shorter. An overloaded provider answers late, and sending another probe instead of waiting would increase the
      * overload.
      */
     static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(16);
 
-    /** The minimum pause while a probe is unanswered. The provider may have lost the probe. */
+    /**
+     * The minimum pause while a probe is unanswered. After this time, another probe is allowed, because the provider
+     * may have lost the first one.
+     */
     private static final long UNANSWERED_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     /** The mean of the random pause after a slow answer to a probe. */
@@ -35,7 +38,10 @@ final class ProbePauses {
     /** The minimum pause between a failure and the next probe. */
     private static final long FAILED_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
 
-    /** The pause after a good answer. This pause is short, because the next good answer may end the probes. */
+    /**
+     * The pause after a good answer. The pause is short, because the next good answer may make further probes
+     * unnecessary.
+     */
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final AtomicLongFieldUpdater<ProbePauses> NEXT =
@@ -69,12 +75,12 @@ final class ProbePauses {
         unanswered.incrementAndGet();
     }
 
-    /** Records that a probe has ended. The caller of this method then records the result with another method. */
+    /** Records that a probe has ended. The caller then records the result with one of the following methods. */
     void ended() {
         unanswered.decrementAndGet();
     }
 
-    /** Returns whether a probe that has been sent has no answer yet. */
+    /** Returns whether a probe is still unanswered. */
     boolean isUnanswered() {
         return unanswered.get() > 0;
     }

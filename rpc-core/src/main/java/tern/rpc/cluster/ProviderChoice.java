@@ -27,17 +27,17 @@ final class ProviderChoice {
 
     /**
      * The maximum number of tags whose providers the client connects to. The client connects to a subset of the
-     * providers of each tag, and any client that can write to a registry can invent tags.
+     * providers of each tag, so the number of tags must be limited: anyone who can write to a registry can invent tags.
      */
     static final int MAX_TAGS = 100;
 
-    /** The maximum number of tags that are used because calls have these tags. */
+    /** The maximum number of tags added because calls have them. */
     private static final int MAX_WANTED = MAX_TAGS - 2;
 
     /**
      * The providers that a client connects to.
      *
-     * @param leftOut the tags whose providers are not connected, because the providers have too many tags
+     * @param leftOut the tags whose providers are not connected, because there are too many tags
      */
     record Connected(List<Instance> instances, Set<String> leftOut) {}
 
@@ -49,7 +49,7 @@ final class ProviderChoice {
     private final LastChoice last;
     private boolean isZoneLogged;
     private boolean areTagsLogged;
-    private final Set<String> tagsOfCalls = new HashSet<>(); // the tags that were left out until a call had them
+    private final Set<String> tagsOfCalls = new HashSet<>(); // tags left out until a call had them
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 
     /**
@@ -96,7 +96,7 @@ final class ProviderChoice {
 
     /**
      * Returns the providers that this client connects to. Rules that choose among the providers are applied before the
-     * subset is taken. If the subset were taken first, it could contain no provider that may take the calls.
+     * subset is taken, because the subset might otherwise contain no provider that is allowed to take the calls.
      */
     private Connected routed(List<Instance> listed, Rules rules) {
         if (rules == Rules.NONE || settings.subset() == 0 || listed.size() <= settings.subset()) {
@@ -129,7 +129,7 @@ final class ProviderChoice {
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
             if (isSpoken(instance)) {
-                // Rules may give a provider several tags. A provider with several tags belongs to the subset of each
+                // Rules can give a provider several tags. A provider with several tags belongs to the subset of each
                 // tag, so that calls with any of the tags find a provider.
                 for (String tag : tags(instance, rules)) {
                     byTag.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(instance);
@@ -151,8 +151,8 @@ final class ProviderChoice {
     }
 
     /**
-     * Returns the tags whose providers are used: without a tag, the tag of the reference, the tags of earlier calls,
-     * and the tags of most providers.
+     * Returns the tags whose providers are used: no tag, the tag of the reference, the tags of earlier calls, and the
+     * most frequent tags of the providers.
      */
     private Collection<String> used(Map<String, List<Instance>> byTag) {
         if (byTag.size() <= MAX_TAGS) {
@@ -189,7 +189,7 @@ final class ProviderChoice {
      * calls only while no listed provider is available.
      */
     List<Instance> held(LastGood list, Rules rules) {
-        // If there are listed providers, rules may disable all unlisted ones.
+        // If there are listed providers, rules can disable all unlisted ones.
         List<Instance> held = list.listed().isEmpty() ? ruled(list.held(), rules) : enabled(list.held(), rules);
         return list.areHeldTriedLast()
                 ? held.stream()
@@ -219,7 +219,7 @@ final class ProviderChoice {
         return instances;
     }
 
-    /** Changes the attributes of the providers as the rules say, and removes disabled providers. */
+    /** Changes the attributes of the providers according to the rules, and removes disabled providers. */
     private static List<Instance> enabled(List<Instance> instances, Rules rules) {
         if (rules == Rules.NONE) {
             return instances; // Usually there are no rules. In this case, a long list is not copied.
@@ -243,7 +243,10 @@ final class ProviderChoice {
         return name.isEmpty() ? settings : settings.withPolicy(Policies.named(name));
     }
 
-    /** Warns once if no provider is in the client's zone, but the name of a provider's zone differs only in case. */
+    /**
+     * Warns once if no provider is in the client's zone, but the zone name of some provider differs from it only in
+     * case.
+     */
     void warnAboutZone(List<Instance> listed) {
         String zone = settings.zone();
         if (zone.isEmpty() || isZoneLogged) {

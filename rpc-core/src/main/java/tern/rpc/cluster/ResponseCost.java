@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The response times of one provider, as multiples of the usual response times of its methods. Failures and refusals
- * count as slow answers. All values decay to 1 while there are no calls. Thread-safe, but updates may be lost.
+ * count as slow answers. All values decay to 1 while there are no calls. Thread-safe, but updates can be lost.
  */
 final class ResponseCost {
 
@@ -12,8 +12,8 @@ final class ResponseCost {
     private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * The time added to both the measured and the usual response time before they are compared, so that short pauses of
-     * fast methods have little effect.
+     * Added to both the measured and the usual response time before they are compared, so that short pauses of fast
+     * methods have little effect.
      */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
@@ -22,7 +22,8 @@ final class ResponseCost {
 
     /**
      * The cost of the first failed call, as a multiple of the usual time. Each further consecutive failure doubles the
-     * cost. A client with few calls therefore tries a failing node again after about 20 s if no probe is possible.
+     * cost. Because the cost decays, a client with few calls tries a failing node again after about 20 s if no probe is
+     * possible.
      */
     private static final double FAILED = 100;
 
@@ -39,8 +40,8 @@ final class ResponseCost {
     private static final double GOOD = 2;
 
     /**
-     * The upper bound of the values in the mean response time, as a multiple of the usual time. A longer response time
-     * is counted as this bound. The mean of a healthy node therefore stays below {@link #GOOD_MEAN} after one slow
+     * The upper bound of the values in the mean response time, as a multiple of the usual time. Longer response times
+     * are counted as this value, so that the mean of a healthy node stays below {@link #GOOD_MEAN} after one slow
      * answer.
      */
     private static final double MAX_IN_MEAN = 8;
@@ -49,15 +50,15 @@ final class ResponseCost {
     private static final double GOOD_MEAN = 2.5;
 
     /**
-     * The threshold, as a multiple of the usual time, above which the last response time affects load balancing even if
-     * the mean is good.
+     * The last response time affects load balancing even if the mean is good, if it exceeds this multiple of the usual
+     * time.
      */
     private static final double VERY_SLOW = 4;
 
     /** The weight of one response time in the mean response time. */
     private static final double IN_MEAN = 0.0625;
 
-    /** The number of consecutive good answers after which a slow or failing node has recovered. */
+    /** A slow or failing node has recovered after this number of consecutive good answers. */
     private static final int GOOD_IN_A_ROW = 2;
 
     /**
@@ -73,8 +74,8 @@ final class ResponseCost {
     private static final double REMEMBERED = 0.25;
 
     /**
-     * A failure or a slow mean within this time after a recovery is a relapse. Each relapse doubles the number of good
-     * answers that the next recovery needs. Without the doubling, calls would return too early to a provider that fails
+     * A failure or a slow mean within this time after a recovery counts as a relapse. Each relapse doubles the number
+     * of good answers that the next recovery needs. Otherwise, calls would return too early to a provider that fails
      * only for some calls.
      */
     private static final long RELAPSE_NANOS = TimeUnit.SECONDS.toNanos(20);
@@ -156,8 +157,8 @@ final class ResponseCost {
     }
 
     /**
-     * Records that a call was abandoned after the given time. Does nothing if the time is too short to count as slow,
-     * because a short time does not show how fast the provider is.
+     * Records that a call was abandoned after the given time. Does nothing if this time is too short to count as slow,
+     * because it then does not show how fast the provider is.
      */
     void outlasted(long tookNanos, long usual, long now) {
         double sample = Math.min(MAX_SLOW, multiple(tookNanos, usual));
@@ -214,8 +215,8 @@ final class ResponseCost {
     }
 
     /**
-     * Returns the factor by which the part of the cost above 1 has decayed since the last change. The formula
-     * approximates e^(-t/τ) without calling the math library.
+     * Returns the decay since the last change: a factor for the part of the cost above 1. The formula approximates
+     * e^(-t/τ) without calling the math library.
      */
     private double kept(long now) {
         double age = Math.max(0, now - costNanos) / DECAY_NANOS;

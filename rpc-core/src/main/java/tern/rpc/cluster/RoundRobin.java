@@ -18,8 +18,8 @@ final class RoundRobin implements Balancer {
     private static final int FULL = 0xFFFF;
 
     /**
-     * The maximum number of steps to the next provider in the rotation for one call. If none of these steps leads to a
-     * provider that can be used, a usable provider is drawn at random.
+     * For one call, at most this number of steps to the next provider in the rotation are made. If these steps reach no
+     * usable provider, one is drawn at random.
      */
     private static final int MAX_TURNS = 64;
 
@@ -75,8 +75,8 @@ final class RoundRobin implements Balancer {
                 return targets[index];
             }
         }
-        // In most rounds, providers with small weights are not due. A draw by weight keeps the shares in proportion to
-        // the weights.
+        // In most rounds, providers with small weights are not due. Drawing by weight instead keeps the shares
+        // proportional to the weights.
         Target drawn = targets[choice.draw(ThreadLocalRandom.current().nextLong())];
         return isOpen(drawn, excluded, now)
                 ? drawn

@@ -16,8 +16,8 @@ import tern.rpc.endpoint.Rules;
 /**
  * The providers for the calls to a method, grouped by tag according to Dubbo's rules. A call with a tag goes to the
  * providers with this tag or, if there are none, to the providers without a tag. A call with the {@code a|b|c} tag also
- * tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag, unless rules decide
- * the tags. Rules may exclude providers and give them tags. Thread-safe.
+ * tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag, unless rules assign
+ * the tags. Rules can exclude providers and give them tags. Thread-safe.
  */
 final class Routes {
 
@@ -33,7 +33,7 @@ final class Routes {
         this(all, settings, Rules.NONE, Set.of());
     }
 
-    /** @param leftOut the tags whose providers are not connected, because the providers have too many tags */
+    /** @param leftOut the tags whose providers are not connected, because there are too many tags */
     Routes(List<Target> all, ClusterSettings settings, Rules rules, Set<String> leftOut) {
         this(all, rules.isByMethod() ? all : allowed("", all, rules), settings, rules, leftOut, rules.isByMethod());
     }
@@ -99,7 +99,7 @@ final class Routes {
         return new Routes(all, allowed(method, all, rules), settings, rules, leftOut, false);
     }
 
-    /** Calls the action for each group of providers, including the groups of single methods. */
+    /** Calls the action for each group of providers, including those for single methods. */
     void forEachGroup(Consumer<Group> action) {
         byTag.values().forEach(action);
         Group alone = untagged;
@@ -143,7 +143,7 @@ final class Routes {
                 return found;
             }
             if (leftOut.contains(left)) {
-                return null; // Providers without the tag must not get the call, because providers with the tag exist.
+                return null; // There are providers with the tag, so providers without it must not get the call.
             }
         }
         return force || rules.isForced(tag) ? null : byTag.get("");

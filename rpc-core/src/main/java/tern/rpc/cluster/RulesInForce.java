@@ -34,8 +34,8 @@ final class RulesInForce {
         if (combined.equals(current)) {
             return false;
         }
-        // Rules that list the providers of an application differ after each change of the list. If their text stays the
-        // same, the change is not logged.
+        // Rules that list an application's providers are replaced after each change of the list. Such a change is not
+        // logged if the text of the rules stays the same.
         if (!combined.toString().equals(current.toString())) {
             LOG.info("{}: the rules are now: {}", service, combined);
         }

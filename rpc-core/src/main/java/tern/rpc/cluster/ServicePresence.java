@@ -3,7 +3,7 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether a provider has the service of one reference. A provider may lack it, for example because another process has
+ * Whether a provider has the service of one reference. It may lack the service, for example because another process has
  * taken over its address. The reference then avoids the provider for 10 s, and for 10 s longer after each further
  * failed attempt, up to 300 s. A new connection resets this state. Thread-safe.
  */
@@ -12,7 +12,7 @@ final class ServicePresence {
     private static final long AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long MAX_AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(300);
 
-    private volatile long usableSinceNanos; // the start of the connection to which the other fields apply
+    private volatile long usableSinceNanos; // the start of the connection that the other fields refer to
     private volatile boolean served;
     private volatile boolean missing;
     private volatile long untilNanos;
@@ -27,7 +27,7 @@ final class ServicePresence {
         return missing && usableSinceNanos == usableSince && now - untilNanos < 0;
     }
 
-    /** Returns the time for which the provider will be avoided, or 0 if it is not avoided. */
+    /** Returns the remaining time for which the provider is avoided, or 0 if it is not avoided. */
     long avoidedForNanos(long usableSince, long now) {
         return isMissing(usableSince, now) ? untilNanos - now : 0;
     }
@@ -40,7 +40,7 @@ final class ServicePresence {
     /**
      * Records that the service has answered a call.
      *
-     * @return whether the provider lacked the service before this call
+     * @return whether the service was recorded as missing until now
      */
     boolean served(long usableSince) {
         return (!served || missing || usableSinceNanos != usableSince) && found(usableSince);

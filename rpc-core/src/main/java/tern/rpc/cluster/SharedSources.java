@@ -31,14 +31,14 @@ final class SharedSources {
     /** The maximum number of providers that are used from one source. Further providers are ignored. */
     static final int MAX_INSTANCES = 200_000;
 
-    /** The maximum number of invalid provider addresses per source that the log warns about. */
+    /** The maximum number of warnings about invalid provider addresses per source. */
     static final int MAX_REFUSED = 100;
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
     /**
-     * The number of positions of the last list that are searched for an instance. An unchanged instance is found if
-     * only a few of the instances before it have been added, removed or replaced.
+     * How many positions of the last list are searched for an instance. An unchanged instance is found if only a few of
+     * the instances before it have been added, removed or replaced.
      */
     private static final int LOOK_AHEAD = 8;
 
@@ -66,12 +66,12 @@ final class SharedSources {
          */
         void refresh();
 
-        /** Records that a reference has waited for the first list of the source without success. */
+        /** Records that a reference has waited in vain for the source's first list. */
         void waitedInVain();
 
         /**
-         * Returns whether a reference has waited for the first list without success. The other references then need not
-         * wait, so that an application with many references starts soon.
+         * Returns whether a reference has waited in vain for the first list. The other references then need not wait,
+         * so that an application with many references starts quickly.
          */
         boolean isLate();
 
@@ -149,7 +149,7 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
-        private volatile boolean late; // whether a reference has waited for the first list without success
+        private volatile boolean late; // whether a reference has waited in vain for the first list
         // This object's lock guards this field and the next eight.
         private final Coalescing coalescing = new Coalescing();
         private final List<String> services = new ArrayList<>(); // The services of all references that use the source.
@@ -160,11 +160,10 @@ final class SharedSources {
         private List<Instance> checked = List.of();
         // Whether a list of providers is being delayed because of frequent changes. Reads do not need the lock.
         private volatile boolean waiting;
-        // Whether the delayed list will be passed to the references before the usual delay ends. Reads do not need the
-        // lock.
+        // Whether the delayed list will be passed on before the usual delay ends. Reads do not need the lock.
         private volatile boolean hurried;
         private boolean namedAsTooLong;
-        private final Set<String> refused = new HashSet<>(); // The addresses for which a warning has been logged.
+        private final Set<String> refused = new HashSet<>(); // The addresses that have been logged in a warning.
         private int users; // The lock of the enclosing SharedSources guards this field.
 
         Shared(EndpointSource source) {
@@ -220,8 +219,8 @@ final class SharedSources {
         }
 
         /**
-         * Shortens the delay after which the references get the delayed list, because no provider of the previous list
-         * can be used. Does nothing if no list is being delayed.
+         * Passes a delayed list on earlier, because no provider of the previous list can be used. Does nothing if no
+         * list is being delayed.
          */
         void hurry() {
             // Usually no list is being delayed. The check before the lock is cheap, because many failed calls may call
@@ -276,8 +275,8 @@ final class SharedSources {
                 }
             }
             if (failed) {
-                // A source reports only changes, so without another attempt, the reference would keep its old list
-                // until the next change.
+                // A source reports only changes. Without another attempt, the reference would keep its old list until
+                // the next change.
                 later(RETRY_NANOS, this::passAgain);
             }
         }

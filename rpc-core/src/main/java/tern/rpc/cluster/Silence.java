@@ -7,7 +7,7 @@ import tern.rpc.transport.ClientConnection;
 
 /**
  * The silence of one provider. A provider is silent if calls are in flight but nothing has arrived from it for a long
- * time. The client then sends pings, so that the provider can show that it is alive. Thread-safe.
+ * time. The client then sends pings, to find out whether the provider is alive. Thread-safe.
  */
 final class Silence {
 
@@ -18,8 +18,8 @@ final class Silence {
     private static final int USUAL_TIMES = 10;
 
     /**
-     * The time without an answer to a ping after which a silence is logged. A provider that is merely busy with one
-     * long call answers the ping earlier.
+     * A silence is logged if a ping has not been answered for this time. A provider that is merely busy with one long
+     * call answers the ping earlier.
      */
     private static final long UNANSWERED_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 

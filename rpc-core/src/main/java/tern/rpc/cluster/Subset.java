@@ -5,15 +5,15 @@ import java.util.List;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Chooses the providers that a client connects to if there are many providers. The client connects to the providers
- * with the smallest rendezvous hashes of client and address, first those in the client's zone. Adding or removing a
- * provider changes the subset by at most one provider.
+ * Chooses the providers that a client connects to if there are many: those with the smallest rendezvous hashes of
+ * client and address. Providers in the client's zone are chosen first. Adding or removing a provider changes the subset
+ * by at most one provider.
  */
 final class Subset {
 
     /**
-     * Hashes are shifted to the right by this number of bits, so that {@link #LATER} or {@link #LAST} can be added
-     * without overflow.
+     * Hashes are shifted right by this number of bits, so that {@link #LATER} or {@link #LAST} can be added without
+     * overflow.
      */
     private static final int SHIFT = 3;
 

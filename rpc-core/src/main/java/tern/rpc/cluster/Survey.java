@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * Examines all providers of a cluster ten times per second while there are calls. The survey runs on the thread of a
- * call. The survey measures the values that each choice needs, starts attempts to connect, and selects slow or failing
+ * Checks all providers of a cluster ten times per second while there are calls. Runs on the thread of a call. Measures
+ * the values on which the choice of providers depends, starts connection attempts, and selects slow or failing
  * providers for probes. Thread-safe.
  */
 final class Survey {
 
     private static final long EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The time until the providers are examined again if some connected providers have not sent anything yet. */
+    /** The time until the next survey if some connected providers have not sent anything yet. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
@@ -31,25 +31,25 @@ final class Survey {
 
     /**
      * The minimum number of calls between two probes (copies of idempotent calls) of one provider while the first probe
-     * has no answer. The limit prevents the probes of many clients from overloading a provider that is ten times slower
-     * and usually gets a tenth of the calls.
+     * is unanswered. Otherwise, the probes of many clients could overload a provider that is ten times slower and
+     * usually gets a tenth of the calls.
      */
     private static final int COPY_OF_UNANSWERED = 100;
 
     /**
      * A provider is slow if its response time exceeds the median by this factor. The response time of a healthy
-     * provider counts as 1, as in the choice of providers. With another value, a provider could be avoided but never
-     * tried again.
+     * provider counts as 1, as in the choice of providers. If the two rules differed, a provider could be avoided but
+     * never tried again.
      */
     private static final double SLOW = 3;
 
     /**
-     * The maximum number of request bytes that wait for a provider's socket. While more are waiting, no copy of an
-     * idempotent call is sent to the provider.
+     * No copies of idempotent calls are sent to a provider while more request bytes than this are waiting for its
+     * socket.
      */
     private static final long MAX_QUEUED_BEFORE_COPY = 64 << 10;
 
-    /** The maximum number of providers from which the median is computed. */
+    /** The median is computed from at most this number of providers. */
     private static final int SAMPLE = 101;
 
     private final String zone;
@@ -120,8 +120,8 @@ final class Survey {
     }
 
     /**
-     * Measures, for each group of providers, the share of the calls that stays in the client's zone. If more than half
-     * of the providers of a group are ejected, ignores the ejections in this group.
+     * Measures, for each group of providers, the share of calls that stays in the client's zone. If more than half of
+     * the providers of a group are ejected, ignores the ejections in this group.
      */
     void measureGroups(Routes routes, long now) {
         Set<Target> needed = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -202,8 +202,8 @@ final class Survey {
 
     /**
      * Returns the response time above which a provider is tried again. While most providers are healthy, a provider
-     * that is slow on average is avoided. A slow provider must be tried again even if the recorded response time of its
-     * last answer has almost decayed to the usual time.
+     * that is slow on average is avoided. It must be tried again even if the recorded response time of its last answer
+     * has almost decayed to the usual time.
      */
     private static double threshold(Node node, double median, long now) {
         return median <= 1 && node.isSlow(now) ? 1 : SLOW * median;
@@ -215,8 +215,8 @@ final class Survey {
     }
 
     /**
-     * Returns the provider to which the next call is sent as a trial because no probe is possible, or null if no
-     * provider needs a trial.
+     * Returns the provider that gets the next call as a trial because no probe is possible, or null if no provider
+     * needs a trial.
      */
     @Nullable
     Target takeTrial() {
@@ -231,7 +231,7 @@ final class Survey {
 
     /**
      * Returns a provider that should get a copy of an idempotent call, or null if there is none. A provider that does
-     * not read its requests gets no copies of idempotent calls, because the copies would occupy memory while they wait.
+     * not read its requests gets no such copies, because they would occupy memory while they wait.
      *
      * @param among the providers that may accept the call
      */

@@ -8,13 +8,13 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. A client with many
- * references has many targets that get no calls, so a target allocates the state of its calls only when it gets the
- * first one. Thread-safe.
+ * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. In a client with
+ * many references, many targets get no calls, so a target allocates the state of its calls only when it gets the first
+ * one. Thread-safe.
  */
 public final class Target implements Candidate {
 
-    /** The share of its weight that a provider gets immediately after it has become usable. */
+    /** The fraction of its weight that a provider has immediately after it has become usable. */
     private static final double FIRST_SHARE = 0.1;
 
     private final Node node;
@@ -27,7 +27,7 @@ public final class Target implements Candidate {
     private boolean drains; // Used only while the provider list changes, by one thread at a time.
     private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
-    private volatile long callsAtCopy; // The reference's number of calls when it last sent the provider a probe.
+    private volatile long callsAtCopy; // The number of the reference's calls at the time of its last probe.
 
     /** The state of the calls that the reference has sent to the provider. */
     private record Calls(AttemptBudget retries, LastMinute lastMinute, ServicePresence presence) {}
@@ -98,7 +98,7 @@ public final class Target implements Candidate {
         held = isHeld;
     }
 
-    /** Returns how long the provider has been draining, in nanoseconds. Valid only while it is draining. */
+    /** Returns for how long the provider has been draining, in nanoseconds. Valid only while it is draining. */
     long drainsForNanos(long now) {
         return now - drainsSinceNanos;
     }
@@ -144,14 +144,15 @@ public final class Target implements Candidate {
     }
 
     /**
-     * Returns the time for which the provider will be avoided because it lacks the service, or 0 if it has the service.
+     * Returns the remaining time for which the provider is avoided because it lacks the service, or 0 if it is not
+     * avoided.
      */
     long missingForNanos(long nowNanos) {
         Calls current = calls;
         return current == null ? 0 : current.presence().avoidedForNanos(node.usableSinceNanos(), nowNanos);
     }
 
-    /** Returns the state that says whether the provider has the reference's service. */
+    /** Returns the state that tells whether the provider has the reference's service. */
     ServicePresence presence() {
         return calls().presence();
     }
@@ -178,7 +179,7 @@ public final class Target implements Candidate {
         return node.judgedCost(nowNanos);
     }
 
-    /** Returns whether the provider is slow or failing. If so, a balancer should also examine another provider. */
+    /** Returns whether the provider is slow or failing, so that a balancer should also consider another provider. */
     boolean isSlow(long nowNanos) {
         return node.isSlow(nowNanos);
     }
@@ -189,7 +190,7 @@ public final class Target implements Candidate {
     }
 
     /**
-     * Returns the fraction of its weight that the provider currently gets. The fraction is below 1 in the first 30 s
+     * Returns the fraction of its weight that the provider currently has. The fraction is below 1 in the first 30 s
      * after the provider became usable, unless all providers are new.
      */
     double warmth(long nowNanos) {

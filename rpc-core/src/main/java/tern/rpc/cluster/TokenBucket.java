@@ -3,8 +3,8 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Limits the rate of events such as new connections and log lines (token bucket). A given number of events may happen
- * in a burst, and then a given number per second. Thread-safe.
+ * Limits the rate of events such as new connections and log lines (token bucket). Allows a burst of a given number of
+ * events, and then a given number of events per second. Thread-safe.
  */
 final class TokenBucket {
 

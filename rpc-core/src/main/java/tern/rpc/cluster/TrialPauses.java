@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * The pauses between the trials of one provider. A trial is a call of the application that is sent to a slow or failing
  * provider, because no idempotent call can be copied. If the provider has not recovered, the caller of the trial gets a
- * late answer or a failure. Therefore, the pauses are longer than those between copies. Thread-safe, but a race may
+ * late answer or a failure. Therefore, the pauses are longer than those between copies. Thread-safe, but a race can
  * start an additional trial.
  */
 final class TrialPauses {
@@ -14,8 +14,8 @@ final class TrialPauses {
     static final int CALLS_FOR_SLOW = 150;
 
     /**
-     * The number of calls after which a trial call to a failing provider is due even though the pause has not ended.
-     * Clients with many calls then notice a recovery early, although few of their calls fail.
+     * After this number of calls, a trial call to a failing provider is due even if the pause has not ended. Clients
+     * with many calls thus notice a recovery early, at the price of only a few failed calls.
      */
     static final int CALLS_FOR_FAILING = 4_000;
 
@@ -52,7 +52,7 @@ final class TrialPauses {
 
     private volatile long nextNanos;
     private volatile long takenNanos;
-    private volatile boolean likelyGood; // True after a good answer, or after a silent provider has sent data again.
+    private volatile boolean likelyGood; // True after a good answer, and after a silent provider has sent data again.
 
     TrialPauses(long now) {
         this.nextNanos = now;

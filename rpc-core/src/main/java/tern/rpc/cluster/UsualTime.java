@@ -2,7 +2,7 @@ package tern.rpc.cluster;
 
 /**
  * The usual response time of one method at all providers: an exponential moving average over about 64 calls. A single
- * slow call is counted as at most three times the mean. Thread-safe, but updates may be lost.
+ * slow call is counted as at most three times the mean. Thread-safe, but updates can be lost.
  */
 public final class UsualTime {
 
@@ -18,7 +18,7 @@ public final class UsualTime {
     }
 
     /**
-     * Adds the duration of a call.
+     * Adds the duration of one call.
      *
      * @return the usual response time before this call, or 0 if this is the first call
      */

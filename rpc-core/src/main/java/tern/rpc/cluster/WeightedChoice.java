@@ -83,7 +83,7 @@ final class WeightedChoice {
         for (int i = 1; i < size; i++) {
             heaviest = weights[i] > weights[heaviest] ? i : heaviest;
         }
-        while (smalls > 0) { // Because of rounding errors, some columns of the alias table may still have no alias.
+        while (smalls > 0) { // Because of rounding errors, some columns of the alias table may not have an alias yet.
             int rest = small[--smalls];
             set(rest, weights[rest] > 0 ? 1 : 0, heaviest);
         }

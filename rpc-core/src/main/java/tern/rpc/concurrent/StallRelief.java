@@ -10,14 +10,14 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Lets a {@link WorkerPool} grow while all of its threads are blocked. The threads may wait for tasks that wait in the
- * queue of the same pool, for example if the callbacks of streams wait for streams of the same server. Without further
+ * Lets a {@link WorkerPool} grow while all of its threads are blocked. The threads might be waiting for tasks in the
+ * pool's own queue, for example if callbacks of streams wait for other streams of the same server. Without further
  * threads, all of them would wait forever.
  *
  * <p>While tasks wait, the relief checks the pool every second. If no task has begun since the last check, the pool may
- * start additional threads for the waiting tasks. These threads end when no task waits, and the permission ends a
- * minute later. If the pool has all additional threads and still no task begins for ten seconds, the relief gives up one
- * waiting task for each further check.
+ * start additional threads for the waiting tasks. These threads end when no task is waiting, and the permission to
+ * start them ends a minute later. If all additional threads exist and still no task begins for ten seconds, the relief
+ * gives up one waiting task per check.
  */
 final class StallRelief {
 
@@ -25,7 +25,10 @@ final class StallRelief {
 
     private static final int CHECKS_BEFORE_GIVING_UP = 10;
 
-    /** Threads that have blocked all threads once often do so again, and would then wait for a second again. */
+    /**
+     * A pool whose threads were all blocked once is often blocked again, and would then have to wait for another
+     * second.
+     */
     private static final int CHECKS_BEFORE_SHRINKING = 60;
 
     private final WorkerPool pool;
@@ -35,13 +38,13 @@ final class StallRelief {
     private final AtomicBoolean watching = new AtomicBoolean(); // true while a check is scheduled
     private volatile boolean moved; // true if a task has begun since the last check
     private volatile int extra;
-    private int stalls; // number of checks in a row in which nothing had moved; used only by the check
-    private int calm; // number of checks in a row in which no task waited; used only by the check
+    private int stalls; // number of checks in a row in which no task had begun; used only by the check
+    private int calm; // number of checks in a row in which no task was waiting; used only by the check
 
     /**
      * @param maxExtra the maximum number of additional threads
-     * @param giveUp is called with a task that waits although the pool has all additional threads. The task still runs
-     *     when a thread becomes free
+     * @param giveUp called with a task that is still waiting although the pool has all additional threads. The task
+     *     still runs when a thread becomes free
      * @param later runs a check after a second
      */
     StallRelief(WorkerPool pool, int maxExtra, Consumer<? super Runnable> giveUp, Executor later) {
@@ -60,7 +63,7 @@ final class StallRelief {
         return extra;
     }
 
-    /** Called when a task finds no thread. */
+    /** Called when no thread is free for a task. */
     void taskWaits() {
         if (!watching.get() && watching.compareAndSet(false, true)) {
             moved = true; // the first check comes less than a second after the last task began
@@ -71,7 +74,7 @@ final class StallRelief {
     private void checkLater() {
         try {
             later.execute(this::check);
-        } catch (Throwable e) { // the memory is exhausted; the next task that waits tries again
+        } catch (Throwable e) { // memory is exhausted; the next waiting task tries again
             watching.set(false);
             Thrown.log(e, exception -> LOG.error("The check of a worker pool could not be scheduled", exception));
         }

@@ -19,8 +19,8 @@ import tern.rpc.Thrown;
 
 /**
  * A bounded number of threads with a bounded queue. At most one wake-up is in progress: a producer wakes one idle
- * worker, and no further worker is woken until this worker runs. A worker that takes a task and finds more tasks wakes
- * the next worker. Submitting a task under load therefore needs no system call. Threads are created on demand. While
+ * worker, and no further worker is woken until that worker runs. A worker that takes a task and finds more tasks wakes
+ * the next worker. Under load, submitting a task therefore needs no system call. Threads are created on demand. While
  * many tasks have no thread, each new thread starts another thread. Idle threads are reused in last-in, first-out
  * order, and end after the keep-alive time. With virtual threads and no keep-alive time, the pool starts a new thread
  * instead of waking an idle one. A {@linkplain #growing growing} pool starts additional threads while all threads are
@@ -30,7 +30,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
 
-    /** If at least this number of tasks have no thread, a new thread starts another thread. */
+    /** If at least this many tasks have no thread, a new thread starts another one. */
     private static final int MANY_WAITING = 8;
 
     private final int maxThreads;
@@ -54,7 +54,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     /**
      * @param maxThreads the maximum number of running tasks
      * @param queueCapacity the maximum number of waiting tasks while all threads are busy
-     * @param keepAlive the time after which an idle thread ends, or zero to end threads as soon as no task waits
+     * @param keepAlive how long an idle thread stays alive, or zero to end threads as soon as no task is waiting
      */
     public WorkerPool(int maxThreads, int queueCapacity, Duration keepAlive, ThreadFactory threadFactory) {
         this(maxThreads, queueCapacity, keepAlive, threadFactory, false, task -> {}, Runnable::run);
@@ -80,11 +80,11 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Creates a pool for tasks that may wait for other tasks of the same pool. While all threads are blocked for a
-     * second and tasks wait, the pool starts additional threads, up to the same number again.
+     * Creates a pool for tasks that can wait for other tasks of the same pool. If all threads stay blocked for a second
+     * while tasks are waiting, the pool starts additional threads, up to twice its maximum number.
      *
-     * @param giveUp is called with one task after another if all additional threads are blocked, too, and no task has
-     *     begun for ten seconds. The task stays in the queue. Must not block
+     * @param giveUp called with one task after another if all additional threads are blocked, too, and no task has
+     *     begun for ten seconds. The tasks stay in the queue. Must not block
      */
     public static WorkerPool growing(
             int maxThreads,
@@ -106,9 +106,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return new WorkerPool(maxThreads, queueCapacity, keepAlive, threadFactory, true, giveUp, later);
     }
 
-    /**
-     * A worker that waits for tasks. Each wait uses a new object, so that the stack is not subject to the ABA problem.
-     */
+    /** An idle worker. Each wait uses a new object, so that the stack is not subject to the ABA problem. */
     private static final class Idle {
         final Thread thread;
         final AtomicBoolean taken = new AtomicBoolean();
@@ -151,9 +149,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Submits a task of an admitted call: to process a message of a stream, or its end. The task is never rejected,
-     * even if the queue is full or the pool is closed. The number of calls in flight limits the number of these tasks.
-     * Until the task has run, it uses capacity like a task accepted by {@link #offer}.
+     * Submits a task of an admitted call, which processes a stream's message or the stream's end. The task is never
+     * rejected, even if the queue is full or the pool is closed. The number of such tasks is limited by the number of
+     * calls in flight. Until it has run, the task takes up capacity like a task accepted by {@link #offer}.
      */
     public void executeAdmitted(Runnable task) {
         admitted.incrementAndGet();
@@ -175,7 +173,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return relief == null ? maxThreads : maxThreads + relief.extra();
     }
 
-    /** Starts a thread after the pool has been permitted to grow. This thread starts the next one if tasks wait. */
+    /**
+     * Starts a thread after the pool has been permitted to grow. This thread starts the next one if tasks are waiting.
+     */
     void relieved() {
         wakeOne();
     }
@@ -275,8 +275,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * If many tasks wait, starts a thread in addition to the thread that {@link #runQueued} wakes. The number of
-     * threads then grows exponentially. Without the additional threads, a task would wait until all earlier threads
+     * If many tasks are waiting, starts a thread in addition to the one that {@link #runQueued} wakes, so that the
+     * number of threads grows exponentially. Without the additional thread, a task would wait until all earlier threads
      * have been scheduled one after the other, which takes seconds if the processors are busy.
      */
     private void startAnother() {
@@ -309,7 +309,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         }
     }
 
-    /** @return whether this worker was woken; false after the keep-alive time or if the pool was closed */
+    /** @return whether this worker was woken; false if the keep-alive time has passed or the pool was closed */
     private boolean waitForWork() {
         Idle self = new Idle(Thread.currentThread());
         push(self);

@@ -15,8 +15,8 @@ public interface Candidate {
     boolean isUsable();
 
     /**
-     * Returns whether calls should prefer other providers, because this provider does not answer pending calls or has
-     * been ejected after failures.
+     * Returns whether calls should prefer other providers, because this provider has stopped answering or has been
+     * ejected after failures.
      *
      * @param nowNanos the time on the client's clock
      */

@@ -39,19 +39,19 @@ public final class DnsEndpoints implements EndpointSource {
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     /**
-     * The time after the start in which all names must be resolved. Afterwards, the source also reports a list that
-     * lacks the addresses of names that have not been resolved yet.
+     * How long after its start the source waits for the addresses of all names. After that, it also reports lists
+     * without the addresses of names that have not been resolved yet.
      */
     private static final long FIRST_LIST_MILLIS = 500;
 
     /**
-     * The maximum number of names that a source looks up at the same time. The maximum is above 1, so that a name whose
-     * servers do not answer does not delay the other names. The maximum is limited, so that one source does not occupy
-     * all threads of the client.
+     * The maximum number of names that a source looks up at the same time. It is above 1, so that a name whose servers
+     * do not answer does not delay the other names. It is small enough that one source cannot occupy all threads of the
+     * client.
      */
     private static final int AT_ONCE = 2;
 
-    /** The maximum number of addresses for which a warning is logged. */
+    /** The maximum number of addresses that are logged in warnings. */
     private static final int MAX_REFUSED = 100;
 
     private static final Logger LOG = LoggerFactory.getLogger(DnsEndpoints.class);
@@ -77,12 +77,12 @@ public final class DnsEndpoints implements EndpointSource {
     private final List<List<Instance>> known = new ArrayList<>();
     private final boolean[] unresolved; // For each name, true if its last lookup failed.
     private final boolean[] looked; // For each name, true after its first lookup has ended.
-    private final boolean[] looking; // For each name, true while a lookup of the name runs.
+    private final boolean[] looking; // For each name, true while it is being looked up.
     private final Queue<Integer> due = new ArrayDeque<>(); // The indexes of the names that have to be looked up.
-    private int workers; // The number of threads that look up names.
+    private int workers; // The number of threads that are looking up names.
     private boolean isFirstListDue; // True if even an incomplete list is reported.
 
-    // The addresses for which a warning has been logged. This object's lock guards this field.
+    // The addresses that a warning has already been logged for. This object's lock guards this field.
     private final Set<String> refused = new HashSet<>();
     // The last snapshot passed to the listener. This object's lock guards this field.
     private @Nullable EndpointSnapshot reported;
@@ -184,7 +184,7 @@ public final class DnsEndpoints implements EndpointSource {
         return true;
     }
 
-    /** @return the index of the name that this thread has to look up; -1 if the thread has nothing to do */
+    /** @return the index of the name that this thread must look up; -1 if there is nothing to do */
     private synchronized int next() {
         Integer name = due.poll();
         if (name == null) {
@@ -304,7 +304,7 @@ public final class DnsEndpoints implements EndpointSource {
         return all.isEmpty() ? EndpointSnapshot.unknown(now, why) : EndpointSnapshot.stale(all, now, why);
     }
 
-    /** Returns a key made of the host names, the resolver and the lookup interval. */
+    /** Returns a key that consists of the host names, the resolver and the lookup interval. */
     @Override
     public Object key() {
         return new Names(names, lookup, interval);

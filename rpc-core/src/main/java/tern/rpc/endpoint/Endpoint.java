@@ -5,8 +5,8 @@ package tern.rpc.endpoint;
  * Attributes} and may change without a new connection.
  *
  * @param host a name or an IP address; an IPv6 address has no brackets
- * @param name the name by which clients address the provider, and which the provider's certificate must contain: the
- *     name that was looked up, or the host itself
+ * @param name the name that clients use for the provider and that its certificate must contain: the name that was
+ *     looked up, or the host itself
  * @param protocol the transport's protocol, such as {@code tri}, or empty for the reference's protocol
  */
 public record Endpoint(String host, int port, String name, String protocol) {
@@ -39,10 +39,10 @@ public record Endpoint(String host, int port, String name, String protocol) {
     }
 
     /**
-     * Returns whether the address may belong to a single provider. Unspecified addresses such as {@code 0.0.0.0}, the
+     * Returns whether the address can belong to a single provider. Unspecified addresses such as {@code 0.0.0.0}, the
      * other addresses of {@code 0.0.0.0/8}, multicast addresses and {@code 255.255.255.255} cannot belong to a
-     * provider. For example, connecting to {@code 0.0.0.0} reaches the client's own machine. Names are never looked up,
-     * and may belong to a provider.
+     * provider. For example, connecting to {@code 0.0.0.0} reaches the client's own machine. A name is never looked up,
+     * and is assumed to belong to a provider.
      */
     public boolean mayBeProvider() {
         if (!Character.isDigit(host.charAt(0)) && host.indexOf(':') < 0) {

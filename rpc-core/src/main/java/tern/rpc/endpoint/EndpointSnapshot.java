@@ -19,9 +19,7 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         UNKNOWN,
         /** The list is current and contains at least one provider. */
         FRESH,
-        /**
-         * The source cannot be reached. The list is the last list that the source reported, possibly read from a file.
-         */
+        /** The source cannot be reached. The list is the last one reported by the source, possibly read from a file. */
         STALE,
         /** The source reports that there is no provider. The list is empty. */
         EMPTY

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
  * these sources, and closes it when the last of these references is closed. Therefore a source must not acquire
  * resources before {@link #start}.
  *
- * <p>A source reports its list unchanged. The client coalesces frequent changes. If a source reports an empty list, or
- * a list without most of the previous providers, the client keeps the missing providers while they answer.
+ * <p>A source reports its list unchanged. The client coalesces frequent changes. If the list is empty, or most of the
+ * previous providers are missing from it, the client keeps the missing providers while they answer.
  */
 public interface EndpointSource extends AutoCloseable {
 
@@ -20,8 +20,8 @@ public interface EndpointSource extends AutoCloseable {
      * Starts watching for changes. Called once. The source passes a complete snapshot to the listener after every
      * change. The source may pass the first snapshot during this call, but only if it does not have to wait for the
      * list. The source may call the listener on any thread, but must pass one snapshot at a time and in the order of
-     * the changes. The listener must return quickly. The client accepts repeated snapshots, but a source should avoid
-     * them.
+     * the changes. The listener must return quickly. Passing equal snapshots repeatedly is allowed, but a source should
+     * avoid it.
      *
      * @throws RuntimeException if the settings are invalid. If the source is unreachable, this method does not throw;
      *     the source reports {@link EndpointSnapshot.State#UNKNOWN} and tries again
@@ -29,8 +29,8 @@ public interface EndpointSource extends AutoCloseable {
     void start(Consumer<EndpointSnapshot> listener);
 
     /**
-     * Repeats the lookup soon, because no endpoint answers. Any thread may call this method,
-     * even frequently, because the source limits the rate of its lookups. Does not block.
+     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method as often as it likes,
+     * because the source limits the rate of its lookups. Does not block.
      */
     default void refresh() {}
 

@@ -1,6 +1,6 @@
 package tern.rpc.endpoint;
 
-/** One entry in a list of providers: an endpoint with its current attributes. */
+/** One entry of a provider list: an endpoint with its current attributes. */
 public record Instance(Endpoint endpoint, Attributes attributes) {
 
     /** Returns an instance with the default attributes. */

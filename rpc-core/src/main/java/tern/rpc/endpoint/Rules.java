@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules that change the providers of a service, or how clients choose among these providers. Rules may change while the
- * clients run. A source passes the rules in its snapshots. Implementations must be immutable, and two objects with the
+ * Rules that change a service's providers, or how clients choose among these providers. Rules can change while clients
+ * are running. A source passes the rules in its snapshots. Implementations must be immutable, and two objects with the
  * same rules must be equal. Several threads call the methods, which must return quickly.
  */
 public interface Rules {
@@ -21,7 +21,7 @@ public interface Rules {
 
     /**
      * Returns the attributes that apply to a provider: its own attributes if no rule changes them, or null if the
-     * provider must not get any calls.
+     * provider must get no calls.
      */
     default @Nullable Attributes attributes(Instance provider) {
         return provider.attributes();
@@ -88,7 +88,7 @@ public interface Rules {
     }
 
     /**
-     * Returns whether the rules of a source take precedence over these rules, if the application sets these rules for a
+     * Returns whether a source's rules take precedence over these rules, if the application sets these rules for a
      * reference. By default, the rules of the application take precedence.
      */
     default boolean yieldsToSource() {
@@ -96,8 +96,8 @@ public interface Rules {
     }
 
     /**
-     * Returns texts from which {@link EndpointSource#rules} of the same source reads equal rules in a later process.
-     * Returns an empty list if the rules cannot be stored.
+     * Returns texts for storing these rules. In a later process, {@link EndpointSource#rules} of the same source
+     * restores equal rules from them. Returns an empty list if the rules cannot be stored.
      */
     default List<String> texts() {
         return List.of();

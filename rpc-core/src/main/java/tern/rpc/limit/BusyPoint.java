@@ -6,15 +6,16 @@ import tern.rpc.limit.Limit.Window;
 /**
  * Finds the number of admitted calls that keeps a server busy. Additional calls would only wait. A tenant floods the
  * server if it sends most of the calls ({@link FairShares}). A flooding tenant is limited to this number of calls,
- * because other tenants' calls would otherwise wait too. A window is one measurement period of the {@link Limiter}.
+ * because other tenants' calls would otherwise have to wait, too. A window is one measurement period of the {@link
+ * Limiter}.
  *
  * <p>By Little's law, x * u calls are in progress if x calls end per second and each takes the time u without waiting.
  * A quarter more than x * u keeps the server busy while calls are handed over between threads. The throughput x is
- * measured. The usual time u was learned before the tenant began flooding the server, and may no longer be right. If u
- * is too short, too few calls are admitted, the throughput x drops, and the product x * u drops further. If u is too
- * long, calls wait for each other, and no shorter time is ever measured. Every eighth window therefore tries another
- * number of admitted calls, alternately twice and half the current number. If calls have become slower, the next window
- * tries twice as many:
+ * measured. The usual time u was learned before the tenant began flooding the server, and may be outdated. If u is too
+ * short, too few calls are admitted, the throughput x drops, and the product x * u drops further. If u is too long,
+ * calls wait for each other, and no shorter time is ever measured. Every eighth window therefore tries another number
+ * of admitted calls, alternately twice and half the current number. If calls have become slower, the next window tries
+ * twice as many:
  * <ul>
  * <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
  * becomes the usual time, and the number is doubled again.
@@ -30,17 +31,17 @@ final class BusyPoint {
     private static final double STEP = 2;
 
     /**
-     * The minimum increase of the throughput, as a factor, that justifies doubling the admitted calls. The factor is
-     * about halfway between 1 (no gain) and 2 (twice the throughput). Its distance from both values exceeds the
-     * measurement error of a window with a hundred calls.
+     * Doubling the admitted calls was right if it raised the throughput by at least this factor. The factor is about
+     * halfway between 1 (no gain) and 2 (twice the throughput). Its distance from both values exceeds the measurement
+     * error of a window with a hundred calls.
      */
     private static final double MORE_IS_DONE = 1.4;
 
     private static final double AS_MUCH_IS_DONE = 0.85;
 
     /**
-     * The factor by which the mean time of calls must rise before they are considered slower. The factor corresponds to
-     * four standard errors of the mean time in a window.
+     * Calls are considered slower if their mean time has risen by at least this factor. The factor corresponds to four
+     * standard errors of the mean time in a window.
      */
     private static final double LONGER = 1.5;
 
@@ -55,7 +56,7 @@ final class BusyPoint {
 
     private final int min;
     private double calls;
-    private Step step = Step.NONE; // The change to the call count that the current window tries.
+    private Step step = Step.NONE; // The change to the call count that is tried in the current window.
     private @Nullable Window before; // The window before a trial of another number of calls; null without a trial.
     private Step last = Step.FEWER; // The change to the call count that was tried last.
     private int held; // The number of consecutive windows without a trial of another number of calls.
@@ -105,7 +106,7 @@ final class BusyPoint {
     }
 
     /**
-     * Decides from the throughput in a window whether it was right to double or halve the number of admitted calls for
+     * Determines from a window's throughput whether it was right to double or halve the number of admitted calls for
      * this window.
      *
      * @return the change to the number if it was right and should be repeated; NONE if the change was wrong, or if

@@ -6,37 +6,37 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Decides which tenant must wait if the free permits of a {@link Limiter} are not enough for all tenants. This class
- * handles only calls that find few free permits.
+ * Decides which tenant must wait if the free permits of a {@link Limiter} are not enough for all tenants. This class is
+ * asked only about calls that find few free permits.
  *
  * <p>A tenant floods the server if it sent more than two thirds of the calls that found few free permits, in one
  * measurement window of the limiter. A flooding tenant's calls must wait, unless the tenant holds less than a sixteenth
- * of all permits in use. The calls from all other tenants are admitted, even beyond the limit. A majority vote in
- * constant space, in which each call is a vote for its tenant, finds the flooding tenant (R. Boyer, J Moore, 1981).
+ * of all permits in use. The calls from all other tenants are admitted, even beyond the limit. The flooding tenant is
+ * found by a majority vote in constant space, in which each call is a vote for its tenant (R. Boyer, J Moore, 1981).
  *
- * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. A tenant with
- * many fast calls may send the most calls. A few slow calls from another tenant may nevertheless occupy all permits for
- * a long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if both
+ * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. For example, one
+ * tenant can send the most calls, all of them fast, while a few slow calls from another tenant occupy all permits for a
+ * long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if both
  * conditions hold: The largest other tenant holds more than an equal share of the permits. This tenant itself holds
  * less than an equal share, or less than half as many permits as the largest other tenant.
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
- * fewer calls, while these tenants send calls. The calls from these tenants are admitted even beyond the limit while
- * another tenant holds more than twice as many permits, so that the larger tenant loses permits. If many tenants hold
- * one or two permits each, no call is admitted beyond the limit. The largest tenant is found without sorting: a tenant
- * that holds more permits than the largest known tenant replaces it.
+ * fewer calls, while these tenants send calls. Their calls are admitted even beyond the limit while another tenant
+ * holds more than twice as many permits, so that the larger tenant loses permits. If many tenants hold one or two
+ * permits each, no call is admitted beyond the limit. The largest tenant is found without sorting: a tenant that holds
+ * more permits than the largest known tenant replaces it.
  *
- * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race may cause a single call to be wrongly
+ * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race can cause a single call to be wrongly
  * admitted or refused.
  */
 final class FairShares {
 
-    /** How long permits stay reserved for tenants with fewer calls after the last call from such a tenant. */
+    /** How long permits stay reserved for tenants with fewer calls after the last call from one of them. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A tenant floods if, in the majority vote, its calls exceed the calls of all other tenants by more than 1/{@value}
-     * of all calls. Such a tenant sent more than two thirds of the calls.
+     * A tenant floods if its calls outnumber those of all other tenants by more than 1/{@value} of all calls in the
+     * majority vote. Such a tenant sent more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
@@ -55,7 +55,7 @@ final class FairShares {
     private final AtomicInteger wholeTenants = new AtomicInteger();
     private final AtomicInteger connectionTenants = new AtomicInteger();
 
-    // The last tenant for which permits were reserved, and the end of the reservation.
+    // The tenant that permits were last reserved for, and the end of the reservation.
     private volatile @Nullable Share other;
     private volatile long othersUntil;
 
@@ -119,9 +119,9 @@ final class FairShares {
     }
 
     /**
-     * Counts a call that found few free permits. In the majority vote that finds the tenant with most of the calls, the
-     * call is a vote for its tenant. If a larger tenant crowds this tenant out, the call is only a vote against the
-     * current candidate.
+     * Counts a call that found few free permits. In the majority vote, which finds the tenant with most of the calls,
+     * the call is a vote for its tenant. If this tenant is crowded out by a larger one, the call is only a vote against
+     * the current candidate.
      */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
@@ -140,8 +140,8 @@ final class FairShares {
     }
 
     /**
-     * Determines the tenant that flooded the server in the measurement window that ends. This tenant is limited during
-     * the next window.
+     * Determines the tenant that flooded the server in the measurement window that is ending. This tenant is limited
+     * during the next window.
      */
     void windowEnds() {
         int all = calls.getAndSet(0);
@@ -197,8 +197,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether a tenant other than the given tenant has recently sent calls. A closed connection of the given
-     * tenant's address does not count as another tenant.
+     * Returns whether any other tenant has recently sent calls. A closed connection of the given tenant's address does
+     * not count as another tenant.
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>If t is shorter than u, u moves towards t by half of the difference. If t is longer and there is no queue, u moves
- * by a twentieth of the difference. A limiter that starts under load has not measured u yet, and begins with a step
+ * by a twentieth of the difference. A limiter that starts under load has no measured u yet, and begins with a step
  * down.
  *
  * <p>Therefore the limit shrinks only if there is a queue and calls take longer than before, and it stays low only if
@@ -50,7 +50,7 @@ import org.jspecify.annotations.Nullable;
 public final class GradientLimit implements Limit {
 
     /**
-     * The acceptable duration of calls at the limit, as a multiple of the usual time. With the value 2, a call may wait
+     * The acceptable duration of calls at the limit, as a multiple of the usual time. The value 2 lets a call wait for
      * as long as its processing takes.
      */
     private static final double TOLERANCE = 2;
@@ -61,7 +61,7 @@ public final class GradientLimit implements Limit {
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
-    /** The gradient below which additional calls raise the throughput. */
+    /** Additional calls raise the throughput if the gradient is below this value. */
     private static final double DEPENDENT = 0.5;
 
     /**
@@ -77,7 +77,7 @@ public final class GradientLimit implements Limit {
      */
     private static final double AIM = 0.75;
 
-    /** The minimum factor by which a step down multiplies the number of concurrent calls to get the new limit. */
+    /** After a step down, the new limit is at least this fraction of the number of concurrent calls. */
     private static final double MAX_STEP_DOWN = 0.5;
 
     /**
@@ -87,8 +87,8 @@ public final class GradientLimit implements Limit {
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
     /**
-     * The maximum factor by which a step down multiplies the number of concurrent calls to get the new limit. The
-     * effect of a smaller step could not be distinguished from noise in the next window.
+     * After a step down, the new limit is at most this fraction of the number of concurrent calls. The effect of a
+     * smaller step could not be distinguished from noise in the next window.
      */
     private static final double MIN_STEP_DOWN = 0.7;
 
@@ -100,8 +100,8 @@ public final class GradientLimit implements Limit {
     private static final double FOLLOW_UP = 0.05;
 
     /**
-     * The factor by which the mean time of calls must differ to be considered changed. The factor corresponds to four
-     * standard errors of the mean time in a window.
+     * The mean time of calls is considered changed if it differs by at least this factor. The factor corresponds to
+     * four standard errors of the mean time in a window.
      */
     private static final double CHANGED = 1.5;
 
@@ -111,11 +111,11 @@ public final class GradientLimit implements Limit {
      */
     private static final int MIN_ENOUGH = 4;
 
-    /** The fraction of the limit that calls must use for the limit to be raised. */
+    /** The limit is raised only if calls use at least this fraction of it. */
     private static final double REACHED = 0.5;
 
     /**
-     * While one tenant floods the server, the limit is at least this number times the number of calls that keep the
+     * While one tenant floods the server, the limit is at least this many times the number of calls that keep the
      * server busy.
      */
     private static final int OTHERS_TOO = 2;
@@ -123,7 +123,7 @@ public final class GradientLimit implements Limit {
     private static final int WINDOWS_HELD = 20;
     private static final int SURE_AFTER = 3;
 
-    /** A change to the limit whose effect the next window measures. */
+    /** A change to the limit. Its effect is measured in the next window. */
     private record Trial(double inside, double nanos, double perSecond, double goBackTo) {}
 
     private final int min;
@@ -132,10 +132,11 @@ public final class GradientLimit implements Limit {
     private double limit;
     private double usualNanos; // The usual time of a call, or 0 if it is unknown.
     private @Nullable Trial trial;
-    private boolean dependent; // True if the last step down showed that calls wait for each other.
-    // The number of consecutive steps down after which calls did not become faster, so they do not wait for each other.
+    private boolean dependent; // True if the last step down has shown that calls wait for each other.
+    // The number of consecutive steps down that did not make calls faster, which shows that calls do not wait for each
+    // other.
     private int independent;
-    private int held; // The number of windows for which the limit has been held constant.
+    private int held; // The number of windows since the limit became constant.
     // The mean call duration in the first window after the limit became constant, or 0 if unknown.
     private double heldNanos;
 
@@ -239,7 +240,7 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * Decides from the effect of the changed limit in the previous window whether to keep it.
+     * Decides whether to keep a changed limit, from its effect in the previous window.
      *
      * @return whether the new limit must stay unchanged for one window
      */

@@ -38,10 +38,10 @@ public interface Limit {
      * @param ended the number of calls that were admitted and ended in this window, or 0 if calls were refused for a
      *     long time while no call ended
      * @param meanNanos the mean time from the admission to the end of these calls, including the wait for a worker
-     * @param perSecond the rate of all calls that ended, including calls that were admitted before the window
+     * @param perSecond the rate at which calls ended, including calls that were admitted before the window
      * @param inside the highest number of concurrent calls, which does not exceed the limit
      * @param queue whether, throughout the window, more calls arrived than could be served
-     * @param flooded whether one tenant sent most calls and was limited, even though the other tenants did not use all
+     * @param flooded whether one tenant sent most calls and was limited, although the other tenants did not use all
      *     remaining permits
      */
     record Window(int ended, double meanNanos, double perSecond, int inside, boolean queue, boolean flooded) {}

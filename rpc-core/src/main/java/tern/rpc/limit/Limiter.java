@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Admits a limited number of concurrent calls, and measures them for its {@link Limit}. Each admitted call holds a
- * permit until it leaves the limiter, when it has ended. Entering and leaving cost a few atomic operations each and
- * allocate no memory.
+ * Admits a limited number of concurrent calls, and provides measurements of them to its {@link Limit}. Each admitted
+ * call holds a permit until it leaves the limiter, when it has ended. Entering and leaving cost a few atomic operations
+ * each and allocate no memory.
  *
  * <p>A measurement window begins when most calls that entered under an earlier limit have left, because an immediate
  * measurement would favour short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and
@@ -24,8 +24,7 @@ import tern.rpc.NanoClock;
  * from other tenants are admitted beyond the limit, up to twice the limit. A flooding tenant gets the number of permits
  * that keeps the server busy ({@link Limit#enough}), minus the permits that other tenants hold.
  *
- * <p>A call that continues without a thread keeps its permit, but it does not count as one of the calls that the
- * threads serve.
+ * <p>A call that continues without a thread keeps its permit, but is not counted among the calls that threads serve.
  *
  * <p>Thread-safe.
  */
@@ -39,13 +38,13 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. Calls
-     * admitted under earlier limits then hardly influence the window.
+     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. Those calls
+     * then hardly influence the window.
      */
     private static final int MAX_HAVE_LEFT = 8;
 
     /**
-     * Calls are considered hanging if no call has ended for this multiple of the mean call duration, and for at least
+     * Calls are considered to hang if no call has ended for this multiple of the mean call duration, and for at least
      * one second.
      */
     private static final int HANGING = 8;
@@ -56,8 +55,8 @@ public final class Limiter {
     private static final int KEPT = 16;
 
     /**
-     * The minimum number of reserved permits, but no more than half of all permits. If fewer permits were reserved, all
-     * of them would often be in use by chance.
+     * At least this number of permits is reserved, but no more than half of all permits. With fewer reserved permits,
+     * all of them would often be in use by chance.
      */
     private static final int MIN_KEPT = 12;
 
@@ -69,8 +68,8 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // Above this number of admitted calls, the admission of a new call depends on how many admitted calls belong to the
-    // tenant of the new call.
+    // Above this number of admitted calls, the admission of a new call depends on how many admitted calls its tenant
+    // has.
     private volatile int askedFrom;
     // Up to this total number of calls, calls of tenants with few admitted calls are admitted beyond the limit.
     private volatile int beyond;
@@ -137,7 +136,7 @@ public final class Limiter {
         return current;
     }
 
-    /** Returns whether the current limit is lower than the first one, because measurements have reduced it. */
+    /** Returns whether measurements have reduced the limit below its initial value. */
     public boolean isReduced() {
         return current < limit.first();
     }

@@ -120,8 +120,8 @@ public final class Share {
 
     /**
      * Returns whether this tenant is the only open connection of its address. A connection is a tenant only while the
-     * transport has no connection from a second address. Calls from the own process, and from other transports of the
-     * server, belong to other tenants.
+     * transport has no connection from a second address. Calls from the server's own process, and from the server's
+     * other transports, belong to other tenants.
      */
     private boolean isAlone() {
         Share address = whole;
@@ -129,9 +129,8 @@ public final class Share {
     }
 
     /**
-     * Returns whether this tenant is a connection, the other tenant belongs to the same address, and no other
-     * connection of this address is open. The other tenant is then this connection, or a connection that has been
-     * closed.
+     * Returns whether this tenant is the only open connection of its address, and the other tenant belongs to the same
+     * address. The other tenant is then this connection, or a connection that has been closed.
      */
     public boolean isAllThatIsLeftOf(@Nullable Share other) {
         return other != null && other.whole == whole && isAlone();

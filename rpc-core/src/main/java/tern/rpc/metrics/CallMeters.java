@@ -72,7 +72,7 @@ public final class CallMeters {
             meters.failed(Outcome.of(failure));
         }
         if (method.type() == MethodType.UNARY) {
-            // An invalid request does not show that the server has a problem.
+            // An invalid request does not indicate a problem of the server.
             long second = window.record(nanos, failed && !(served && Outcome.blamesCaller(failure)));
             if (calls != null) {
                 calls.ended(nanos, failed, second);

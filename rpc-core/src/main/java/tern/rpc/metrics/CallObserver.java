@@ -4,7 +4,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
-/** An observer of served unary calls that have a ledger. An observer is notified at the end of each call. */
+/** Is notified at the end of each served unary call that has a ledger. */
 @FunctionalInterface
 public interface CallObserver {
 
@@ -20,7 +20,7 @@ public interface CallObserver {
     void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure);
 
     /**
-     * Like {@link #ended(String, CallLedger, long, long, Throwable)}, for a call whose caller may be known.
+     * Like {@link #ended(String, CallLedger, long, long, Throwable)}, but also gets the caller, if it is known.
      *
      * @param caller returns the caller's address; null if it is unknown. Must be used only before this method returns
      */

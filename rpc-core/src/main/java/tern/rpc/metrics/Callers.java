@@ -19,9 +19,9 @@ import tern.rpc.ServerContext;
 
 /**
  * The number of served calls by caller. A caller is identified by the principal that an authorizer returned, otherwise
- * by its certificate or, if it has none, by its IP address. At most {@value #MAX_CALLERS} callers are counted
- * individually. All others share one count. When a new caller exceeds this limit, callers that have made no call for
- * ten minutes are removed. A call costs one lookup and one counter, and allocates nothing. Thread-safe.
+ * by its certificate, otherwise by its IP address. At most {@value #MAX_CALLERS} callers are counted individually. All
+ * others share one count. When a new caller exceeds this limit, callers that have made no call for ten minutes are
+ * removed. A call costs one lookup and one counter, and allocates nothing. Thread-safe.
  */
 public final class Callers {
 
@@ -83,7 +83,7 @@ public final class Callers {
     }
 
     /**
-     * Increases the count of the caller whose call has ended.
+     * Counts a call that has ended for its caller.
      *
      * @param now the current time on the clock that times the calls
      */

@@ -20,10 +20,10 @@ public final class LatencyWindow {
 
     private static final int SECONDS = 60;
 
-    /** The length of the history: the window stores a summary of each of this number of seconds. */
+    /** The length of the history in seconds. A summary of each of these seconds is stored. */
     private static final int HISTORY_SECONDS = 15 * 60;
 
-    /** The number of seconds covered by each point of {@link #series} that is older than a minute. */
+    /** Each point of {@link #series} that is older than a minute covers this number of seconds. */
     private static final int COARSE_SECONDS = 10;
 
     /** The binary logarithm of the number of buckets per doubling: 2^5 = 32. */
@@ -117,8 +117,8 @@ public final class LatencyWindow {
     }
 
     /**
-     * The calls in one or more seconds. Percentiles of several seconds are approximations: the mean of the medians,
-     * weighted by calls, and the highest of the 99th percentiles.
+     * The calls in one or more seconds. The percentiles of several seconds are approximated by the mean of the medians,
+     * weighted by calls, and by the highest 99th percentile.
      *
      * @param second the first second, on the clock that times the calls
      * @param seconds the number of seconds

@@ -21,7 +21,7 @@ public final class MethodCalls {
     }
 
     /**
-     * @param failed whether the failure is an exception that the method does not declare
+     * @param failed whether the call failed with an exception that the method does not declare
      * @param second the current second on the clock that times the calls
      */
     void ended(long tookNanos, boolean failed, long second) {

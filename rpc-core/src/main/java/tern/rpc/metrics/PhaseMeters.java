@@ -12,8 +12,8 @@ import tern.rpc.Phase;
 import tern.rpc.ServiceKey;
 
 /**
- * The totals over one method's ledgers: the time of its calls by phase, and the number of operations. The meter
- * registry reads them on demand, so a call only increments counters. Thread-safe.
+ * The totals of one method's ledgers: the time of its calls by phase, and the number of operations. The meter registry
+ * reads them on demand, so a call only increments counters. Thread-safe.
  */
 public final class PhaseMeters {
 
@@ -142,7 +142,9 @@ public final class PhaseMeters {
         return calls.sum();
     }
 
-    /** Returns the number of completed calls that spent time in the given phase or performed its operations. */
+    /**
+     * Returns the number of completed calls that spent time in the given phase or performed operations of this kind.
+     */
     public long callsWith(Phase phase) {
         return callsWith[phase.ordinal()].sum();
     }

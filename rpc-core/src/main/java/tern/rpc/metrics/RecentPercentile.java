@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import tern.rpc.NanoClock;
 
 /**
- * A percentile of the durations recorded in the last {@value #WINDOW_SECONDS} to 20 s. Adding is lock-free, and
- * reading is cheap. Thread-safe, but a value added while a window ends may be lost.
+ * A percentile of the durations recorded in the last {@value #WINDOW_SECONDS} to 20 s. Adding is lock-free, and reading
+ * is cheap. Thread-safe, but a value added while a window is ending can be lost.
  */
 public final class RecentPercentile {
 
@@ -16,7 +16,7 @@ public final class RecentPercentile {
     /** The minimum interval between two computations of the percentile. */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    /** The minimum number of values from which the percentile is computed. */
+    /** The percentile is computed only from at least this number of values. */
     private static final int MIN_TIMES = 20;
 
     private static final int PRECISION_BITS = 3;

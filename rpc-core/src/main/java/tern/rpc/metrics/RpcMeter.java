@@ -102,8 +102,8 @@ public enum RpcMeter {
     }
 
     /**
-     * Returns the base unit, such as {@code bytes}, or null for plain counts and for timers, whose unit the registry
-     * determines.
+     * Returns the base unit, such as {@code bytes}; null for plain counts, and for timers, because their unit is
+     * determined by the registry.
      */
     public @Nullable String unit() {
         return unit;

@@ -160,7 +160,7 @@ public final class RpcMeters {
         return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, null, called);
     }
 
-    /** Returns the counts of all remote methods to which references have been created so far. */
+    /** Returns the counts of all remote methods that have references so far. */
     public List<CalledMethod> calledMethods() {
         return List.copyOf(calledMethods.values());
     }
@@ -228,8 +228,8 @@ public final class RpcMeters {
     }
 
     /**
-     * Returns the timer for waits in the queue, or null if the meter registry throws an exception. Calls are served
-     * even without this timer.
+     * Returns the timer for waits in the queue, or null if the meter registry throws an exception, because calls are
+     * served even without this timer.
      */
     private @Nullable Timer queueTimer(ServiceKey service, MethodDescriptor method) {
         try {

@@ -18,8 +18,8 @@ import tern.rpc.ServerContext;
 
 /**
  * The last {@value #PLACES} served unary calls that missed the latency target. Keeps at most {@value #MAX_PER_SECOND}
- * calls per second, so that an overloaded server spends little time on recording and the kept calls are not all from
- * the same second. The length of all strings is limited, so the ring takes at most about 400 KB. Thread-safe.
+ * calls per second, so that an overloaded server spends little time on recording, and the kept calls cover several
+ * seconds. The length of all strings is limited, so the ring takes at most about 400 KB. Thread-safe.
  */
 public final class SlowCallRing {
 
@@ -47,7 +47,7 @@ public final class SlowCallRing {
      * @param code the name of the status code; {@code OK} for a result, {@code EXCEPTION} for an exception without a
      *     status code
      * @param phases the phases in which the call spent time, in the order of {@link Phase}
-     * @param operations the operations of the call that were recorded with a name
+     * @param operations the call's named operations
      * @param trace the call's trace id, or empty if the request has none
      * @param caller the name of the caller, see {@link Callers}
      */
@@ -136,7 +136,7 @@ public final class SlowCallRing {
     }
 
     /**
-     * Returns the id, or an empty string if it is too long or contains characters that are not allowed in trace ids.
+     * Returns the id, or an empty string if it is too long or contains a character that is not allowed in trace ids.
      */
     private static String bounded(String id) {
         return id.length() <= MAX_TRACE && id.chars().allMatch(c -> Character.digit(c, 16) >= 0) ? id : "";

@@ -14,9 +14,9 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * The address that a provider publishes. The address is the first available of the following: the configured host, an
- * address of this machine in the configured network, the single address on which the server listens, and the source
- * address of the route to the registry.
+ * The address that a provider publishes: the configured host, an address of this machine in the configured network, the
+ * single address that the server listens on, or the source address of the route to the registry, whichever is available
+ * first.
  *
  * @param reason the source of the host, for the log
  */
@@ -26,10 +26,10 @@ public record AdvertisedAddress(String host, int port, String reason) {
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*");
 
     /**
-     * The configuration from which the address is chosen.
+     * The settings that determine the address.
      *
      * @param host a host name or an IP address; may be null
-     * @param port the port, or 0 for the port on which the server listens
+     * @param port the port, or 0 for the port that the server listens on
      * @param network a network such as {@code 10.1.0.0/16}, or the name of a network interface; may be null
      */
     public record Wish(
@@ -77,7 +77,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
         return new InvalidPropertyException("rpc.server.advertise.host", "'" + host + "'", expected);
     }
 
-    /** The network access of this machine. Tests replace it. */
+    /** Gives access to this machine's network. Tests replace it. */
     public interface Machine {
 
         /** Returns the source address of packets sent to the given remote address. */
@@ -87,7 +87,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
         List<CardAddress> addresses() throws IOException;
 
         /**
-         * Opens a connection to the given address and finds out which process accepts it. Blocks for at most two
+         * Opens a connection to the given address and determines which process accepts it. Blocks for at most two
          * seconds.
          *
          * @param accepted returns the number of connections that this process has accepted, or -1 if it is unknown
@@ -103,7 +103,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
         OTHER_PROCESS,
         /**
          * This process accepted a connection, or does not count its connections. The accepted connection is not
-         * necessarily the opened one. Source addresses are not compared, because a proxy may change them.
+         * necessarily the opened one. Source addresses are not compared, because a proxy can change them.
          */
         THIS_PROCESS
     }
@@ -120,7 +120,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
     /**
      * Chooses the address that the provider publishes.
      *
-     * @param bound the address on which the server listens, or null for all addresses
+     * @param bound the address that the server listens on, or null for all addresses
      * @param remotes the addresses of the registry's servers, whose names are looked up here; empty for a registry
      *     without a network
      * @throws NoRouteException if the address depends on the route to these servers, but there is currently no route to
@@ -197,8 +197,8 @@ public record AdvertisedAddress(String host, int port, String reason) {
     }
 
     /**
-     * Returns whether the address was configured or still belongs to this machine. The address of a container may
-     * change while the process runs.
+     * Returns whether the address was configured or still belongs to this machine. The address of a container can
+     * change while the process is running.
      */
     public boolean isStillUsable(Wish wish, Machine machine) {
         try {
@@ -226,7 +226,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
 
     /**
      * Returns the kind of an address that other machines cannot reach, or an empty string for other addresses. Names
-     * are not looked up, because a name may resolve to a different address on another machine.
+     * are not looked up, because a name can resolve to a different address on another machine.
      */
     private static String uselessKind(String host) {
         if (host.equalsIgnoreCase("localhost")) {

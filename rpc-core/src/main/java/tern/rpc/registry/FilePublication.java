@@ -55,7 +55,7 @@ final class FilePublication implements Publication {
 
     @Override
     public CompletableFuture<Void> withdraw() {
-        withdrawn = true; // A verification that is waiting for the file's lock must not add the registration again.
+        withdrawn = true; // set first: a waiting verification must not register again
         return remove();
     }
 

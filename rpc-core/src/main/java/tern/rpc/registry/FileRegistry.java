@@ -8,6 +8,7 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -65,7 +66,7 @@ public final class FileRegistry implements Registry {
     private final Clock clock;
     private final Duration lookEvery;
     private final ScheduledThreadPoolExecutor thread;
-    // The publication of each address that began last. The keys are the addresses.
+    // The last publication that was started for each address.
     private final Map<String, FilePublication> newest = new ConcurrentHashMap<>();
     private final List<FileSource> sources = new CopyOnWriteArrayList<>();
     private boolean looking; // Only the registry's thread uses this field.
@@ -105,7 +106,7 @@ public final class FileRegistry implements Registry {
         return publication;
     }
 
-    /** Returns whether another publication of the same address has begun after the given publication. */
+    /** Returns whether another publication of the same address was started after the given one. */
     boolean isReplaced(FilePublication publication) {
         return newest.get(publication.address()) != publication;
     }
@@ -198,7 +199,7 @@ public final class FileRegistry implements Registry {
         } catch (IllegalArgumentException e) {
             result.completeExceptionally(new IllegalStateException(
                     file + " is not changed, because " + e.getMessage() + ". Correct the file, or remove it", e));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // Otherwise the publication would never learn of the failure.
             result.completeExceptionally(e);
         }
     }
@@ -214,7 +215,7 @@ public final class FileRegistry implements Registry {
                 + " and further files in " + directory + ", or correct rpc.server.registry";
     }
 
-    /** Returns the file that is replaced. If the file is a symbolic link, this is the file to which the link leads. */
+    /** Returns the file that is replaced. If the file is a symbolic link, this is the file that the link points to. */
     private Path target() throws IOException {
         if (Files.exists(file)) {
             return file.toRealPath();
@@ -223,8 +224,8 @@ public final class FileRegistry implements Registry {
     }
 
     /**
-     * Returns the lock file of a registry file. The lock file is in the folder of the registry file and not in the
-     * folder of a symbolic link, because other processes may use another link to the same registry file.
+     * Returns the lock file of a registry file. The lock file is next to the registry file and not next to a symbolic
+     * link to it, because other processes may use another link to the same registry file.
      */
     private static Path lockFile(Path target) {
         return target.resolveSibling(target.getFileName() + ".lock");
@@ -240,15 +241,21 @@ public final class FileRegistry implements Registry {
     }
 
     /**
-     * Changes the file. Does not wait for the lock, because a frozen process could hold it for ever, and this thread
+     * Changes the file. Does not wait for the lock, because a frozen process could hold it forever, and this thread
      * also reads the file.
      *
      * @return the content before the change; null if another process or registry holds the lock
      */
     private @Nullable ProviderDocument write(UnaryOperator<ProviderDocument> change) throws IOException {
         Path target = target();
-        try (FileChannel channel =
-                        FileChannel.open(lockFile(target), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        Path lockFile = lockFile(target);
+        if (Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS)
+                && !Files.isRegularFile(lockFile, LinkOption.NOFOLLOW_LINKS)) {
+            // Opening a named pipe would block this thread for ever.
+            throw new IllegalArgumentException(lockFile + " is not a regular file");
+        }
+        try (FileChannel channel = FileChannel.open(
+                        lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
                 FileLock lock = tryLock(channel)) {
             if (lock == null) {
                 return null;
@@ -257,7 +264,9 @@ public final class FileRegistry implements Registry {
             ProviderDocument after = change.apply(before);
             if (!after.equals(before)) {
                 Path next = target.resolveSibling(target.getFileName() + ".next");
-                Files.write(next, after.json().getBytes(StandardCharsets.UTF_8));
+                // A crashed process may have left this file, and a link in its place would lead to another file.
+                Files.deleteIfExists(next);
+                Files.write(next, after.json().getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE_NEW);
                 if (Files.exists(target)) {
                     keepPermissions(target, next);
                 }
@@ -268,8 +277,8 @@ public final class FileRegistry implements Registry {
     }
 
     /**
-     * Gives the new file the permissions of the file that it replaces. Otherwise consumers that run as other users
-     * might no longer be able to read the list, or users without permission could read it.
+     * Gives the new file the permissions of the file that it replaces. Otherwise, consumers that run as other users
+     * might lose access to the list, or unauthorized users might gain it.
      */
     private static void keepPermissions(Path from, Path to) throws IOException {
         PosixFileAttributeView permissions = Files.getFileAttributeView(to, PosixFileAttributeView.class);

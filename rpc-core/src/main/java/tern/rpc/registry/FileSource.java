@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
 
-/** A source of the providers that a file lists for one service. */
+/** Reports the providers that a file lists for one service. */
 final class FileSource implements EndpointSource {
 
     private record Key(RegistryUrl url, Subscription subscription) {}

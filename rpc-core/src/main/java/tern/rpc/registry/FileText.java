@@ -1,6 +1,7 @@
 package tern.rpc.registry;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +10,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 
 /** Reads the text of a provider file, and explains why it cannot be read. */
 final class FileText {
@@ -20,17 +22,33 @@ final class FileText {
     /**
      * Reads a file in UTF-8. A byte order mark at its start is skipped.
      *
-     * @throws IllegalArgumentException if the file is too long or is not UTF-8
+     * @throws IllegalArgumentException if the path names no regular file, or if the file is too long or is not UTF-8
      */
     static String read(Path file) throws IOException {
-        long size = Files.size(file);
-        if (size > ProviderFile.MAX_BYTES) {
-            throw new IllegalArgumentException("it has " + size + " bytes, more than " + ProviderFile.MAX_BYTES);
-        }
-        if (Files.isDirectory(file)) {
+        BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+        if (attributes.isDirectory()) {
             throw new IllegalArgumentException("it is a directory; expected a file");
         }
-        return decoded(Files.readAllBytes(file));
+        if (!attributes.isRegularFile()) {
+            // Opening a named pipe blocks until another process opens it, and a device may never end.
+            throw new IllegalArgumentException("it is a pipe, a socket or a device; expected a file");
+        }
+        if (attributes.size() > ProviderFile.MAX_BYTES) {
+            throw tooLong();
+        }
+        // The number of bytes is limited again, because the file may grow while it is read.
+        try (InputStream input = Files.newInputStream(file)) {
+            byte[] bytes = input.readNBytes(ProviderFile.MAX_BYTES + 1);
+            if (bytes.length > ProviderFile.MAX_BYTES) {
+                throw tooLong();
+            }
+            return decoded(bytes);
+        }
+    }
+
+    /** The message does not contain the size, because a file that keeps growing would otherwise cause many warnings. */
+    private static IllegalArgumentException tooLong() {
+        return new IllegalArgumentException("it has more than " + ProviderFile.MAX_BYTES + " bytes");
     }
 
     private static String decoded(byte[] bytes) {
@@ -61,7 +79,7 @@ final class FileText {
         return isMarked || bytes[0] == 0 || bytes[1] == 0;
     }
 
-    /** Returns why a file cannot be used. Removes the file name that the exception's message may contain. */
+    /** Returns the reason why a file cannot be used, without the file name that the exception's message may contain. */
     static String reason(IOException failure) {
         if (failure instanceof NoSuchFileException) {
             return "it does not exist";

@@ -29,7 +29,7 @@ public final class JsonReader {
     /**
      * Reads a JSON text.
      *
-     * @param maxMembers the maximum total number of members of objects and elements of arrays
+     * @param maxMembers the maximum number of object members and array elements together
      * @throws IllegalArgumentException if the text is not JSON, is nested too deeply or has too many members. The
      *     message contains the position
      */

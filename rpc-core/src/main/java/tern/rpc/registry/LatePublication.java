@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes a registration when its address is known, and again when the address has changed. The address is known as
+ * Publishes a registration once its address is known, and again when the address has changed. The address is known as
  * soon as the process has a route to the registry. Thread-safe.
  */
 final class LatePublication implements Publication {
@@ -28,7 +28,7 @@ final class LatePublication implements Publication {
     private volatile String problem = "";
     private @Nullable Publication begun; // guarded by this
     private @Nullable Registration published; // guarded by this
-    private @Nullable Publication former; // the entries of the previous address until they are removed; guarded by this
+    private @Nullable Publication former; // for the previous address; null once removed; guarded by this
     private boolean withdrawn; // guarded by this
 
     private LatePublication(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
@@ -41,7 +41,7 @@ final class LatePublication implements Publication {
      * Publishes a registration now, or as soon as its address is known.
      *
      * @param registration supplies the registration; may throw {@link NoRouteException}
-     * @param timer looks for the address, which may block for some seconds
+     * @param timer looks for the address, which can take some seconds
      */
     static Publication of(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
         LatePublication late = new LatePublication(registry, registration, timer);
@@ -57,7 +57,7 @@ final class LatePublication implements Publication {
         try {
             begin(registration.get());
         } catch (RuntimeException e) {
-            // The supplier throws an exception, for example, if consumers of this registry could not reach the address.
+            // The supplier throws an exception, for example if consumers of this registry could not reach the address.
             failed(e);
         }
     }
@@ -131,7 +131,7 @@ final class LatePublication implements Publication {
                 return;
             }
             if (found.equals(last)) {
-                problem = ""; // The published address is right again, so the earlier problem no longer exists.
+                problem = ""; // The published address is correct again, so the earlier problem no longer exists.
                 return;
             }
             try {

@@ -11,8 +11,8 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 
 /**
- * The members of a JSON provider file, as they are written in the file. A change keeps everything that does not belong
- * to the changed registration, including members that Tern does not recognize.
+ * The members of a JSON provider file, exactly as in the file. A change keeps everything that does not belong to the
+ * changed registration, including members that Tern does not recognize.
  *
  * @param members the members of the file; not changed by this class
  */

@@ -13,6 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.PeerText;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
@@ -50,13 +51,13 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
     private static final String WEIGHT_EXPECTED = "a whole number from 0 to " + MAX_WEIGHT;
 
     private static final Pattern ADDRESS_FORM = Pattern.compile("(?:(?<protocol>[a-z][a-z0-9+.-]*)://)?"
-            + "(?:\\[(?<ipv6>[0-9a-fA-F:.]+)(?<scope>%[^\\]]*)?]|(?<host>[\\w.-]+)):(?<port>\\d{1,5})"
+            + "(?:\\[(?<ipv6>[0-9a-fA-F:.]{1,255})(?<scope>%[^\\]]*)?]|(?<host>[\\w.-]{1,255})):(?<port>\\d{1,5})"
             + "(?:\\?weight=(?<weight>[^&]*))?");
 
     /**
      * One provider of a service.
      *
-     * @param protocol the protocol to which the entry applies, or empty if it applies to every protocol
+     * @param protocol the entry's protocol, or empty if the entry applies to every protocol
      */
     record Provider(String protocol, Instance instance) {}
 
@@ -293,7 +294,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         }
     }
 
-    /** Returns the providers of the service that offer the subscription's protocol, each address once. */
+    /** Returns the service's providers that offer the subscription's protocol, each address only once. */
     List<Instance> providers(Subscription subscription) {
         Map<Endpoint, Instance> distinct = new LinkedHashMap<>();
         services.getOrDefault(subscription.service().toString(), List.of()).stream()
@@ -315,8 +316,8 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         }
         String named = all.stream()
                 .limit(MAX_NAMED)
-                .map(provider ->
-                        provider.protocol() + "://" + provider.instance().endpoint())
+                .map(provider -> PeerText.name(provider.protocol()) + "://"
+                        + provider.instance().endpoint())
                 .collect(Collectors.joining(", "));
         return "its " + all.size() + " addresses all have protocols other than " + subscription.protocol() + ": "
                 + named + (all.size() > MAX_NAMED ? " and " + (all.size() - MAX_NAMED) + " more" : "");

@@ -24,9 +24,7 @@ public interface Publication {
     /** Returns a future that completes when all entries have been read back from the registry for the first time. */
     CompletableFuture<Void> seen();
 
-    /**
-     * Returns why an entry is currently not published, or an empty string if all entries are published.
-     */
+    /** Returns the reason why an entry is currently not published, or an empty string if all entries are published. */
     String problem();
 
     /**

@@ -23,12 +23,12 @@ import tern.rpc.NanoClock;
 import tern.rpc.PeriodicTask;
 
 /**
- * Keeps the registration of one process in its registries: publishes it, verifies it repeatedly, and withdraws it. The
+ * Maintains one process's registration in its registries: publishes it, verifies it repeatedly, and withdraws it. The
  * process can register again after a withdrawal. Thread-safe.
  */
 public final class Registrar implements AutoCloseable {
 
-    /** The interval at which a process verifies its own entries. */
+    /** The interval between a process's verifications of its own entries. */
     public static final Duration VERIFY_EVERY = Duration.ofSeconds(30);
 
     /** The maximum duration of a withdrawal. */
@@ -79,7 +79,7 @@ public final class Registrar implements AutoCloseable {
     private record Warning(String text, long nanos) {}
 
     /**
-     * @param timer runs the verifications, which may block for some seconds while they look for the address; the
+     * @param timer runs the verifications, which can block for some seconds while they look for the address; the
      *     registrar does not shut it down
      */
     public Registrar(List<Registry> registries, ScheduledExecutorService timer) {
@@ -118,7 +118,7 @@ public final class Registrar implements AutoCloseable {
                             registry, LatePublication.of(registry, () -> registrations.apply(registry), timer));
                 }
             } catch (RuntimeException | Error e) {
-                // The entries published so far are withdrawn, because no verification of them is scheduled.
+                // The entries published so far are withdrawn, because they would never be verified.
                 withdrawAll();
                 throw e;
             }
@@ -144,8 +144,8 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Returns, for each registry, why an entry is currently not published, or an empty string if all entries are
-     * published.
+     * Returns, for each registry, the reason why an entry is currently not published, or an empty string if all entries
+     * are published.
      */
     public synchronized Map<String, String> problems() {
         Map<String, String> problems = new LinkedHashMap<>();

@@ -42,11 +42,11 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
 /**
- * Stores the last good list of another source, and the rules for it, in a file. If the wrapped source fails before its first list, or does not
- * answer in time, this source reports the stored list, so that an application can start without its registry. If the
- * first list of the wrapped source is empty, this source reports the stored list before it, so that the providers in it
- * stay in use while they answer. Only the file's owner can read the file, which contains no secrets. Another thread
- * writes the file, so that a slow or unreachable disk does not delay the lists.
+ * Stores another source's last good list, and the rules for it, in a file. If the wrapped source fails before its first
+ * list, or does not answer in time, this source reports the stored list, so that an application can start without its
+ * registry. If the first list of the wrapped source is empty, this source reports the stored list before it, so that
+ * the providers in it stay in use while they answer. Only the file's owner can read the file, which contains no
+ * secrets. Another thread writes the file, so that a slow or unreachable disk does not delay the lists.
  */
 public final class RememberedSource implements EndpointSource {
 
@@ -54,7 +54,7 @@ public final class RememberedSource implements EndpointSource {
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
-    /** The member of a file that contains the texts of the rules. */
+    /** The JSON member that contains the texts of the rules. */
     private static final String RULES = "rules";
 
     /** The suffix of the name of an unfinished file. A finished file replaces the stored list. */
@@ -62,16 +62,16 @@ public final class RememberedSource implements EndpointSource {
 
     private static final Pattern UNFINISHED_NAME = Pattern.compile("[\\w.]+-[0-9a-f]{16}\\.json\\d*\\.next");
 
-    /** The age from which an unfinished file belongs to a process that has crashed. */
+    /** An unfinished file of at least this age was left behind by a crashed process. */
     private static final Duration CRASHED_AFTER = Duration.ofMinutes(10);
 
-    /** The directories from which this process has already removed the unfinished files of crashed processes. */
+    /** The directories that this process has already cleaned of crashed processes' unfinished files. */
     private static final Set<Path> CLEANED = ConcurrentHashMap.newKeySet();
 
     private static final Set<PosixFilePermission> OWNER_ONLY =
             Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
-    /** Writes the files of all sources one after another. Its thread ends when there is nothing to write. */
+    /** Writes the files of all sources one after another. Has no thread while there is nothing to write. */
     private static final ThreadPoolExecutor WRITER = new ThreadPoolExecutor(
             1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), DaemonThreads.named("rpc-registry-cache"));
 
@@ -167,7 +167,7 @@ public final class RememberedSource implements EndpointSource {
 
     /**
      * Reports the stored list if the first list of the wrapped source is empty, for example because the registry has
-     * lost its data. The empty list follows it, so only those stored providers that answer stay in use.
+     * lost its data. The empty list is reported after it, so only those stored providers that answer stay in use.
      */
     private void offerBeforeEmptyList(EndpointSnapshot snapshot, Consumer<EndpointSnapshot> receiver) {
         if (snapshot.state() != State.EMPTY || heard) {
@@ -225,14 +225,10 @@ public final class RememberedSource implements EndpointSource {
             if (!Files.exists(file)) {
                 return Remembered.NOTHING;
             }
-            if (Files.size(file) > ProviderFile.MAX_BYTES) {
-                throw new IllegalArgumentException(
-                        "it has " + Files.size(file) + " bytes, more than " + ProviderFile.MAX_BYTES);
-            }
-            String text = Files.readString(file);
+            String text = FileText.read(file);
             return new Remembered(ProviderFile.parse(text, true).providers(subscription), rules(text));
         } catch (IOException | IllegalArgumentException e) {
-            // The number of warnings is limited, because each call that finds no provider may cause a read.
+            // The number of warnings is limited, because each call that finds no provider can cause a read.
             unreadable.warn(() -> "The remembered list in " + file + " is ignored: " + e.getMessage());
             return Remembered.NOTHING;
         }
@@ -245,7 +241,7 @@ public final class RememberedSource implements EndpointSource {
                 stored.forEach(text -> texts.add(String.valueOf(text)));
             }
             return texts.isEmpty() ? Rules.NONE : source.rules(texts);
-        } catch (RuntimeException | NoClassDefFoundError e) { // A library that reads rules may be missing.
+        } catch (RuntimeException | NoClassDefFoundError e) { // A library needed for reading rules may be missing.
             unreadable.warn(() -> "The remembered rules in " + file + " are ignored: " + Thrown.text(e));
             return Rules.NONE;
         }
@@ -278,14 +274,17 @@ public final class RememberedSource implements EndpointSource {
             Files.write(next, content.json(Map.of(RULES, current.rules.texts())).getBytes(StandardCharsets.UTF_8));
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            newest = null; // The list could not be written. If the same list arrives again, it must be written.
+            newest = null; // The list could not be written, so it must be written if it arrives again.
             delete(next);
             unwritable.warn(() -> "The list of " + subscription.service() + " could not be remembered in " + file + ": "
                     + e + ". Check the directory in rpc.client.registry-cache");
         }
     }
 
-    /** Removes the unfinished files of processes that crashed while they wrote a list. Does so once for a directory. */
+    /**
+     * Removes the unfinished files of processes that crashed while writing a list. Does this only once for each
+     * directory.
+     */
     private static void removeUnfinished(@Nullable Path directory) {
         if (directory == null || !CLEANED.add(directory)) {
             return;

@@ -11,7 +11,7 @@ import tern.rpc.ServiceKey;
  */
 public record Subscription(ServiceKey service, String protocol, List<String> providedBy, Level level) {
 
-    /** The kinds of entries to read, in registries that have entries for services and for processes. */
+    /** The kinds of entries to read, for registries that have entries for services and for processes. */
     public enum Level {
         /** One entry for each service of a process. */
         INTERFACE,

@@ -17,7 +17,7 @@ import tern.rpc.registry.AdvertisedAddress.Answer;
 import tern.rpc.registry.AdvertisedAddress.CardAddress;
 import tern.rpc.registry.AdvertisedAddress.Machine;
 
-/** The network access of the machine on which this process runs. */
+/** Gives access to the network of the machine that this process runs on. */
 public final class SystemMachine implements Machine {
 
     private static final int CONNECT_MILLIS = 1_000;
@@ -36,7 +36,7 @@ public final class SystemMachine implements Machine {
         }
     }
 
-    /** Returns the addresses: IPv4 before IPv6, and loopback addresses last. */
+    /** Returns the addresses with IPv4 before IPv6, and loopback addresses last. */
     @Override
     public List<CardAddress> addresses() throws IOException {
         List<CardAddress> found = new ArrayList<>();

@@ -8,20 +8,20 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the number of keys with equal hashes that a JDK hash table would search linearly. The table stores keys with
- * equal hashes in a tree, but it can order them only if they all have the same class {@code C} and this class
+ * Limits the number of keys with equal hashes, if a JDK hash table would have to search them linearly. The table stores
+ * keys with equal hashes in a tree, but it can order them only if they all have the same class {@code C} and this class
  * implements {@code Comparable<C>}. Keys of different classes are searched linearly. Keys such as {@code LocalDateTime}
  * are also searched linearly, because this class implements {@code Comparable} with a supertype as the type argument.
  *
- * <p>Keys are counted by hash in a limited number of slots, so two hashes may share a slot. In the usual case, all keys
- * of a container have one class that can be ordered. Keys of one class that can be ordered are not counted and need no
- * memory. Not thread-safe.
+ * <p>Keys are counted by hash in a limited number of slots, so two hashes can share a slot. Usually, all keys of a
+ * container have the same class, and its instances can be ordered. Such keys are not counted and need no memory. Not
+ * thread-safe.
  */
 public final class EqualHashes {
 
     /**
-     * The state of a container with fewer than 64 keys, if its keys have several classes or one class that cannot be
-     * ordered.
+     * The state of a container with fewer than 64 keys, if its keys have several classes, or a class whose instances
+     * cannot be ordered.
      */
     private static final Object MIXED = new Object();
 
@@ -32,8 +32,8 @@ public final class EqualHashes {
     private static final int MIN_PLACES = 64;
 
     /**
-     * Random numbers, created when a key is counted for the first time. The random numbers prevent a sender from
-     * knowing which hashes share a slot.
+     * Random numbers, created when a key is counted for the first time. They prevent a sender from knowing which hashes
+     * share a slot.
      */
     private static final class Secret {
 

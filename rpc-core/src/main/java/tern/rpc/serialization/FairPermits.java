@@ -11,18 +11,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import tern.rpc.NanoClock;
 
 /**
- * Permits that tenants share, such as one for each KiB of memory or one for each busy thread. A request waits if too
- * few permits are available. Tenants get permits in turn. While a request waits because too few permits are free, later
- * requests may overtake it for one second. Without overtaking, a caller could stop all other callers with requests that
- * need all permits. After this second, no later request may overtake it.
+ * Permits that tenants share, for example one for each KiB of memory or one for each busy thread. A request waits if
+ * too few permits are available. Tenants get permits in turn. While a request is waiting because too few permits are
+ * free, later requests may overtake it for one second. Without overtaking, a caller could hold up all other callers
+ * with requests that need all permits. After this second, no later request may overtake it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
- * does not wait for the end of running calls. If any permit is free and no other request is being decoded, the request
- * is decoded even if it needs more permits than are free. A running call may last for a long time, and may itself wait
- * for this request.
+ * does not wait for running calls to end, because they can last for a long time, and could themselves be waiting for
+ * this request. If any permit is free and no other request is being decoded, the request is decoded even if it needs
+ * more permits than are free.
  *
- * <p>While no request waits, permits are taken and released without the lock, because every request above the smallest
- * size takes permits. Thread-safe.
+ * <p>While no request is waiting, permits are taken and released without the lock, because every request above the
+ * smallest size takes permits. Thread-safe.
  */
 final class FairPermits {
 
@@ -90,7 +90,7 @@ final class FairPermits {
     }
 
     /**
-     * Like {@link #acquire(Object, int, long)}, with another maximum number of waiting requests.
+     * Like {@link #acquire(Object, int, long)}, but with the given maximum number of waiting requests.
      *
      * @param places the maximum number of waiting requests; requests that already wait are not affected
      */
@@ -133,7 +133,7 @@ final class FairPermits {
                 removed(tenant, own, request);
             }
             changeWaiting(-1);
-            grant(); // A request that waited too long holds up later requests until it is removed.
+            grant(); // A request that has waited too long holds up later requests until it is removed.
         }
         return request.granted;
     }
@@ -159,7 +159,7 @@ final class FairPermits {
     /**
      * Takes the permits of a request if it may be decoded now. A request may be decoded if its permits are available. A
      * request may also be decoded if no other request is being decoded and running calls have left at least one permit.
-     * The number of available permits may then become negative. The calling thread must hold the lock.
+     * The number of available permits can then become negative. The calling thread must hold the lock.
      */
     private boolean take(int permits) {
         int before = available.get();
@@ -172,7 +172,7 @@ final class FairPermits {
         return false;
     }
 
-    /** Takes permits for a running call, without waiting. The number of available permits may become negative. */
+    /** Takes permits for a running call, without waiting. The number of available permits can become negative. */
     void keep(int permits) {
         changeKept(permits);
     }
@@ -221,14 +221,14 @@ final class FairPermits {
         }
     }
 
-    /** Returns whether the oldest request of the tenant whose turn is next has waited for too long. */
+    /** Returns whether the request that is next (the oldest one of the next tenant) has waited too long. */
     private boolean isNextOverdue() {
         return !queues.isEmpty()
                 && clock.nanoTime() - queues.values().iterator().next().element().sinceNanos >= PATIENT_NANOS;
     }
 
     /**
-     * Looks for the first tenant with a request for which enough permits are free, and grants permits to the oldest
+     * Looks for the first tenant with a request that the free permits suffice for, and grants permits to the oldest
      * such request. Returns false if there is none. If the next request has waited for more than a second, only this
      * request may get permits.
      */

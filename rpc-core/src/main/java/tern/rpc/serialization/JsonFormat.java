@@ -7,8 +7,8 @@ import tern.rpc.MethodDescriptor;
 public interface JsonFormat {
 
     /**
-     * Returns the codec of a method. The first call resolves the types of the method, which is expensive, so it should
-     * be made at startup.
+     * Returns the codec of a method. The first call for a method resolves its types, which is expensive, and should
+     * therefore be made at startup.
      */
     JsonMethod method(MethodDescriptor method);
 

@@ -23,9 +23,9 @@ public interface JsonMethod {
     List<String> warnings();
 
     /**
-     * Returns the warnings to log at startup if an application uses this codec instead of a format that keeps the
-     * whole state of objects. There is one sentence for each type that JSON does not support, and for each class whose
-     * objects lose fields.
+     * Returns the warnings to log at startup if an application uses this codec in place of a format that keeps the
+     * whole state of objects: one sentence for each type that JSON does not support, and for each class whose objects
+     * lose fields.
      */
     default List<String> lostState() {
         return List.of();
@@ -37,8 +37,8 @@ public interface JsonMethod {
      * only this value, unless the parameter's type is an array. For a scalar type, it may also be an object whose only
      * member has the parameter's name. If the method has several parameters, the body is an array of all values, or an
      * object with the values by name, in which missing values are null. If the method has parameters, an empty body is
-     * an error. If the arguments are in the query of a request, use {@link #readQuery} instead. A UTF-8 byte order mark
-     * at the beginning of the body is ignored.
+     * an error. For arguments in a request's query, use {@link #readQuery} instead. A UTF-8 byte order mark at the
+     * beginning of the body is ignored. The caller has checked the memory of the objects with {@link JsonEstimate}.
      *
      * @param oneMessage whether the body is one message, as in Connect. The body must then be the value of the only
      *     parameter. If the method has no parameters, the body may be any object.

@@ -7,10 +7,11 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Limits the memory for the objects of large requests. The objects of requests that are being decoded and of running
- * calls may together take a quarter of the heap. A request whose objects do not fit into the rest of this memory waits.
- * The request is decoded anyway if no other request is being decoded and running calls leave some of this memory free.
- * A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads. Thread-safe.
+ * Limits the memory for the objects of large requests. The objects of running calls, and of requests that are being
+ * decoded, may together take a quarter of the heap. A request whose objects do not fit into the rest of this memory
+ * must wait. The request is decoded anyway if no other request is being decoded and running calls leave some of this
+ * memory free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
+ * Thread-safe.
  *
  * <p>A further sixteenth of the heap is reserved for requests of up to 128 KiB. Without this reserve, a caller that
  * constantly sends requests of several MiB could occupy all of the memory, and requests of medium size from other
@@ -21,7 +22,7 @@ public final class LargeMessages {
     private static final long PATIENCE_MILLIS = 3_000;
 
     /**
-     * The memory that is reserved for the objects of a request while it is decoded, as a multiple of the request's
+     * The memory reserved for a request's objects while the request is being decoded, as a multiple of the request's
      * size. One byte can encode a value that needs 64 bytes, a slot in a list, and a number in the table of references
      * (docs/decisions/0017).
      */
@@ -37,10 +38,10 @@ public final class LargeMessages {
     private static final int MAX_UNCHECKED_BYTES = 16 << 10;
     private static final int MIN_UNCHECKED_BYTES = 1 << 10;
 
-    /** The number of small requests that the workers of a server may decode at the same time. */
+    /** The number of small requests that a server's workers may decode at the same time. */
     private static final int UNCHECKED_REQUESTS = 256;
 
-    /** The objects of all small requests fit into this share of the heap. */
+    /** The objects of all small requests together must fit into this share of the heap. */
     private static final int UNCHECKED_HEAP_SHARE = 8;
 
     /**
@@ -89,14 +90,20 @@ public final class LargeMessages {
      * Waits until the objects of a request fit into memory. Must not be called on an event loop.
      *
      * @param bytes the size of the uncompressed request
+     * @param objectBytes the maximum memory of the request's objects, such as {@link #maxObjectBytes}
      * @param tenant identifies the caller; memory is shared between tenants
      * @return the permits, which the caller must pass to {@link #release} when the request has been decoded; negative
      *     if they are permits of the memory for requests of medium size
      * @throws RpcException RESOURCE_EXHAUSTED if the permits do not become available within three seconds, or if too
      *     many other requests are waiting
      */
+    public static int startReading(int bytes, long objectBytes, Object tenant) {
+        return isChecked(bytes) ? acquire(bytes, objectBytes >> 10, tenant) : 0;
+    }
+
+    /** Like {@link #startReading(int, long, Object)}, for a request whose objects may take {@link #maxObjectBytes}. */
     public static int startReading(int bytes, Object tenant) {
-        return isChecked(bytes) ? acquire(bytes, maxObjectBytes(bytes) >> 10, tenant) : 0;
+        return startReading(bytes, maxObjectBytes(bytes), tenant);
     }
 
     /**
@@ -110,7 +117,7 @@ public final class LargeMessages {
     private static int acquire(int bytes, long neededKib, Object tenant) {
         int medium = (int) Math.min(MEDIUM_KIB, neededKib);
         if (bytes <= MAX_UNCHECKED_BYTES) {
-            // Running calls may hold all of OBJECTS, and may even wait for this request.
+            // Running calls can hold all of OBJECTS, and could even be waiting for this request.
             FairPermits.Result result = MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
             if (result != FairPermits.Result.ACQUIRED) {
                 throw refusal(
@@ -126,8 +133,8 @@ public final class LargeMessages {
                 }
                 case TIMED_OUT -> patience -= PATIENCE_MILLIS / 2;
                 case CROWDED -> {
-                    // MEDIUM refused the permits without a wait, so the request may wait for permits of OBJECTS for the
-                    // full time.
+                    // MEDIUM has refused the permits without a wait, so the request may wait for the full time for
+                    // permits of OBJECTS.
                 }
             }
         }
@@ -157,7 +164,7 @@ public final class LargeMessages {
         return bytes > UNCHECKED_BYTES;
     }
 
-    /** Returns the maximum memory of the objects of a request, in bytes. */
+    /** Returns the maximum memory for the objects of one request, in bytes. */
     public static long maxObjectBytes(int bytes) {
         return (long) bytes * OBJECTS_FACTOR;
     }
@@ -192,7 +199,7 @@ public final class LargeMessages {
         }
     }
 
-    /** Returns the memory in KiB that is left for the objects of requests, for tests. */
+    /** Returns the memory left for the objects of requests, in KiB; for tests. */
     static int objectKib() {
         return OBJECTS.available();
     }

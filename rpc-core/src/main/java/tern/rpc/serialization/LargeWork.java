@@ -9,10 +9,10 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * A kind of work on large messages that only a few threads may do at the same time. An encoded message exists in memory
- * up to three times, so 200 workers with answers of 8 MiB would need almost 5 GB and would be no faster than four
- * workers. Tenants get permits for this work in turn, and at most half of the waiting threads may belong to one tenant.
- * A call fails if its thread waits for more than three seconds. Thread-safe.
+ * A kind of work on large messages, which only a few threads may do at the same time. An encoded message exists in
+ * memory up to three times, so 200 workers with answers of 8 MiB would need almost 5 GB and would be no faster than
+ * four workers. Tenants get permits for this work in turn, and at most half of the waiting threads may belong to one
+ * tenant. A call fails if its thread waits for more than three seconds. Thread-safe.
  */
 public final class LargeWork {
 
@@ -27,8 +27,7 @@ public final class LargeWork {
     private static final long PATIENCE_MILLIS = 3_000;
 
     /**
-     * For every {@value} bytes of the heap, one thread may wait to write a message. A message has up to 8 MiB by
-     * default.
+     * For every {@value} bytes of the heap, one thread may wait to write a message, which has up to 8 MiB by default.
      */
     private static final long HEAP_OF_A_WAITING_THREAD = 16 << 20;
 
@@ -41,13 +40,13 @@ public final class LargeWork {
      */
     private static final long HEAP_OF_A_WRITER = 128 << 20;
 
-    /** The minimum number of threads that write, so that one slow thread does not stop all others. */
+    /** At least this many threads may write, so that one slow thread does not hold up all others. */
     private static final int MIN_WRITERS = 2;
 
-    /** The objects that wait to be written may occupy at most 1/{@value} of the heap. */
+    /** Objects waiting to be written may occupy at most 1/{@value} of the heap. */
     private static final int HEAP_SHARE_OF_WAITING = 8;
 
-    /** The minimum number of threads that may wait, so that a second tenant can wait while one tenant waits. */
+    /** At least this many threads may wait, so that a second tenant can wait while one tenant is waiting. */
     private static final int MIN_PLACES = 2;
 
     /** The assumed size of a message before any has been written. */
@@ -57,8 +56,8 @@ public final class LargeWork {
     private static final int REDUCTION = 64;
 
     /**
-     * The maximum number of threads that wait for each kind of work. Each waiting writer holds the object that it
-     * writes, such as a result. Further calls fail immediately, so that their objects can be released.
+     * The maximum number of threads that may wait for each kind of work. Each waiting writer holds the object to be
+     * written, such as a result. Further calls fail immediately, so that their objects can be released.
      */
     private static final int MAX_WAITING = maxWaiting(Runtime.getRuntime().maxMemory());
 
@@ -67,8 +66,8 @@ public final class LargeWork {
             new LargeWork("unpacked", "unpack", THREADS_PER_PROCESSOR * PROCESSORS, MAX_WAITING);
 
     /**
-     * The maximum number of threads that wait until they may decode. These threads are workers, and other calls need
-     * workers, too.
+     * The maximum number of threads that may wait for a permit to decode. These threads are workers, and other calls
+     * need workers, too.
      */
     private static final int MAX_WAITING_TO_DECODE = Math.min(MAX_WAITING, 32);
 
@@ -92,7 +91,10 @@ public final class LargeWork {
     /** A decompressed request of this size is always decompressed and decoded without a permit. */
     private static final int MIN_UNCHECKED_BYTES = 8 << 10;
 
-    /** A request that becomes more than {@value} times as large needs a permit, even if it is not large. */
+    /**
+     * A request that grows to more than {@value} times its size when it is decompressed needs a permit, even if it is
+     * not large.
+     */
     private static final int UNCHECKED_RATIO = 16;
 
     private final int threads;
@@ -108,7 +110,7 @@ public final class LargeWork {
     /**
      * @param done the past participle of the verb, such as {@code written}, for messages
      * @param threads the number of threads that may work at the same time
-     * @param maxWaiting the maximum number of threads that wait
+     * @param maxWaiting the maximum number of waiting threads
      */
     LargeWork(String done, String verb, int threads, int maxWaiting) {
         this(done, verb, threads, maxWaiting, Long.MAX_VALUE);
@@ -131,8 +133,8 @@ public final class LargeWork {
     }
 
     /**
-     * Returns the size up to which a compressed request is decompressed and decoded without a permit: 16 times its
-     * compressed size, but at least 8 KiB and at most 64 KiB. The sender of a larger request causes much work with few
+     * Returns the maximum size of a compressed request that is decompressed and decoded without a permit: 16 times its
+     * compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger causes much work with few
      * bytes.
      */
     public static int uncheckedBytes(int compressedBytes) {
@@ -236,8 +238,8 @@ public final class LargeWork {
     }
 
     /**
-     * Raises the expected size of a message to the size that an incomplete message has reached. Called by a thread with
-     * a permit.
+     * Raises the expected message size to the size that an incomplete message has reached. Called by a thread with a
+     * permit.
      */
     void reached(int bytes) {
         if (bytes > expectedBytes) {
@@ -246,8 +248,8 @@ public final class LargeWork {
     }
 
     /**
-     * Returns the maximum number of threads that may wait. The size of an object is known only after it has been
-     * written, so the sizes of the previous messages are used as an estimate.
+     * Returns the maximum number of waiting threads. An object's size is known only after it has been written, so it is
+     * estimated from the sizes of previous messages.
      */
     int places() {
         return (int) Math.max(MIN_PLACES, Math.min(maxWaiting, maxWaitingBytes / expectedBytes));

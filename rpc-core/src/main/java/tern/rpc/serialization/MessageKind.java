@@ -19,8 +19,8 @@ public enum MessageKind {
     }
 
     /**
-     * Returns the end of an error message about a limit, such as {@code "; set by rpc.limits.max-request"}, or an empty
-     * string if the kind is null.
+     * Returns the last part of an error message about a limit, such as {@code "; set by rpc.limits.max-request"}, or an
+     * empty string if the kind is null.
      */
     static String setBy(@Nullable MessageKind kind) {
         return kind == null ? "" : "; set by " + kind.property;

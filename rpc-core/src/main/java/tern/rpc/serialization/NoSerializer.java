@@ -11,8 +11,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.ValueType;
 
 /**
- * The serializer of an application whose methods use only protobuf messages or bytes. When a service that uses Java
- * values is exported or referenced, this serializer rejects it. Thread-safe.
+ * The serializer of an application whose methods use only protobuf messages or bytes. It rejects services that use Java
+ * values when they are exported or referenced. Thread-safe.
  */
 public final class NoSerializer implements Serializer {
 

@@ -20,7 +20,7 @@ public interface ObjectReader {
 
     /**
      * Starts decoding a message whose sender is known. Messages that take much work are then decoded for one sender
-     * after another, so that a sender of many such messages does not hold up others.
+     * after another, so that a sender of many such messages does not delay the others.
      *
      * @param sender identifies the sender, such as its address; has {@code equals} and {@code hashCode}
      */
@@ -57,9 +57,9 @@ public interface ObjectReader {
     void skip();
 
     /**
-     * Decodes an exception. If its class is not allowed or does not exist, the result is an
-     * {@link tern.rpc.RpcException} with the code UNKNOWN and the class name and message of the original. The same
-     * applies if the exception is the first value of a message and a part of it cannot be decoded.
+     * Decodes an exception. If its class is not allowed or does not exist, the result is an {@link
+     * tern.rpc.RpcException} with the code UNKNOWN, and with the original's class name and message. The same applies if
+     * the exception is the first value of a message and a part of it cannot be decoded.
      */
     Throwable readThrowable();
 

@@ -5,8 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A growing byte array for writers. Its size is limited, because a message that is too large could not be sent. Not
- * thread-safe.
+ * A growing byte array for writers. Its size is limited, because a larger message could not be sent. Not thread-safe.
  */
 public final class OutputBuffer {
 
@@ -22,7 +21,7 @@ public final class OutputBuffer {
     private @Nullable LargeWork turn; // the kind of work for which this buffer currently has a permit
 
     /**
-     * The position up to which bytes can be claimed without a further check: the smaller of the array's length and the
+     * Bytes below this position can be claimed without a further check: the smaller of the array's length and the
      * limit.
      */
     private int bound = INITIAL_BYTES;
@@ -49,10 +48,10 @@ public final class OutputBuffer {
     }
 
     /**
-     * Makes {@link #claim} wait for a permit before it creates an array above 256 KiB, because the number of
-     * threads that fill such arrays is limited. {@link #claim} may then block for up to 3 s, or throw an {@link
-     * tern.rpc.RpcException} with RESOURCE_EXHAUSTED. This mode ends when the buffer is released or emptied. The
-     * caller must call {@link #release} in a {@code finally} block.
+     * Makes {@link #claim} wait for a permit before it creates an array of more than 256 KiB, because only a limited
+     * number of threads may fill such arrays. {@link #claim} can then block for up to 3 s, or throw an {@link
+     * tern.rpc.RpcException} with RESOURCE_EXHAUSTED. This mode ends when the buffer is released or emptied. The caller
+     * must call {@link #release} in a {@code finally} block.
      *
      * @param caller identifies the caller, because callers get permits in turn; {@link LargeWork#OWN_CALLS} for a call
      *     that this process makes

@@ -9,10 +9,10 @@ import tern.rpc.SeldomWarning;
 import tern.rpc.Thrown;
 
 /**
- * Describes an exception that the application's own code, such as a constructor, a setter or a getter, threw while a
- * message was read or written. The description omits the exception's message, because it may contain the values. The
- * message is logged under an id that the description contains. The number of log lines is limited, because senders
- * determine how often such exceptions occur.
+ * Describes an exception that application code, such as a constructor, a setter or a getter, threw while a message was
+ * being read or written. The description omits the exception's message, because it may contain the values. The message
+ * is logged under an id that the description contains. The number of log lines is limited, because senders determine
+ * how often such exceptions occur.
  */
 public final class RefusedValues {
 
@@ -20,7 +20,7 @@ public final class RefusedValues {
             new SeldomWarning(LoggerFactory.getLogger(RefusedValues.class), NanoClock.SYSTEM);
 
     /**
-     * The packages of code that calls the application. The messages of exceptions that this code throws are not logged,
+     * The packages of code that calls application code. The messages of this code's own exceptions are not logged,
      * because they may contain values.
      */
     private static final List<String> CALLERS =

@@ -12,7 +12,7 @@ import tern.rpc.transport.ServerCall;
 /** Checks one call with the tokens and authorizers of a server. Confined to the worker, except {@link #late}. */
 final class CallAdmission implements ServerCall.Admission {
 
-    /** Admits every call without a check. */
+    /** Admits every call unchecked. */
     static final ServerCall.Admission OPEN = new ServerCall.Admission() {
         @Override
         public boolean isOpen() {
@@ -33,7 +33,7 @@ final class CallAdmission implements ServerCall.Admission {
     private @Nullable Principal caller;
     private volatile CallGate.@Nullable AuthorizerProgress progress; // not null while an authorizer checks the call
 
-    /** @param watcher notices the call's deadline while an authorizer checks the call */
+    /** @param watcher notices if the call's deadline passes while an authorizer is checking the call */
     CallAdmission(CallGate gate, ServerCall call, ServerCall.Watcher watcher, NanoClock clock) {
         this.gate = gate;
         this.call = call;
@@ -66,7 +66,7 @@ final class CallAdmission implements ServerCall.Admission {
 
     /**
      * Verifies that the transport has performed the admission check, and hides the server's token from the service. A
-     * transport that forgets the check must not open the server to all callers.
+     * transport that forgets the check must not make the server accessible to everyone.
      *
      * @return the caller; null if the caller is unknown
      */

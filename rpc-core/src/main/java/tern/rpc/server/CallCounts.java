@@ -12,7 +12,7 @@ final class CallCounts<K> {
         counts.merge(key, 1, Integer::sum);
     }
 
-    /** Reverts one call to {@link #add}. */
+    /** Reverts the effect of one {@link #add}. */
     void remove(K key) {
         counts.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
     }

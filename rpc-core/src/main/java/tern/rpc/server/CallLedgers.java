@@ -13,8 +13,8 @@ import tern.rpc.metrics.SlowCallRing;
 import tern.rpc.metrics.SlowCalls;
 
 /**
- * Creates each call's ledger, which records how long each phase of the call takes. Keeps track of the running calls,
- * and adds up the ledgers of completed calls. Thread-safe.
+ * Creates each call's ledger, which records how long the call's phases take. Keeps track of running calls, and adds up
+ * the ledgers of completed calls. Thread-safe.
  */
 final class CallLedgers {
 

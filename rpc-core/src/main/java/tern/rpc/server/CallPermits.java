@@ -8,8 +8,7 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * The permits, threads and memory that one call holds on the server. {@link ServedCall} decides when the call releases
- * them. This class is the superclass of {@code ServedCall}, because a separate object would cost an allocation per
- * call.
+ * them. This is the superclass of {@code ServedCall}, because a separate object would cost an allocation per call.
  */
 abstract class CallPermits {
 
@@ -122,8 +121,8 @@ abstract class CallPermits {
 
     /**
      * Records, before the answer is sent, that a unary call no longer needs its thread. The caller may send its next
-     * call before the thread has finished the answered call. The answered call must then no longer be counted in the
-     * number of threads that its tenant or its method occupies.
+     * call before the thread has finished the answered call. By then, the answered call must no longer count as
+     * occupying a thread of its tenant or its method.
      */
     void methodReturned(MethodHandler method) {
         threadReturns(method);
@@ -149,7 +148,7 @@ abstract class CallPermits {
 
     /**
      * Releases the stream's permit from the server's limiter and the memory of its request. Called when the worker of a
-     * stream has finished, because the stream may last for hours and other limits bound its work.
+     * stream has finished, because the stream can last for hours, and its work is bounded by other limits.
      */
     void streamContinues() {
         leaveServer(false);

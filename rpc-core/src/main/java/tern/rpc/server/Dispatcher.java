@@ -26,8 +26,8 @@ import tern.rpc.transport.ServiceLookup;
 /**
  * Refuses calls, or passes them to workers, which run {@link ServedCall#run()}. Calls to critical services go to
  * reserved workers. All other calls need a permit from the limiter, which costs only a few atomic operations. While all
- * workers are busy, calls to methods that occupy few threads may use reserved threads (the method reserve), without a
- * permit if necessary. Other calls wait in a queue. If the queue is full, the call is refused.
+ * workers are busy, calls to methods that occupy few threads may use reserved threads (the method reserve), if
+ * necessary even without a permit. Other calls wait in a queue. If the queue is full, the call is refused.
  */
 final class Dispatcher implements CallHandler {
 
@@ -127,7 +127,7 @@ final class Dispatcher implements CallHandler {
             } else {
                 busy = critical ? reserve.offer(served, share) : workers.offer(served, share);
             }
-        } catch (Throwable e) { // errors, such as an OutOfMemoryError, are also caught, to release the permit
+        } catch (Throwable e) { // the permit must also be released after an error such as an OutOfMemoryError
             if (served != null) {
                 served.withdraw();
             } else if (counted) {
@@ -145,8 +145,8 @@ final class Dispatcher implements CallHandler {
 
     /**
      * Returns whether a call that the limiter refuses may run on a thread of the method reserve. If measurements have
-     * reduced the limit below the number of threads, some threads are idle, but slow calls of many tenants may have used
-     * up the limit.
+     * reduced the limit below the number of threads, slow calls of many tenants can use up the limit while some threads
+     * are idle.
      */
     private boolean entersWithoutPermit(ServerCall call, Refusal refusal) {
         try {
@@ -231,10 +231,7 @@ final class Dispatcher implements CallHandler {
         }
     }
 
-    /**
-     * Returns the metadata with the time after which the client may send its next attempt. A worker is likely to be
-     * free by then.
-     */
+    /** Returns metadata that tells the client when to send its next attempt. A worker is likely to be free by then. */
     private Metadata pushBack(Refusal reason) {
         return reason == Refusal.DEADLINE
                 ? new Metadata()

@@ -26,7 +26,7 @@ final class ExceptionPolicy {
 
     private static final String NOT_AUTHENTICATED = "org.springframework.security.core.AuthenticationException";
 
-    /** A failure of the system that authenticates callers, which is not the caller's fault. */
+    /** A failure of the authentication system, which is not the caller's fault. */
     private static final String AUTHENTICATION_FAILED =
             "org.springframework.security.authentication.AuthenticationServiceException";
 
@@ -66,7 +66,7 @@ final class ExceptionPolicy {
      * Returns the replacement for an exception whose class is unknown to callers.
      *
      * @param withText whether the message is sent; it may contain SQL or other internals
-     * @param id the id under which the original exception is logged
+     * @param id the id of the original exception in the log
      */
     static RuntimeException foreign(Throwable cause, boolean withText, int id) {
         RuntimeException replacement = new RuntimeException(RemoteFailures.foreignText(
@@ -98,8 +98,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns whether the application can probably move the exception's class to another package: the names of the
-     * class and of the interface begin with the same two words, such as {@code com.example}.
+     * Returns whether the exception's class probably belongs to the application, which could then move it: its name
+     * begins with the first two segments of the interface's package, such as {@code com.example}.
      */
     private static boolean isOfApplication(MethodDescriptor method, Throwable cause) {
         String own = method.service().packageName();
@@ -126,8 +126,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns whether the failure is sent with its type or, if answers contain no types, with its text. An
-     * {@link Error} is not sent, because it describes a problem of the server's process.
+     * Returns whether the failure is sent with its type or, if answers contain no types, with its text. An {@link
+     * Error} is not sent, because it describes a problem of the server process.
      */
     static boolean travels(MethodDescriptor method, Throwable failure, boolean typed) {
         if (failure instanceof Error) {

@@ -29,7 +29,7 @@ final class FailedAnswer {
      * @return the failure that was sent
      */
     static Throwable send(ServerCall call, MethodHandler found, @Nullable ServerContext serving, Throwable cause) {
-        // if a filter fails after the method has run, the failure says that the method ran
+        // if a filter fails after the method has run, the failure must say that the method ran
         Throwable afterMethod =
                 serving != null && serving.hasMethodBegun() ? found.last().ran(cause) : cause;
         Throwable outgoing = found.outgoing(afterMethod, !call.protocol().equals(JSON));

@@ -21,17 +21,17 @@ import tern.rpc.limit.Share;
  * E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
  * <p>A tenant is crowded out if both conditions hold: The largest other tenant holds more than an equal share of the
- * threads. This tenant itself holds less than an equal share, or less than half as many threads as the largest one. A
- * call from a crowded-out tenant may find no spare thread. The call then waits until another call from its tenant frees
- * a spare thread, or until a regular thread is idle. Such a call does not wait in the queue of the regular threads,
- * because the larger tenant's calls fill that queue.
+ * threads. This tenant itself holds less than an equal share, or less than half as many threads as the largest one. If
+ * a call from a crowded-out tenant finds no spare thread, it waits until another call from its tenant frees a spare
+ * thread, or until a regular thread is idle. It does not wait in the queue of the regular threads, because that queue
+ * is full of the larger tenant's calls.
  *
- * <p>If calls have also waited too long for a thread or found the queue full, waiting does not help. The calls from a
+ * <p>If calls nevertheless wait too long for a thread or find the queue full, waiting does not help. The calls from a
  * tenant are then refused while it holds more than twice the number of free threads, and other tenants get the threads
  * that it returns. A tenant that is crowded out is never refused for this reason. The refusals end after one second
  * without calls that wait too long or find the queue full, or after one second without calls that need a spare thread.
  *
- * <p>Thread-safe. A race may cause a single call to be wrongly accepted or refused. While threads are idle, the check
+ * <p>Thread-safe. A race can cause a single call to be wrongly accepted or refused. While threads are idle, the check
  * costs two reads per call.
  */
 final class FairWorkers {
@@ -40,8 +40,8 @@ final class FairWorkers {
     private static final int SPARE_PART = 4;
 
     /**
-     * The connections from one address may together hold at most half of the spare threads, so that other addresses
-     * find a free one.
+     * All connections from one address together may hold at most half of the spare threads, so that callers from other
+     * addresses find a free one.
      */
     private static final int FOR_ALL_PARTS = 2;
 
@@ -50,8 +50,8 @@ final class FairWorkers {
 
     /**
      * A tenant with at most this many calls is not refused: its calls may wait for a spare thread, and then for a
-     * regular one. Several calls may be counted even for a tenant that makes one call at a time, because a thread still
-     * counts for a short time after it has sent the answer.
+     * regular one. Even a tenant that makes one call at a time may have several calls in this count, because a thread
+     * is still counted for a short time after it has sent the answer.
      */
     private static final int FEW = 4;
 
@@ -83,7 +83,7 @@ final class FairWorkers {
     private record Waiting(ServedCall call, Share share, long sinceNanos) {}
 
     /**
-     * @param spare a pool with {@link #spareThreads} threads and a queue of the same length, used only by this object
+     * @param spare a pool with {@link #spareThreads} threads and as many queue positions, used only by this object
      * @param methodReserve the reserve of threads for methods that occupy few threads; runs calls to such methods that
      *     get no spare thread; null for none
      * @param limiter the limiter that counts the calls from the tenants
@@ -147,9 +147,9 @@ final class FairWorkers {
     }
 
     /**
-     * Passes the call to a spare thread or to the method reserve, or makes it wait until another call of its tenant
-     * ends. The method reserve is tried before the queue of the spare threads. Slow calls may occupy all spare threads,
-     * and a call to another method must not wait for them.
+     * Passes the call to a spare thread or to the method reserve, or lets it wait until another of its tenant's calls
+     * ends. The method reserve is tried before the queue of the spare threads. Slow calls can occupy all spare threads,
+     * and a call to a different method must not have to wait for them.
      */
     private boolean runsElsewhere(ServedCall call, Share share, int held) {
         boolean isAnySpareIdle = spare != null && spare.hasRoom();
@@ -224,8 +224,8 @@ final class FairWorkers {
     }
 
     /**
-     * If a regular thread is idle, passes it a call that waits for a spare thread. This check is necessary because a
-     * regular thread does not look for waiting calls when it has finished a call.
+     * If a regular thread is idle, passes it a call that is waiting for a spare thread. This is necessary because a
+     * regular thread does not look for these waiting calls after it has finished a call.
      *
      * @return whether a thread will run the call
      */
@@ -249,7 +249,7 @@ final class FairWorkers {
     }
 
     /**
-     * If a regular thread is idle, passes it a call that waits in the method reserve. The call is run by the first
+     * If a regular thread is idle, passes it a call that is waiting in the method reserve. The call is run by the first
      * thread that takes it.
      *
      * @return whether a thread will run the call
@@ -353,8 +353,8 @@ final class FairWorkers {
     }
 
     /**
-     * Returns whether calls wait because all threads are busy. If calls have waited even though a thread is idle, the
-     * process was paused, and a thread will run the calls soon.
+     * Returns whether calls are waiting because all threads are busy. If calls have been waiting although a thread is
+     * idle, the process was paused, and a thread will run the calls soon.
      *
      * @param forSpare true for the spare threads, false for the regular ones
      */

@@ -18,7 +18,7 @@ import tern.rpc.metrics.RpcMeters;
 
 /**
  * Remembers up to eight tenants (callers that the server distinguishes) with the most admitted calls, for error
- * messages, logs and meters. A tenant is considered only when one of its calls is refused. Thread-safe, but a race may
+ * messages, logs and meters. A tenant is considered only when one of its calls is refused. Thread-safe, but a race can
  * cause a tenant to be forgotten until another of its calls is refused.
  */
 final class Floods {
@@ -37,8 +37,7 @@ final class Floods {
     private static final int MIN_NAMED = 2;
 
     /**
-     * The maximum number of tenants with their own meter. Without this limit, attackers' addresses would fill the meter
-     * registry.
+     * The maximum number of tenants with their own meter, so that attackers' addresses cannot fill the meter registry.
      */
     private static final int METERS = 32;
 

@@ -17,7 +17,7 @@ import tern.rpc.transport.GenericException;
 
 /**
  * The built-in methods of one exported service. Generic callers send and receive beans as maps. The declared types
- * determine the class to which a map is converted.
+ * determine which class a map is converted to.
  */
 final class GenericService implements BuiltInMethods {
 

@@ -31,9 +31,9 @@ import tern.rpc.serialization.KeyLimits;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Converts beans to maps for generic callers, and maps to beans. Only the declared type determines the class to which a
- * map is converted; an entry named {@code class} is ignored (docs/wire-protocol.md 1.9). Each call uses its own
- * instance. Not thread-safe.
+ * Converts beans to maps for generic callers, and maps to beans. Only the declared type determines which class a map is
+ * converted to; an entry named {@code class} is ignored (docs/wire-protocol.md 1.9). Each call uses its own instance.
+ * Not thread-safe.
  */
 final class GenericValues {
 

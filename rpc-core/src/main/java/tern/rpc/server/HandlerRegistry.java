@@ -41,7 +41,7 @@ final class HandlerRegistry implements ServiceLookup {
         final List<Export> all = new ArrayList<>();
 
         @Nullable
-        ServiceKey plain; // the export for calls that name neither group nor version; set at startup
+        ServiceKey plain; // the export for calls that specify neither group nor version; set at startup
 
         private final AtomicBoolean logged = new AtomicBoolean();
 
@@ -67,7 +67,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
 
-    /** The key under which calls to the built-in methods of all services are counted together. */
+    /** The common key for counting calls to the built-in methods of all services. */
     private static final ServiceKey BUILT_IN_METHODS = new ServiceKey(BuiltInMethods.DESCRIPTOR.name(), "", "");
 
     private final Map<String, Exports> byInterface = new HashMap<>();
@@ -275,8 +275,9 @@ final class HandlerRegistry implements ServiceLookup {
     }
 
     /**
-     * Returns the end of the message about an unknown name: the only interface with the same simple name, which callers
-     * miss with another package, a dot in place of {@code $}, or a prefix. Returns an empty string if there is none.
+     * Returns the last part of the message about an unknown name: a suggestion if exactly one interface has the same
+     * simple name. Such a name is wrong because of a different package, a dot in place of {@code $}, or a prefix.
+     * Returns an empty string if there is no suggestion.
      */
     private String likeName(String called) {
         String simple = called.substring(
@@ -298,7 +299,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {
         List<Export> all = exports.all;
-        for (int i = 0; i < all.size(); i++) { // an indexed loop allocates no iterator; this code runs for each call
+        for (int i = 0; i < all.size(); i++) { // This loop runs for each call and allocates no iterator.
             if (all.get(i).key().equals(key)) {
                 return all.get(i);
             }

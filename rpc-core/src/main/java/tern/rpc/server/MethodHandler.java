@@ -32,7 +32,7 @@ final class MethodHandler {
     private static final Logger LOG = LoggerFactory.getLogger(MethodHandler.class);
 
     /**
-     * The minimum interval between two logged stack traces. Logging a stack trace costs more than most calls, so
+     * The minimum interval between two logged stack traces. Writing a stack trace costs more than most calls, so
      * logging every one would overload a failing server.
      */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
@@ -44,7 +44,7 @@ final class MethodHandler {
     private final @Nullable Invoker filtered;
     private final RpcMeters meters;
     private volatile @Nullable MethodLimiter limiter;
-    private final LongAdder threads = new LongAdder(); // the workers that run the method
+    private final LongAdder threads = new LongAdder(); // the number of workers that are running the method
     private final PhaseMeters phases;
     private final SeldomWarning unexpected;
     private final SeldomWarning refused;
@@ -79,7 +79,10 @@ final class MethodHandler {
         return method;
     }
 
-    /** Counts a worker that is about to run the method. {@link #threadReturns} must be called when it has finished. */
+    /**
+     * Counts a worker that is about to run the method. {@link #threadReturns} must be called when the worker has
+     * finished.
+     */
     void threadEnters() {
         threads.increment();
     }
@@ -89,7 +92,7 @@ final class MethodHandler {
         threads.decrement();
     }
 
-    /** Returns the number of workers that run the method, even if its calls have already ended. */
+    /** Returns the number of workers that are running the method, even for calls that have already ended. */
     long threads() {
         return threads.sum();
     }
@@ -124,7 +127,7 @@ final class MethodHandler {
         limiter = changed;
     }
 
-    /** Returns the failure of a call for which a filter gave no response. */
+    /** Returns the failure of a call that a filter has given no response to. */
     RpcException withoutResponse() {
         String text = "a filter around " + method + " gave no response";
         repeated.warn(() -> text + "; the filters are " + Filter.names(filters));
@@ -161,8 +164,8 @@ final class MethodHandler {
 
     /**
      * Returns the failure that the caller gets. Logs an undeclared exception with its stack trace, at a limited rate.
-     * If callers do not have the exception's class, they get an id. For each further such call, a short line with its
-     * id and without a stack trace is logged, up to a limit per second.
+     * If callers do not have the exception's class, they get an id. If the rate does not permit a stack trace, only a
+     * short line with the id is logged, up to a limit per second.
      *
      * @param typed whether the answer can contain the class of an exception. If not, callers get the texts of declared
      *     exceptions and of exceptions in the interface's package only

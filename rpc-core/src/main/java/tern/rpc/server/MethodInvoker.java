@@ -84,8 +84,8 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Runs a unary method. If the method returns a {@code Mono}, a cancellation of the call also cancels the {@code
-     * Mono}. A thread of the common pool does this, because event loops must not run service code.
+     * Runs a unary method. If the method returns a {@code Mono}, cancelling the call also cancels the {@code Mono}, on
+     * a thread of the common pool, because event loops must not run service code.
      *
      * @param context the context of the call; null if there is none
      * @return the result; a stage if the result is completed later

@@ -7,11 +7,11 @@ import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
 
 /**
- * Limits the running calls to one method, and divides the permitted number of calls among tenants. While only one
- * tenant calls the method, the tenant may make all permitted calls. When a call from a tenant with less than an equal
- * share of the running calls is refused, tenants with an equal share or more may start no further calls for one second.
- * When calls of the tenants with large shares end, the refused tenant can make its calls. Thread-safe. A race may cause
- * a single call to be wrongly accepted or refused.
+ * Limits the running calls to one method, and divides the permitted number of calls among tenants. While there is only
+ * one tenant, it may make all permitted calls. When a call from a tenant with less than an equal share of the running
+ * calls is refused, tenants with an equal share or more may start no further calls for one second. As the calls of
+ * these tenants end, the refused tenant can make its calls. Thread-safe. A race can cause a single call to be wrongly
+ * accepted or refused.
  */
 final class MethodLimiter {
 
@@ -22,7 +22,7 @@ final class MethodLimiter {
     /** The number of running calls that each tenant has. */
     private final CallCounts<Share> held = new CallCounts<>();
 
-    // the last tenant that was refused although it had less than an equal share
+    // the tenant that was last refused although it had less than an equal share
     private volatile @Nullable Need need;
 
     private record Need(Share tenant, long untilNanos) {}

@@ -9,29 +9,29 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * A reserve of threads for methods that currently occupy few of the server's threads. If calls to a slow method from
- * many tenants occupy all other threads, calls to the other methods still run.
+ * A reserve of threads for methods that currently occupy few of the server's threads. Even if many tenants' calls to a
+ * slow method occupy all other threads, calls to other methods can still run.
  *
  * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies at most
  * 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. The reserve's queue has as many places
- * as the reserve has threads. A queue is needed, because a thread is still counted for a short time after it has sent
- * an answer. The calls of one method that run or wait in the reserve are limited to half of the reserve's threads, but
- * to no fewer than four. The threads and queue positions are divided among tenants ({@link TenantPlaces}), and all
- * connections from one address together get at most half of them.
+ * as the reserve has threads. A queue is needed because a thread is still counted for a short time after it has sent an
+ * answer. The number of calls to one method that are running or waiting in the reserve is limited to half of the
+ * reserve's threads, but the limit is at least four. The threads and queue positions are divided among tenants ({@link
+ * TenantPlaces}), and all connections from one address together get at most half of them.
  *
- * <p>If the server's concurrency limiter gives a call no permit, the call may still run in the reserve, without a
- * permit. This also applies while regular threads are idle because measurements have reduced the limit. An asynchronous
- * call may be unfinished after its thread has returned, so the total number of calls without a permit is limited, too.
- * Thread-safe. A race may cause a few calls to be wrongly accepted.
+ * <p>A call that gets no permit from the server's concurrency limiter may still run in the reserve, without a permit.
+ * This also applies while regular threads are idle because measurements have reduced the limit. An asynchronous call
+ * can be unfinished after its thread has returned, so the total number of calls without a permit is limited, too.
+ * Thread-safe. A race can cause a few calls to be wrongly accepted.
  */
 final class MethodReserve {
 
-    /** The number of regular threads for each thread of the reserve. */
+    /** The reserve has one thread for every {@value} regular threads. */
     private static final int RESERVE_PART = 8;
 
     private static final int FEW_PART = 16;
 
-    /** A method with at most this many threads may use the reserve even if there are few regular threads. */
+    /** A method that occupies at most this many threads may use the reserve even if there are few regular threads. */
     private static final int FEW = 4;
 
     /** The maximum number of calls without a permit, as a multiple of the number of threads. */
@@ -77,8 +77,8 @@ final class MethodReserve {
     }
 
     /**
-     * @param threads the thread pool of the reserve
-     * @param regular the number of threads of the server outside of the reserve
+     * @param threads the reserve's thread pool
+     * @param regular the number of the server's regular threads
      * @param methods finds the method of a call, and counts the threads of each method
      */
     MethodReserve(WorkerPool threads, int regular, HandlerRegistry methods) {
@@ -105,7 +105,7 @@ final class MethodReserve {
     }
 
     /**
-     * Like {@link #enterWithoutPermit}, but is called while regular threads are idle, because measurements have reduced
+     * Like {@link #enterWithoutPermit}, for the case that regular threads are idle because measurements have reduced
      * the limit below the number of threads. The number of calls without a permit, and of threads of their methods, is
      * then proportional to the limit.
      */
@@ -183,7 +183,7 @@ final class MethodReserve {
         return threads.active();
     }
 
-    /** Returns whether all threads are running and none of them is idle. Waiting calls then get no thread soon. */
+    /** Returns whether all threads of the reserve are busy, so that waiting calls will not get a thread soon. */
     boolean isSaturated() {
         return threads.isSaturated();
     }

@@ -6,8 +6,8 @@ import tern.rpc.serialization.LargeMessages;
 import tern.rpc.transport.ServerCall;
 
 /**
- * Measures the memory of the objects that are decoded from a large request. The result is the memory that the thread
- * allocates while it decodes the request. For every serialization, this is an upper bound.
+ * Measures the memory of the objects that are decoded from a large request, as the memory that the thread allocates
+ * while decoding it. This is an upper bound for every serialization.
  */
 final class RequestMemory {
 
@@ -24,15 +24,15 @@ final class RequestMemory {
                 : null;
     }
 
-    /** Returns a mark to pass to {@link #since} on the same thread after the request has been decoded. */
+    /** Returns a mark, to be passed to {@link #since} on the same thread after the request has been decoded. */
     static long mark(ServerCall call) {
         return LargeMessages.isChecked(call.requestBytes()) ? allocated() : UNKNOWN;
     }
 
     /**
-     * Returns the number of bytes that were allocated while the request was decoded. The result is at most the maximum
-     * size of the request's objects, because authorizers and class loading allocate memory, too. Returns 0 for a small
-     * request, or if this JVM or thread does not count the bytes.
+     * Returns the number of bytes that were allocated while the request was decoded. The result is capped at the
+     * maximum size of the request's objects, because authorizers and class loading allocate memory, too. Returns 0 for
+     * a small request, or if this JVM or thread does not count the bytes.
      */
     static long since(long mark, ServerCall call) {
         return mark == UNKNOWN ? 0 : Math.min(allocated() - mark, LargeMessages.maxObjectBytes(call.requestBytes()));

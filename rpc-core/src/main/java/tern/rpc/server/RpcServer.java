@@ -41,15 +41,15 @@ public final class RpcServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
     /**
-     * The adaptive limit is at least ten calls plus one call per processor. With a lower limit, a processor could be
-     * idle by chance, or calls from other connections could be refused.
+     * The adaptive limit is at least ten calls plus one call per processor. With a lower limit, a processor could by
+     * chance be idle, or calls from other connections could be refused.
      */
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
     /**
-     * The maximum of the adaptive limit, unless the sum of threads and queue capacity is larger. The maximum is large
-     * because a waiting asynchronous call needs memory but no thread. The maximum equals the default maximum number of
-     * connections (docs/limits.md).
+     * The maximum of the adaptive limit, unless the sum of threads and queue capacity is larger. It is large because a
+     * waiting asynchronous call needs memory but no thread. It equals the default maximum number of connections
+     * (docs/limits.md).
      */
     public static final int MAX_CALLS = 8_192;
 
@@ -145,8 +145,8 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * Serves calls from an additional transport immediately, even before {@link #start}. When the server is closed, it
-     * also closes the transport. Draining waits for this transport's calls but does not refuse new ones, because calls
-     * that are still being served may make in-memory calls. Does nothing if the transport is already served.
+     * also closes the transport. Draining waits for this transport's calls but does not refuse new ones, because the
+     * calls that are still being served may make in-memory calls. Does nothing if the transport is already served.
      *
      * @throws IllegalStateException if the server was closed
      */
@@ -162,7 +162,7 @@ public final class RpcServer implements AutoCloseable {
         transports.add(another);
     }
 
-    /** Returns the port on which the server listens, or 0 before the start. */
+    /** Returns the port that the server listens on, or 0 before the start. */
     public int port() {
         return transport.port();
     }
@@ -186,8 +186,8 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Returns, for each {@link Refusal#key()}, how many calls have been refused since the start. A refused call's
-     * method did not run.
+     * Returns the number of calls refused since the start, by {@link Refusal#key()}. A refused call's method did not
+     * run.
      */
     public Map<String, Long> refusals() {
         Map<String, Long> counts = new LinkedHashMap<>();
@@ -204,7 +204,7 @@ public final class RpcServer implements AutoCloseable {
         return dispatcher.ledgers().lastSlow().newestFirst();
     }
 
-    /** Returns the callers and how many calls each of them has made, in descending order of the number. */
+    /** Returns the callers with their numbers of calls, highest number first. */
     public List<Callers.Caller> callers() {
         return dispatcher.callers().mostCallsFirst(clock.nanoTime());
     }
@@ -214,7 +214,7 @@ public final class RpcServer implements AutoCloseable {
         return (int) transports.sum(ServerTransport::inFlight);
     }
 
-    /** Returns the object that changes the server's limits while it runs. */
+    /** Returns the object for changing the server's limits at run time. */
     public ServerControls controls() {
         return controls;
     }
@@ -231,9 +231,9 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * Stops accepting connections and asks clients to use another server. Blocks until all connections are closed and
-     * no call is in flight, or until there has been no call in flight, no new call and no unsent answer for two
-     * seconds. Calls that arrive in the meantime are served. Then blocks for up to two seconds until the answered calls
-     * are in the meters, which the application may close afterwards. Has no effect unless the server is started.
+     * no call is in flight, or until the server has been idle for two seconds (no call in flight, no new call and no
+     * unsent answer). Calls that arrive in the meantime are served. Then blocks for up to two seconds until the answered
+     * calls are in the meters, which the application may close afterwards. Has no effect unless the server is started.
      *
      * @param atMost the maximum time to block
      */
@@ -310,10 +310,10 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Sets how many calls run concurrently and how many may wait. The server adds further threads to this number.
-         * While all regular threads are busy, spare threads serve tenants (callers) whose calls occupy few threads.
-         * There is one spare thread for every four regular threads, but at least four. There are never more spare
-         * threads than regular threads, and none if there is only one regular thread. One thread for every eight
+         * Sets how many calls may run concurrently, and how many may wait. The server has some threads in addition to
+         * this number. While all regular threads are busy, spare threads serve tenants (callers) whose calls occupy few
+         * threads. There is one spare thread for every four regular threads, but at least four. There are never more
+         * spare threads than regular threads, and none if there is only one regular thread. One thread for every eight
          * regular threads is reserved for methods whose calls occupy few threads. One thread for every twenty, but at
          * least one, serves critical services. Stream callbacks run on a separate pool of the same size. All threads
          * are created when needed.
@@ -386,12 +386,12 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the time that a worker blocks in {@code onNext} because the reader of a stream is slow. The default
-         * is 1 s. The limit applies to the total of a stream's waits. For every 32 KiB that the caller reads, the
-         * worker may wait for this time again. Unused time is kept until the caller next reports what it has read, up
-         * to 17 times the limit. HTTP/2 callers usually report what they have read once it fills half of their
-         * flow-control window. Once the limit is reached, the transport buffers a limited number of bytes and then ends
-         * the stream with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
+         * Limits the time that a worker may block in {@code onNext} because the reader of a stream is slow. The default
+         * is 1 s. The limit applies to the sum of a stream's waits. For every 32 KiB that the caller reads, the worker
+         * may wait for this time again. Unused time, up to 17 times the limit, is kept until the caller next reports
+         * what it has read. HTTP/2 callers usually report what they have read once it fills half of their flow-control
+         * window. Once the limit is reached, the transport buffers a limited number of bytes and then ends the stream
+         * with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
          *
          * @param wait zero or more
          */
@@ -403,8 +403,8 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Sets the factory of worker threads. The default creates platform threads, which are daemons.
          *
-         * @param keepAlive the time after which an idle thread ends; the default is 60 seconds. Zero creates a thread
-         *     for each task, which suits virtual threads
+         * @param keepAlive how long an idle thread stays alive; the default is 60 seconds. Zero creates a thread for
+         *     each task, which suits virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;
@@ -444,10 +444,9 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Sets whether callers get the messages of exceptions whose classes they do not have. The messages of
-         * exceptions may contain SQL or other internals. The default is false: callers get the class name and an id,
-         * and the server logs the exception with this id. The serializer has its own setting for the causes of
-         * exceptions.
+         * Sets whether callers get the messages of exceptions whose classes they do not have. Exception messages may
+         * contain SQL or other internals. The default is false: callers get the class name and an id, and the server
+         * logs the exception with this id. The serializer has its own setting for the causes of exceptions.
          */
         public Builder exceptionTexts(boolean sent) {
             this.exceptionTexts = sent;

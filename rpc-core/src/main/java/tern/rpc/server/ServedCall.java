@@ -28,8 +28,9 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * One call on the server, from its admission to its end. The event loop creates it, one worker runs it, and any thread
- * may end it. Its state determines which thread ends it. The steps of a call and the changes of its state stay in one
- * class, because their order decides which thread answers the call and releases its {@linkplain CallPermits permits}.
+ * may end it. Its state determines which thread ends it. The steps of a call and the changes of its state are in one
+ * class, because their order determines which thread answers the call and releases its {@linkplain CallPermits
+ * permits}.
  */
 final class ServedCall extends CallPermits implements Runnable, ServerCall.Watcher {
 
@@ -59,7 +60,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     private volatile @Nullable ServedStream stream; // the call's stream; null for a unary call
     private volatile @Nullable CallAdmission admission; // null if the server admits every call
 
-    private int place = RunningCalls.NOWHERE; // the call's slot; set by the worker, read after its end
+    private int place = RunningCalls.NOWHERE; // the slot in the table of running calls; set by the worker
     private boolean served; // true if the method has started; used only by the worker
 
     ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical, boolean counted) {
@@ -201,8 +202,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Records that the worker has finished its work on the call. Releases the call's resources if the call has already
-     * ended, because a call is considered running until both its end and the end of its worker.
+     * Records that the worker has finished its work on the call. If the call has already ended, releases its resources,
+     * because a call counts as running until it has ended and its worker has finished.
      */
     private void leave(CallLedger ledger) {
         boolean streams = stream != null;
@@ -315,8 +316,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Answers with a failure. The transport replaces a failure that it cannot encode. An exception of the transport
-     * does not stop the remaining steps of the call.
+     * Answers with a failure. The transport replaces a failure that it cannot encode. An exception from the transport
+     * does not prevent the remaining steps of the call.
      */
     private void failAnyhow(RpcException failure) {
         try {
@@ -382,8 +383,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Returns whether the deadline has passed. The timer may fire before the deadline, because it also limits the wait
-     * in the queue. A worker may have taken the call just before the timer fires.
+     * Returns whether the deadline has passed. The timer can fire before the deadline, because it also limits the wait
+     * in the queue, and a worker may take the call just before that.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;

@@ -15,8 +15,8 @@ import tern.rpc.transport.TimeOuts;
 final class ServedFailures {
 
     /**
-     * If the caller cancels a call at most this long before the deadline, the deadline counts as passed, because the
-     * clocks of client and server differ.
+     * A cancellation this short a time before the deadline counts as an expired deadline, because the clocks of client
+     * and server differ.
      */
     private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -24,7 +24,8 @@ final class ServedFailures {
 
     /**
      * Returns the failure of a call whose request cannot be decoded. A method runs only after its request has been
-     * decoded. A reader of values cannot state this, because it also reads answers, so its failures may say MAYBE.
+     * decoded. The reader that decodes values cannot know this, because it also reads answers, so its failures may say
+     * MAYBE.
      */
     static RpcException unreadable(Throwable cause) {
         if (cause instanceof RpcException known) {
@@ -86,7 +87,7 @@ final class ServedFailures {
 
     /**
      * Returns the failure of a call whose caller has gone: DEADLINE_EXCEEDED if the deadline has passed or is about to
-     * pass, otherwise CANCELLED. The caller's clock may be slightly ahead.
+     * pass, otherwise CANCELLED. The caller's clock could be slightly ahead.
      *
      * @param serving null if the call has no context yet
      * @param tookNanos the time since the call was received

@@ -32,7 +32,7 @@ import tern.rpc.transport.ServerCall;
 /**
  * Connects the message stream of one served call to the parameters and the result of the service's method. Application
  * code runs on the serial executor with the call's context, one step after another. Only a method with a publisher
- * parameter runs outside the executor, because it may block until its requests arrive.
+ * parameter runs outside the executor, because it might block until its requests arrive.
  */
 final class ServedStream implements MessageStream.Receiver, MessageSink, InboundPublisher.Source {
 
@@ -222,7 +222,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     /**
      * Ends the call's streams after the call has been answered. If the method has not ended the call itself, the call's
-     * cancel listeners run. These listeners inform a method that waits for {@link MessageSink#isReady}.
+     * cancel listeners run. The listeners also wake a method that is waiting for {@link MessageSink#isReady}.
      */
     void answered() {
         if (aborted || (invoked.get() && !result.isDone())) {
@@ -240,7 +240,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             return;
         }
         over = reason;
-        requests.fail(reason);
+        requests.failEarly(reason);
         MessageWriter sending = writer;
         if (sending != null) {
             sending.over();

@@ -18,7 +18,7 @@ final class ServedTransports {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
-    /** Draining ends when there has been no work for this time: no call in flight, no new call, no unsent answer. */
+    /** Draining ends when the server has been idle for this time: no call in flight, no new call, no unsent answer. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
@@ -70,7 +70,7 @@ final class ServedTransports {
         long end = clock.nanoTime() + atMost.toNanos();
         long quietSince = clock.nanoTime();
         long seen = sum(ServerTransport::received);
-        // a one-way call may still run when its connection is closed
+        // a one-way call may still be running when its connection is closed
         while ((sum(ServerTransport::connections) > 0 || first.inFlight() > 0) && clock.nanoTime() - end < 0) {
             if (sum(ServerTransport::received) != seen || sum(ServerTransport::inFlight) > 0 || isSending()) {
                 seen = sum(ServerTransport::received);
@@ -100,7 +100,7 @@ final class ServedTransports {
         return unsentBytes() > 0 || sum(ServerTransport::endingConnections) > 0;
     }
 
-    /** Returns the number of unsent answer bytes: the larger of two counts, because some bytes are in both counts. */
+    /** Returns the number of unsent answer bytes. This is the larger of two counts, because some bytes are in both. */
     private long unsentBytes() {
         return Math.max(sum(ServerTransport::queuedBytes), sum(ServerTransport::unsentBytes));
     }

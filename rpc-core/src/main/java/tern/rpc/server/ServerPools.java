@@ -34,8 +34,8 @@ final class ServerPools implements AutoCloseable {
         this.reserve = new WorkerPool(kept, kept * QUEUED_PER_KEPT, keepAlive, factory);
         int forMethods = MethodReserve.threads(threads);
         this.methodReserve = forMethods == 0 ? null : new WorkerPool(forMethods, forMethods, keepAlive, factory);
-        // Streams have separate threads, because a method that waits for its requests blocks its worker.
-        // Callbacks may wait for callbacks of other streams, so that these pools grow while all their threads wait.
+        // Streams have separate threads, because a method that waits for its requests blocks its worker. A callback may
+        // wait for callbacks of other streams. Therefore, these pools grow while all their threads are blocked.
         this.callbacks = WorkerPool.growing(threads, queueCapacity, keepAlive, factory, StreamThreads::giveUp);
         this.spareCallbacks =
                 beside == 0 ? null : WorkerPool.growing(beside, beside, keepAlive, factory, StreamThreads::giveUp);
@@ -62,7 +62,7 @@ final class ServerPools implements AutoCloseable {
 
     /**
      * Returns the method reserve. While all workers are busy, its threads run calls to methods that occupy few threads.
-     * Null if there is no reserve.
+     * Returns null if there is no reserve.
      */
     @Nullable
     WorkerPool methodReserve() {

@@ -59,10 +59,18 @@ public record ServiceExport(
      * @param target the implementing object, which many threads call at the same time
      * @param group the group; empty for none
      * @param version the version; empty for none
-     * @throws IllegalArgumentException if the interface cannot be served; the message names the method
+     * @throws IllegalArgumentException if the interface cannot be served, in which case the message names the method,
+     *     or if the target does not implement it
      */
     public static <T> ServiceExport of(Class<T> type, T target, String group, String version) {
         ServiceDescriptor service = ServiceDescriptor.of(type);
+        if (!type.isInstance(target)) {
+            throw new IllegalArgumentException("the object to export as " + type.getName() + " is "
+                    + (target == null
+                            ? "null"
+                            : "of the class " + target.getClass().getName())
+                    + "; expected an implementation");
+        }
         return of(service, new ServiceKey(service.name(), group, version), () -> target, Attributes.DEFAULT_WEIGHT);
     }
 

@@ -6,8 +6,8 @@ import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Share;
 
 /**
- * The threads that run stream callbacks. The stream threads are divided among tenants by the same rules as method
- * threads ({@link FairWorkers}). While all threads are busy, a task gets a spare thread only if its tenant's running
+ * The threads that run stream callbacks. They are divided among tenants by the same rules as the threads that run
+ * methods ({@link FairWorkers}). While all threads are busy, a task gets a spare thread only if its tenant's running
  * and waiting tasks do not outnumber the free spare threads. No task is ever refused. If all threads are blocked for a
  * long time, the calls of waiting tasks are ended instead ({@link WorkerPool#growing}). Thread-safe.
  */

@@ -19,7 +19,7 @@ final class StreamWaits {
     /**
      * @param longest the maximum time that a stream may wait for the first {@link #RENEWAL_BYTES} bytes to be read, and
      *     for each further {@link #RENEWAL_BYTES} bytes
-     * @param pools the thread pools to which the limit applies
+     * @param pools the thread pools that the limit applies to
      */
     StreamWaits(Duration longest, List<WorkerPool> pools) {
         this.longestNanos = longest.toNanos();
@@ -39,9 +39,9 @@ final class StreamWaits {
 
     /**
      * The remaining waiting time of one stream. Each time the caller has read another {@link #RENEWAL_BYTES} bytes,
-     * time is added. Callers report what they have read in large steps, so the time that one report adds may be used
-     * until the next report. Unused time does not accumulate beyond that. If unused time accumulated without a limit, a
-     * caller could read fast at first and then stop. Thread-safe.
+     * time is added. Callers report what they have read in large steps, so the time added by one report can be used
+     * until the next one. Unused time does not accumulate beyond that; otherwise, a caller could read fast at first and
+     * then block a worker for long. Thread-safe.
      */
     final class Patience {
 
@@ -49,11 +49,11 @@ final class StreamWaits {
         private long paidBytes; // the number of read bytes that have already added waiting time; guarded by this
 
         /**
-         * Returns how long the calling thread may wait, in nanoseconds, or {@link Long#MAX_VALUE} if it is not a
+         * Returns the time that the calling thread may wait, in nanoseconds, or {@link Long#MAX_VALUE} if it is not a
          * worker.
          *
          * @param taken the number of bytes of the stream that its caller has read so far
-         * @param step the caller's report size: the number of bytes by which {@code taken} may grow in one step
+         * @param step the caller's report size: {@code taken} grows by at most this number of bytes at a time
          */
         long leftNanos(long taken, long step) {
             if (!isWorker()) {

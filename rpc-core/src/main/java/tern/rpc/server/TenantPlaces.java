@@ -6,7 +6,7 @@ import tern.rpc.limit.Share;
 
 /**
  * Divides the places of a worker pool among tenants. A place is a thread of the pool or a position in its queue. A
- * tenant may have at most as many running and waiting calls as there are free places. Thread-safe. A race may cause a
+ * tenant may have at most as many running and waiting calls as there are free places. Thread-safe. A race can cause a
  * few calls to be wrongly accepted.
  */
 final class TenantPlaces {

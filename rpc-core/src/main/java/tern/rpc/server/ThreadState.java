@@ -7,8 +7,8 @@ import org.slf4j.MDC;
 import tern.rpc.Thrown;
 
 /**
- * Clears, before and after each call, the state that application code may leave on its thread. The cleared state
- * includes an interrupt that arrived during the call. Thread-safe.
+ * Clears the state that application code may leave on its thread, before and after each call. This includes an
+ * interrupt that arrived during the call. Thread-safe.
  */
 final class ThreadState {
 

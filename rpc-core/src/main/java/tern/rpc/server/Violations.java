@@ -10,9 +10,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 
 /**
- * Converts violations reported by Bean Validation. Violated constraints of arguments are the caller's fault, and
- * violated constraints of a result are the server's fault. The exceptions contain the validated objects, so callers get
- * only their message. The classes are read by reflection, because Bean Validation is not on every class path.
+ * Converts violations reported by Bean Validation. If the arguments violate constraints, this is the caller's fault; if
+ * the result does, it is the server's. The exceptions contain the validated objects, so callers get only their message.
+ * The classes are read by reflection, because Bean Validation is not on every class path.
  */
 final class Violations {
 
@@ -51,7 +51,7 @@ final class Violations {
         ARGUMENTS,
         /** The result of a method that has run. */
         RESULT,
-        /** A value, or the arguments of another method, that were validated while the called method ran. */
+        /** Some other value, or another method's arguments, validated while the called method ran. */
         INSIDE
     }
 
@@ -74,7 +74,7 @@ final class Violations {
         } catch (ReflectiveOperationException | RuntimeException e) {
             return Place.INSIDE;
         }
-        return Place.INSIDE; // The application has created an exception without violations.
+        return Place.INSIDE; // The application has created the exception itself, without violations.
     }
 
     /**

@@ -2,7 +2,7 @@ package tern.rpc.settings;
 
 import org.jspecify.annotations.Nullable;
 
-/** Thrown when the value of a property cannot be used. */
+/** Thrown when a property has an unusable value. */
 public final class InvalidPropertyException extends RpcStartException {
 
     private static final long serialVersionUID = 1L;

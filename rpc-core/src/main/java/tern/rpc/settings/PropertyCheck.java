@@ -3,7 +3,7 @@ package tern.rpc.settings;
 import java.time.Duration;
 import tern.rpc.Durations;
 
-/** Rejects values that are out of range. The message contains the property, its value and the valid range. */
+/** Rejects property values that are out of range. The message contains the property, its value and the valid range. */
 public final class PropertyCheck {
 
     private PropertyCheck() {}
@@ -58,7 +58,7 @@ public final class PropertyCheck {
 
     /** Returns the duration as it is written in properties, such as {@code 500ms}. */
     public static String text(Duration value) {
-        // The number of milliseconds of a very long duration does not fit into a long.
+        // A very long duration has more milliseconds than fit into a long.
         boolean whole = value.toMillisPart() == 0 || value.compareTo(Durations.MAX_DURATION) > 0;
         return whole ? value.toSeconds() + "s" : value.toMillis() + "ms";
     }

@@ -4,8 +4,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Finds the values of secret properties in command lines and JSON documents. A property is secret because of its name.
- * Thread-safe.
+ * Finds the values of secret properties in command lines and JSON documents. A property's name determines whether it is
+ * secret. Thread-safe.
  */
 public final class SecretText {
 

@@ -1,10 +1,12 @@
 package tern.rpc.stream;
 
+import java.util.ArrayDeque;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,17 +19,17 @@ import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 import tern.rpc.Thrown;
 import tern.rpc.transport.Message;
-import tern.rpc.transport.MessageStream;
 
 /**
  * Publishes a call's received messages to one subscriber. The stream's serial executor decodes the messages and
- * delivers no more than the requested number. The publisher requests a limited number of messages from the transport in
- * advance, so that one task can deliver messages that arrive together. Messages are discarded if the subscriber no
- * longer wants them. Thread-safe.
+ * delivers no more than the requested number. From the first request of the subscriber on, the publisher requests a
+ * limited number of messages and bytes from the transport in advance, so that one task can deliver messages that arrive
+ * together, even if the subscriber requests one message at a time. Messages in advance wait undecoded. The end of the
+ * stream is delivered after them. Messages are discarded if the subscriber no longer wants them. Thread-safe.
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
-    /** The source from which the publisher gets its messages. */
+    /** The source of the publisher's messages. */
     public interface Source {
 
         /**
@@ -54,21 +56,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
-    /** Limits how many failures of subscribers are logged, because peers may end any number of calls. */
+    /** Limits how many subscriber failures are logged, because peers can end any number of calls. */
     private static final SeldomWarning FAILED_END = new SeldomWarning(LOG, NanoClock.SYSTEM);
-
-    /** The initial number of messages requested in advance. The number does not grow while the subscriber is slow. */
-    private static final int MIN_AHEAD = 16;
-
-    /** The maximum number of messages requested in advance, for a subscriber that is faster than the peer. */
-    private static final int MAX_AHEAD = 256;
-
-    /**
-     * After this number of delivered bytes, the transport is permitted to deliver further bytes. The number is half of
-     * the bytes that the transport may deliver at a time, so that a large message need not wait for the subscriber's
-     * next request.
-     */
-    private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 
     /**
      * The maximum number of messages that one task delivers. The serial executor runs 32 tasks before other streams get
@@ -82,18 +71,21 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final AtomicReference<Flow.@Nullable Subscriber<? super Object>> subscriber = new AtomicReference<>();
 
     private final Queue<Object> events = new ConcurrentLinkedQueue<>(); // each element is a Message or an End
-    private final AtomicInteger unhandled =
-            new AtomicInteger(); // number of queued events; the thread that increments it to 1 starts their delivery
+    private final AtomicInteger signals =
+            new AtomicInteger(); // number of changes to check; the thread that increments it to 1 starts the delivery
+    private final AtomicLong demand =
+            new AtomicLong(); // number of messages that the subscriber has requested and not yet received
+    private final Prefetch prefetch = new Prefetch();
+    private final Runnable delivery = this::deliver;
 
-    private long
-            demand; // number of messages that the subscriber has requested, but not yet this object; guarded by this
-    private int onTheirWay; // number of messages requested from the source but not yet delivered; guarded by this
-    private int ahead = MIN_AHEAD; // guarded by this
-    private int unrenewedBytes; // number of bytes delivered since the last request to the source; guarded by this
-
-    private boolean subscribed; // this field and the next two are used only by the serial executor
+    // This field and the next three are used only by the serial executor.
+    private final Queue<Object> decoded = new ArrayDeque<>(); // filled by decodeWaiting(); the last may be an End
+    private boolean subscribed;
     private boolean ended;
     private @Nullable Throwable failure;
+    private volatile boolean noneFollow; // true once the last event is queued
+    private volatile boolean begun; // true once the subscriber has requested messages
+    private volatile @Nullable Throwable early; // a failure that overtakes the messages that are not requested
     private volatile boolean done; // true once the subscriber gets no further callbacks
 
     /** @param name the call name, for error messages */
@@ -113,7 +105,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         if (subscriber.compareAndSet(null, given)) {
             serial.execute(() -> begin(given));
         } else {
-            given.onSubscribe(new Refused());
+            given.onSubscribe(new RefusedSubscription());
             given.onError(new IllegalStateException(name + ": the messages of a call can have only one subscriber"));
         }
     }
@@ -140,80 +132,182 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     public void message(Message message) {
         if (done) {
             message.discard();
-        } else {
-            add(message);
+            return;
+        }
+        events.add(message);
+        // A message that nobody has requested needs no task: the request or the end will start one.
+        if (demand.get() != 0 || done || noneFollow || subscriber.get() == null) {
+            signal();
         }
     }
 
     /** Queues the end of the message stream. Any thread may call this. */
     public void complete() {
-        add(new End(null));
+        end(new End(null));
     }
 
-    /** Queues the failure that ended the message stream. Any thread may call this. */
+    /**
+     * Queues the failure that ended the message stream. The subscriber first gets the messages that arrived before.
+     * Any thread may call this.
+     */
     public void fail(Throwable reason) {
-        add(new End(reason));
+        end(new End(reason));
     }
 
-    private void add(Object event) {
+    /**
+     * Queues the failure that ended the call. Messages that the subscriber has not requested are discarded, so that a
+     * slow subscriber learns of the failure without requesting them. Any thread may call this.
+     */
+    public void failEarly(Throwable reason) {
+        early = reason;
+        end(new End(reason));
+    }
+
+    private void end(End event) {
         events.add(event);
-        if (unhandled.getAndIncrement() == 0) {
-            serial.execute(this::handle);
+        noneFollow = true;
+        signal();
+    }
+
+    private void signal() {
+        if (signals.getAndIncrement() == 0) {
+            serial.execute(delivery);
         }
     }
 
-    private void handle() {
+    /** Starts the delivery if events are queued, because the demand or the subscription has changed. */
+    private void deliverWaiting() {
+        if (!events.isEmpty()) {
+            signal();
+        }
+    }
+
+    private void deliver() {
+        int seen = signals.get();
         for (int i = 0; i < MESSAGES_PER_TASK; i++) {
-            Object event = events.remove();
-            try {
-                handle(event);
-            } catch (Throwable e) { // the exception is not rethrown, because later messages must still be delivered
-                Thrown.log(e, exception -> LOG.error("{}: a message could not be delivered", name, exception));
+            if (!isOneHandled()) {
+                seen = signals.addAndGet(-seen);
+                if (seen == 0) {
+                    return;
+                }
             }
-            if (unhandled.decrementAndGet() == 0) {
+        }
+        serial.execute(delivery);
+    }
+
+    /** Handles the next event. Returns false if there is none, or if it is a message that is not requested. */
+    private boolean isOneHandled() {
+        try {
+            return isNextHandled();
+        } catch (Throwable e) { // the exception is not rethrown, because later messages must still be delivered
+            Thrown.log(e, exception -> LOG.error("{}: a message could not be delivered", name, exception));
+            return true;
+        }
+    }
+
+    private boolean isNextHandled() {
+        Object event = decoded.isEmpty() ? events.peek() : decoded.peek();
+        if (event == null) {
+            return false;
+        }
+        if (event instanceof End end) {
+            remove();
+            end(end.reason());
+            return true;
+        }
+        Flow.Subscriber<? super Object> current = subscriber.get();
+        if (done || ended || current == null) {
+            if (remove() instanceof Message message) {
+                message.discard();
+            }
+            return true;
+        }
+        if (demand.get() == 0) {
+            return isHandledUnrequested(current);
+        }
+        remove();
+        if (event instanceof Message message) {
+            handOver(current, message);
+        } else {
+            passOn(current, event);
+        }
+        return true;
+    }
+
+    private @Nullable Object remove() {
+        return decoded.isEmpty() ? events.poll() : decoded.poll();
+    }
+
+    /** Handles messages that are not requested. Returns false if they wait for the next request. */
+    private boolean isHandledUnrequested(Flow.Subscriber<? super Object> current) {
+        Throwable reason = early;
+        if (reason != null) {
+            end(reason);
+            return true;
+        }
+        if (noneFollow && decoded.isEmpty()) {
+            decodeWaiting(current);
+            return true;
+        }
+        return false;
+    }
+
+    /**
+     * Decodes the queued messages of a stream that has ended. Its subscriber may never request them, but no buffer may
+     * stay allocated after the end of a call.
+     */
+    private void decodeWaiting(Flow.Subscriber<? super Object> current) {
+        while (events.peek() instanceof Message message) {
+            events.remove();
+            try {
+                decoded.add(Objects.requireNonNull(decode(current, message)));
+            } catch (Throwable e) {
+                decoded.add(new End(e));
+                source.failed(e);
                 return;
             }
         }
-        serial.execute(this::handle);
     }
 
-    private void handle(Object event) {
-        if (event instanceof Message message) {
-            handOver(message);
-        } else {
-            end(((End) event).reason());
-        }
-    }
-
-    private void handOver(Message message) {
-        Flow.Subscriber<? super Object> current = subscriber.get();
-        if (done || ended || current == null) {
-            message.discard();
-            return;
-        }
+    private void handOver(Flow.Subscriber<? super Object> current, Message message) {
         int bytes = message.bytes();
         Object value;
         try {
-            value = message.decode();
-            if (value == null && !(current instanceof ObserverFeed)) {
-                throw new RpcException(
-                        StatusCode.INTERNAL,
-                        name + ": a message is null, which a publisher cannot pass on; a StreamObserver can",
-                        Executed.YES,
-                        null);
-            }
+            value = decode(current, message);
         } catch (Throwable e) {
             end(e);
             source.failed(e);
             return;
         }
+        if (passOn(current, value)) {
+            request(prefetch.delivered(bytes, events.isEmpty()));
+        }
+    }
+
+    private @Nullable Object decode(Flow.Subscriber<? super Object> current, Message message) {
+        Object value = message.decode();
+        if (value == null && !(current instanceof ObserverFeed)) {
+            throw new RpcException(
+                    StatusCode.INTERNAL,
+                    name + ": a message is null, which a publisher cannot pass on; a StreamObserver can",
+                    Executed.YES,
+                    null);
+        }
+        return value;
+    }
+
+    /** Passes a requested value to the subscriber. Returns false if the subscriber threw an exception. */
+    private boolean passOn(Flow.Subscriber<? super Object> current, @Nullable Object value) {
+        if (demand.get() != Long.MAX_VALUE) {
+            demand.decrementAndGet();
+        }
         try {
             next(current, value);
+            return true;
         } catch (Throwable e) {
             breakOff(e);
-            return;
+            return false;
         }
-        handedOver(bytes);
     }
 
     @SuppressWarnings("NullAway") // a value can be null only if the subscriber is an ObserverFeed, which accepts null
@@ -224,6 +318,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     /** Stops the delivery because the subscriber threw an exception. */
     private void breakOff(Throwable cause) {
         done = true;
+        deliverWaiting(); // the messages are discarded
         source.subscriberFailed(cause);
     }
 
@@ -256,33 +351,9 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    private void handedOver(int bytes) {
-        boolean starved = unhandled.get() == 1; // true if no event is queued behind the delivered message
-        synchronized (this) {
-            onTheirWay--;
-            unrenewedBytes += bytes;
-            if (starved && onTheirWay <= ahead / 2) {
-                ahead = Math.min(MAX_AHEAD, 2 * ahead);
-            }
-        }
-        askForMore();
-    }
-
-    private void askForMore() {
-        int more = 0;
-        synchronized (this) {
-            if (onTheirWay <= ahead / 2) { // messages are requested in batches rather than one by one
-                more = (int) Math.min(demand, ahead - onTheirWay);
-            }
-            if (more == 0 && (unrenewedBytes < RENEWAL_BYTES || onTheirWay == 0)) {
-                return;
-            }
-            demand -= more;
-            onTheirWay += more;
-            unrenewedBytes = 0;
-        }
-        if (!done) {
-            source.request(more);
+    private void request(int messages) {
+        if (messages != Prefetch.NO_REQUEST && !done) {
+            source.request(messages);
         }
     }
 
@@ -304,36 +375,27 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
                 serial.execute(() -> {
                     if (!done) {
                         end(wrong);
+                        deliverWaiting(); // the messages are discarded
                         source.failed(wrong);
                     }
                 });
                 return;
             }
-            synchronized (InboundPublisher.this) {
-                demand = demand + messages < 0 ? Long.MAX_VALUE : demand + messages;
+            demand.updateAndGet(before -> before + messages < 0 ? Long.MAX_VALUE : before + messages);
+            if (!begun) {
+                begun = true;
+                InboundPublisher.this.request(prefetch.begin());
             }
-            askForMore();
+            deliverWaiting();
         }
 
         @Override
         public void cancel() {
             if (!done) {
                 done = true;
+                deliverWaiting(); // the messages are discarded
                 source.cancel();
             }
-        }
-    }
-
-    /** The subscription of a second subscriber, which was rejected. */
-    private static final class Refused implements Flow.Subscription {
-        @Override
-        public void request(long messages) {
-            // Does nothing, because this subscription was rejected.
-        }
-
-        @Override
-        public void cancel() {
-            // Does nothing, because this subscription was rejected.
         }
     }
 }

@@ -21,8 +21,8 @@ public interface MessageSink {
     boolean isReady();
 
     /**
-     * Returns how long the calling thread may wait for the sink to become ready, in nanoseconds. After this time, the
-     * thread sends the value anyway, and the sink limits the number of buffered bytes. {@link Long#MAX_VALUE} means
+     * Returns the time that the calling thread may wait for the sink to become ready, in nanoseconds. After this time,
+     * the thread sends the value anyway, and the sink limits the number of buffered bytes. {@link Long#MAX_VALUE} means
      * that the thread may wait until the end of the call.
      */
     default long mayWaitNanos() {
@@ -43,8 +43,8 @@ public interface MessageSink {
     void fail(Throwable cause);
 
     /**
-     * Ends the call because a value could not be sent, or because application code threw an exception. Unlike
-     * after {@link #fail}, the rest of the application may not have been notified yet that the call has ended.
+     * Ends the call because a value could not be sent, or because application code threw an exception. Unlike with
+     * {@link #fail}, parts of the application may not know yet that the call has ended.
      */
     default void abort(Throwable cause) {
         fail(cause);

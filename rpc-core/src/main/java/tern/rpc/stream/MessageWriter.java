@@ -2,7 +2,7 @@ package tern.rpc.stream;
 
 /**
  * Sends the application's values to a {@link MessageSink}. Any thread may call its methods. The methods never block,
- * and run no application code on the calling thread.
+ * and do not run application code on the calling thread.
  */
 public interface MessageWriter {
 

@@ -1,8 +1,9 @@
 package tern.rpc.stream;
 
 import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -12,23 +13,34 @@ import tern.rpc.NanoClock;
 import tern.rpc.SeldomWarning;
 
 /**
- * Sends the values from the application's publisher. The subscriber requests one value at a time, and only while the
- * sink is ready, so that no values wait in memory.
+ * Sends the values from the application's publisher. The subscriber requests values only while the sink is ready. The
+ * first request is for one value. Each further request is for twice as many values, up to a limit, because a publisher
+ * may need a switch of threads for each request. A value that arrives when the sink is no longer ready waits in this
+ * object, and the next request is for one value again. Therefore, few large values wait in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
-    /** Limits how many failures of publishers are logged, because peers may cancel any number of calls. */
+    /** Limits how many publisher failures are logged, because peers can cancel any number of calls. */
     private static final SeldomWarning FAILED_CANCEL =
             new SeldomWarning(LoggerFactory.getLogger(OutboundSubscriber.class), NanoClock.SYSTEM);
+
+    /** The maximum number of values that are requested but not sent. */
+    private static final int MAX_AT_ONCE = 32;
 
     private final MessageSink sink;
     private final SerialExecutor serial;
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
-    private final AtomicBoolean waiting = new AtomicBoolean(); // true while the next value has not been requested
-    private final AtomicInteger asking =
+    private final Queue<Object> values = new ConcurrentLinkedQueue<>(); // values that wait for the sink
+    private final AtomicInteger work =
             new AtomicInteger(); // number of pending checks of the sink; one thread performs them all
     private final Runnable ask;
     private final Runnable cancel;
+    // number of values requested but not sent; only the thread that does the work uses this field and the next one
+    private int requested;
+    private int batch; // the value of "requested" after the last request; 0 after the sink could not keep up
+    private volatile @Nullable Thread asking; // the thread that is requesting values
+    private volatile boolean waiting; // true while the sink is not ready
+    private volatile @Nullable Ending ending; // set when the publisher has ended
     private volatile boolean done;
 
     /**
@@ -50,7 +62,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         } else if (done) {
             cancel.run();
         } else {
-            askWhenReady();
+            drain();
         }
     }
 
@@ -58,40 +70,44 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         requireGiven(value, "value");
         if (done) {
-            // A publisher may send all values in response to one request. Only this cancellation then stops the
-            // publisher after the end of the call.
+            // A publisher may send all its values after a single request. In this case, only this cancellation stops
+            // the publisher when the call has ended.
             cancel.run();
-            return;
+        } else if (asking == Thread.currentThread()) {
+            sendOrKeep(value); // the publisher sends the value within its request method
+        } else if (work.compareAndSet(0, 1)) {
+            sendOrKeep(value);
+            drain(1);
+        } else {
+            values.add(value);
+            drain();
         }
-        try {
-            sink.send(value);
-        } catch (Throwable e) {
-            done = true;
-            cancel.run();
-            sink.abort(e);
-            return;
-        }
-        askWhenReady();
     }
 
     @Override
     public void onError(Throwable failure) {
         requireGiven(failure, "failure");
-        if (!done) {
-            done = true;
-            sink.fail(failure);
-        }
+        end(new Ending(failure));
     }
 
     @Override
     public void onComplete() {
-        if (!done) {
-            done = true;
-            sink.end();
+        end(new Ending(null));
+    }
+
+    private void end(Ending given) {
+        if (!done && ending == null) {
+            ending = given;
+            drain();
         }
     }
 
-    /** Rejects null as Reactive Streams requires, and ends the call, because the publisher may ignore the exception. */
+    /** How the publisher has ended, with its failure or without one. */
+    private record Ending(@Nullable Throwable failure) {}
+
+    /**
+     * Rejects null, as required by Reactive Streams, and ends the call, because the publisher may ignore the exception.
+     */
     private void requireGiven(@Nullable Object given, String what) {
         if (given == null) {
             NullPointerException missing = new NullPointerException("the publisher gave null as a " + what);
@@ -104,26 +120,87 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
     }
 
-    private void askWhenReady() {
-        waiting.set(true);
-        askIfReady();
+    /**
+     * Sends values and requests further values while the sink is ready. One thread does all the work, in a loop,
+     * because recursion would overflow the stack if a publisher sends each value within its {@code request} method.
+     */
+    private void drain() {
+        if (work.getAndIncrement() == 0) {
+            drain(1); // otherwise another thread runs this loop and will check once more
+        }
     }
 
-    /**
-     * Requests values while the sink is ready. The method uses a loop, because recursion would overflow the stack if a
-     * publisher sends each value within its {@code request} method.
-     */
-    private void askIfReady() {
-        int looks = asking.incrementAndGet();
-        if (looks > 1) {
-            return; // another thread runs this loop and will check once more
-        }
+    private void drain(int checks) {
+        int seen = checks;
         do {
-            while (sink.isReady() && waiting.compareAndSet(true, false)) {
+            sendAndAsk();
+            seen = work.addAndGet(-seen);
+        } while (seen != 0);
+    }
+
+    private void sendAndAsk() {
+        while (!done) {
+            Ending last = ending; // read before the queue, because the publisher ends after its last value
+            Object value = values.peek();
+            if (value != null) {
+                // Values that were not requested do not wait, so that the limit of the sink applies to them.
+                if (!isReady() && values.size() <= Math.max(0, requested)) {
+                    batch = 0;
+                    return;
+                }
+                values.remove();
+                send(value);
+            } else if (last != null) {
+                finish(last);
+            } else if (subscription.get() == null || requested > batch / 2 || !isReady()) {
+                return;
+            } else {
                 ask.run();
             }
-            looks = asking.addAndGet(-looks);
-        } while (looks != 0);
+        }
+        values.clear();
+    }
+
+    /** Sends a value on the thread that does the work, unless other values or the sink are in the way. */
+    private void sendOrKeep(Object value) {
+        if (values.isEmpty() && isReady()) {
+            send(value);
+        } else {
+            values.add(value);
+        }
+    }
+
+    private void send(Object value) {
+        requested--;
+        try {
+            sink.send(value);
+        } catch (Throwable e) {
+            done = true;
+            cancel.run();
+            sink.abort(e);
+        }
+    }
+
+    private void finish(Ending last) {
+        done = true;
+        if (last.failure() == null) {
+            sink.end();
+        } else {
+            sink.fail(last.failure());
+        }
+    }
+
+    /** Returns whether the sink is ready. If it is not, {@link #wake} continues the work. */
+    private boolean isReady() {
+        boolean ready = sink.isReady();
+        if (!ready) {
+            waiting = true;
+            ready = sink.isReady(); // the sink may have become ready before "waiting" was set
+        }
+        if (ready && waiting) {
+            waiting = false;
+        }
+        return ready;
     }
 
     private void askNow() {
@@ -131,11 +208,17 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         if (current == null || done) {
             return;
         }
+        batch = Math.max(1, Math.min(MAX_AT_ONCE, 2 * batch));
+        int more = batch - Math.max(0, requested);
+        requested = batch;
+        asking = Thread.currentThread();
         try {
-            current.request(1);
+            current.request(more);
         } catch (Throwable e) { // a faulty subscription has thrown an exception; the call must still end
             done = true;
             sink.abort(e);
+        } finally {
+            asking = null;
         }
     }
 
@@ -152,14 +235,14 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
 
     @Override
     public void wake() {
-        if (waiting.get()) {
-            serial.execute(this::askIfReady);
+        if (waiting) {
+            serial.execute(this::drain);
         }
     }
 
     @Override
     public boolean isWaiting() {
-        return waiting.get() && !done;
+        return waiting && !done;
     }
 
     @Override
@@ -167,6 +250,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         if (!done) {
             done = true;
             serial.execute(cancel);
+            drain(); // the values that wait are dropped
         }
     }
 }

@@ -8,7 +8,7 @@ import org.reactivestreams.Publisher;
 import reactor.adapter.JdkFlowAdapter;
 import reactor.core.publisher.Mono;
 
-/** Contains all code that uses Reactor. The class is loaded only if a method has a {@code Mono} or a {@code Flux}. */
+/** Contains all code that uses Reactor. This class is loaded only if a method uses {@code Mono} or {@code Flux}. */
 final class ReactorShapes {
 
     private ReactorShapes() {}

@@ -29,7 +29,7 @@ public final class AcceptedTokens {
 
     private static final ServiceKey OPEN_KEY = new ServiceKey(OPEN_SERVICE, "", "");
 
-    /** The attachment or header whose entire value is the token, as sent by Dubbo. */
+    /** The attachment or header that consists of the token alone, as sent by Dubbo. */
     public static final String ATTACHMENT = "token";
 
     private static final String BINARY = "-bin"; // suffix of binary header names
@@ -118,8 +118,8 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Removes accepted tokens from the metadata, because a service could pass them on. Also removes binary credentials,
-     * which were never checked.
+     * Removes accepted tokens from the metadata, because the service could otherwise pass them on. Also removes binary
+     * credentials, which were never checked.
      */
     public void conceal(Metadata metadata) {
         metadata.remove(ATTACHMENT + BINARY);

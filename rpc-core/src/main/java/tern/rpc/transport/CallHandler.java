@@ -25,7 +25,7 @@ public interface CallHandler {
     boolean hasAuthorizers();
 
     /**
-     * Returns the accepted tokens. A transport that receives the token before the body need not wait for an
+     * Returns the accepted tokens, so that a transport that receives the token before the body need not wait for an
      * unauthorized caller's body.
      */
     AcceptedTokens tokens();

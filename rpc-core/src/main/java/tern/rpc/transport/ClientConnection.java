@@ -11,12 +11,12 @@ public interface ClientConnection extends AutoCloseable {
 
     Endpoint endpoint();
 
-    /** Returns whether calls are sent immediately. This method only reads a flag. */
+    /** Returns whether calls are sent immediately. Only reads a flag. */
     boolean isAvailable();
 
     /**
-     * Returns how many times this connection has become available. A change of this number means that the connection
-     * was lost in between, so the server may be another process. Always 0 if the server cannot change.
+     * Returns how many times this connection has become available. If the number changes, the connection was lost in
+     * between, so the server may be a different process. Always 0 if the server cannot change.
      */
     default long timesAvailable() {
         return 0;
@@ -37,7 +37,7 @@ public interface ClientConnection extends AutoCloseable {
     /** Returns the number of request bytes waiting to be written to sockets. */
     long queuedBytes();
 
-    /** Returns how many answers have arrived after their calls had ended, since this connection was created. */
+    /** Returns the number of answers that arrived after their calls had ended, since this connection was created. */
     long lateAnswers();
 
     /**
@@ -50,7 +50,7 @@ public interface ClientConnection extends AutoCloseable {
     /**
      * Starts a streaming call. If the method takes a single request, the arguments of the call are sent as this
      * request; otherwise the caller sends the requests. At the end of the call, the pending call completes with a
-     * failure or, after the last message, with an answer that has no value. The caller may fail the pending call at any
+     * failure or, after the last message, with an answer without a value. The caller may fail the pending call at any
      * time, even before this method returns. The stream then also ends at the server. Messages and the end are
      * delivered in order on the event loop. The completion runs on the executor of the pending call.
      *
@@ -61,7 +61,7 @@ public interface ClientConnection extends AutoCloseable {
 
     /**
      * Returns whether the server has sent any bytes on this connection, or true if this is unknown. A server that has
-     * accepted the connection but has sent nothing may be frozen.
+     * accepted the connection but has never sent anything may be frozen.
      */
     default boolean wasHeard() {
         return true;
@@ -84,22 +84,22 @@ public interface ClientConnection extends AutoCloseable {
     default void probe() {}
 
     /**
-     * Returns how long a live server takes to answer a {@linkplain #probe ping} in addition to the time that an open
-     * connection needs, in nanoseconds. This time is not 0 if a ping needs a new connection.
+     * Returns the additional time that a {@linkplain #probe ping} to a live server takes compared with a ping on an
+     * open connection, in nanoseconds. The result is above 0 if a ping needs a new connection.
      */
     default long pingDelayNanos() {
         return 0;
     }
 
     /**
-     * Passes the calls that wait for an answer to the action, which may fail them. Does nothing if a server of this
-     * transport cannot become silent.
+     * Passes the calls that are waiting for an answer to the action, which may fail them. Does nothing if a server of
+     * this transport cannot become silent.
      */
     default void forEachWaiting(Consumer<PendingCall> action) {}
 
     /**
      * Starts an attempt to connect if there is no connection and no attempt is in progress. The rate of these attempts
-     * is limited, so this method may be called often. Calls do not wait for the attempt.
+     * is limited, so this method may be called often. Calls do not wait for this attempt.
      */
     default void connectSoon() {}
 

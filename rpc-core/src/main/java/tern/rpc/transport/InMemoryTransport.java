@@ -26,8 +26,8 @@ import tern.rpc.serialization.Serializer;
 /**
  * Connects a client and a server in one process without sockets. The transport is used in tests, and to warm up a call
  * path before the first real call. The serializer encodes and decodes arguments and results as on a socket. Pass the
- * same object to the client and to the server, where it is either the server's main transport or added with
- * {@link tern.rpc.server.RpcServer#serve}. Thread-safe.
+ * same object to the client and to the server, either as the server's main transport or with {@link
+ * tern.rpc.server.RpcServer#serve}. Thread-safe.
  */
 public final class InMemoryTransport implements ClientTransport, ServerTransport {
 
@@ -287,7 +287,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
 
         /**
-         * Registers a received call, so that it is ended when the transport is closed.
+         * Registers a received call, so that closing the transport ends it.
          *
          * @throws RpcException if the transport has been closed in the meantime; without this exception, the call would
          *     never end. Also thrown if the call has ended

@@ -22,9 +22,7 @@ import tern.rpc.limit.Share;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
 
-/**
- * The server's half of an in-memory call. The server's half passes answers directly to the client's half. Thread-safe.
- */
+/** The server's half of an in-memory call. It passes answers directly to the client's half. Thread-safe. */
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     /**
@@ -249,7 +247,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         Metadata trailers = metadata.copy();
         if (failure instanceof RpcException rpc) {
             boolean asItIs =
-                    // Socket transports do not send the cause of a failure.
+                    // Like the socket transports, this one does not send the cause of a failure.
                     rpc.getCause() == null && trailers.isEmpty();
             answer(new Bytes(NO_BYTES, asItIs ? rpc : copy(rpc, trailers), trailers));
         } else if (serverEnd != null) { // as on socket transports, a stream sends only a status and no exception
@@ -274,6 +272,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         try {
             return codec.encodeThrowable(failure);
         } catch (SerializationException e) {
+            UntypedExceptions.warn(failure, e);
             return codec.encodeThrowable(new RuntimeException(failure.toString()));
         }
     }
@@ -365,8 +364,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     /**
-     * An answer. The answer contains an encoded result, an encoded exception, or an {@link RpcException} without bytes.
-     * For both kinds of exceptions, {@code failure} is set.
+     * An answer: an encoded result, an encoded exception, or an {@link RpcException} without bytes. For both kinds of
+     * exceptions, {@code failure} is set.
      */
     private final class Bytes implements Answer {
 

@@ -27,15 +27,15 @@ public interface MessageStream {
 
     /**
      * Encodes the value on the calling thread and queues it. Never blocks. After the end of the call, the value is
-     * dropped. Few bytes are buffered if the sender waits for {@link #isReady} before each value. Otherwise this method
-     * throws an exception once a fixed limit of buffered bytes is reached.
+     * dropped. Only few bytes are buffered if the sender waits for {@link #isReady} before each value. Otherwise, this
+     * method throws an exception once a fixed limit of buffered bytes is reached.
      *
      * @throws tern.rpc.RpcException INTERNAL if the value cannot be encoded; RESOURCE_EXHAUSTED if the message is too
      *     large, or if too many bytes are waiting to be sent
      */
     void send(@Nullable Object value);
 
-    /** Returns whether the sender may send another message. Returns false if too many bytes are waiting to be sent. */
+    /** Returns whether the sender should send another message; false if too many bytes are waiting to be sent. */
     boolean isReady();
 
     /**
@@ -47,8 +47,8 @@ public interface MessageStream {
     }
 
     /**
-     * Returns the report size of the peer, or 0 if the peer reports each message. The report size is the number of
-     * bytes by which {@link #takenBytes} may grow in one step. For example, HTTP/2 peers usually report what they have
+     * Returns the report size of the peer, or 0 if the peer reports each message. The report size is the maximum number
+     * of bytes by which {@link #takenBytes} grows at a time. For example, HTTP/2 peers usually report what they have
      * read once it fills half of their flow-control window. Any thread may call this.
      */
     default long takenStepBytes() {

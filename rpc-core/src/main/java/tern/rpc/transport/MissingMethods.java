@@ -22,17 +22,17 @@ public final class MissingMethods {
     private static final int MAX_NAMES = 10;
 
     /**
-     * The number of characters of a name that are compared. The number is limited, because the caller chooses the
-     * length of the name.
+     * The number of characters of a name that are compared, which is limited because callers choose the length of the
+     * name.
      */
     private static final int MAX_COMPARED = 32;
 
-    /** Names are compared only if a service has at most this number of methods, because the comparison is slow. */
+    /** Names are compared only if a service has at most this many methods, because the comparison is slow. */
     private static final int MAX_RANKED = 30;
 
     /**
-     * The maximum number of refusals per second for which names are compared. Requests with unknown names are refused
-     * on event loops, before any other limit, and a comparison of 30 names takes longer than a small call.
+     * Names are compared for at most this number of refusals per second. Requests with unknown names are refused on
+     * event loops, before any other limit, and a comparison of 30 names takes longer than a small call.
      */
     private static final int RANKED_PER_SECOND = 50;
 
@@ -50,10 +50,7 @@ public final class MissingMethods {
         return refusal(service, name, RANKED);
     }
 
-    /**
-     * @param ranked limits the rate of refusals for which the names of the service's methods are compared with the
-     *     called name
-     */
+    /** @param ranked limits how often the called name is compared with the names of the service's methods */
     static RpcException refusal(ServiceDescriptor service, String name, Pace ranked) {
         return RpcException.refusal(
                 StatusCode.UNIMPLEMENTED,

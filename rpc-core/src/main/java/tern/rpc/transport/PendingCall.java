@@ -30,7 +30,7 @@ public final class PendingCall implements Runnable {
 
     private static final VarHandle OUTCOME;
 
-    /** Stands for the missing outcome of a call that has been sent and has not ended. */
+    /** The outcome of a call that has been sent and has not ended. */
     private static final Object SENT = new Object();
 
     static {
@@ -96,7 +96,7 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Makes this attempt drop its arguments as soon as the request is passed to the socket, so that large arguments do
+     * Lets this attempt drop its arguments as soon as the request is passed to the socket, so that large arguments do
      * not occupy memory until the call ends. The attempt must not be sent again. Called before the call is sent.
      */
     public void forgetArguments() {
@@ -104,7 +104,7 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Allows the given object to end this attempt early and to send its call to another provider. Called before the
+     * Allows the given object to end this attempt early, and to send the call to another provider. Called before the
      * call is sent.
      */
     public void movableBy(Object owner) {
@@ -185,8 +185,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. The call then
-     * no longer fails if the connection is lost. Runs on an event loop.
+     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. From now on,
+     * the call does not fail if the connection is lost. Runs on an event loop.
      */
     public void answerIsHere() {
         answerHere = true;
@@ -226,7 +226,7 @@ public final class PendingCall implements Runnable {
      * Completes the call with a failure that says whether the call may have been executed.
      *
      * @param failure creates the failure. Its argument is MAYBE if the request has been sent, and NO if it has not been
-     *     sent and will not be sent. The function may be called twice, if the request is sent at the same time
+     *     sent and will not be sent. It can be called twice, if the request is sent at the same moment
      * @return false if the call was already complete
      */
     public boolean fail(Function<Executed, RpcException> failure) {

@@ -10,20 +10,23 @@ import tern.rpc.StatusCode;
 import tern.rpc.WireName;
 
 /**
- * Explains a call that a gRPC server does not implement. The names of services and methods in a {@code .proto} file
- * differ from the names in Java, so a caller's interface needs {@link WireName}.
+ * Explains why a gRPC server does not implement a call. The names of services and methods in a {@code .proto} file
+ * usually differ from those in Java, so the caller's interface needs {@link WireName}.
  */
 final class ProtoNames {
 
-    /** The messages of Tern and Dubbo, which use Java's names, and the message for a server that does not speak RPC. */
+    /**
+     * The messages of servers that use Java's names (Tern and Dubbo), and the message about a server that does not
+     * speak RPC.
+     */
     private static final Pattern OTHER_CAUSES = Pattern.compile(
             " is not exported here|has no method |Invoker (?:for gRPC )?not found|does the address belong to ");
 
     private ProtoNames() {}
 
     /**
-     * Returns the advice to append to the call's name and address in an error message. Returns an empty string if the
-     * names are not the cause.
+     * Returns a hint for the error message of a call that the server does not implement, to append to the call's name
+     * and address. Returns an empty string if the call has not failed because of differing proto names.
      */
     static String hint(Invocation call, RpcException failure) {
         MethodDescriptor method = call.method();

@@ -11,9 +11,9 @@ import tern.rpc.Thrown;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Creates exceptions for failures that a server returned. Each stack trace has one frame for the server, followed by
- * the frames of the caller's code. The stack trace omits the frames that decoded the answer. Errors, and exceptions
- * whose classes exist only on the server, become an {@link RpcException}.
+ * Creates exceptions for failures returned by a server. Each stack trace has one frame for the server, followed by the
+ * frames of the caller's code, without the frames that decoded the answer. Errors, and exceptions whose classes exist
+ * only on the server, become an {@link RpcException}.
  */
 public final class RemoteFailures {
 
@@ -29,7 +29,7 @@ public final class RemoteFailures {
     private static final Pattern MISSING_METHOD =
             Pattern.compile("has no method |method.{0,200} not found|unknown method ", Pattern.CASE_INSENSITIVE);
 
-    /** The part of the message that Tern's client creates for an answer that does not come from an RPC server. */
+    /** A part of the client's own message about an answer that does not come from an RPC server. */
     private static final String ANOTHER_SERVER = "does the address belong to ";
 
     /**
@@ -39,17 +39,20 @@ public final class RemoteFailures {
     private static final Pattern MISSING_SERVICE =
             Pattern.compile(" is not exported here|unknown service |Invoker (?:for gRPC )?not found|" + ANOTHER_SERVER);
 
-    /** The message that grpc-java sends, whether the service or the method is missing. */
+    /** The message that grpc-java sends for a missing service as well as for a missing method. */
     private static final String GRPC_JAVA_MISSING = "Method not found: ";
 
     /** The message that Dubbo's provider sends with status 40 if it lacks the service in the version of the call. */
     private static final String DUBBO_MISSING_SERVICE = " not found, invocation rejected";
 
-    /** The message that older Dubbo providers send with status 40, whether the service or the method is missing. */
+    /**
+     * The message that older Dubbo providers send with status 40, for a missing service as well as for a missing
+     * method.
+     */
     private static final String DUBBO_MISSING = "Service not found:";
 
     /**
-     * The end of the message that Dubbo 3.3 sends with status 40 if it cannot find out the parameter types of a call.
+     * The end of the message that Dubbo 3.3 sends with status 40 if it cannot determine the parameter types of a call.
      * Either the service or the class of a parameter is missing.
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
@@ -106,7 +109,7 @@ public final class RemoteFailures {
     }
 
     /**
-     * Returns the message of the plain {@link RuntimeException} that is sent instead of an exception whose class is
+     * Returns the message of the plain {@link RuntimeException} that is sent in place of an exception whose class is
      * unknown to callers. Tern clients recognize this format, and Dubbo clients can read the exception.
      *
      * @param description the class name, with the message if the message may be sent

@@ -1,6 +1,6 @@
 package tern.rpc.transport;
 
-/** The header in which a server asks clients to wait before they repeat a call (gRPC, proposal A6). */
+/** The header that a server uses to ask clients to wait before they repeat a call (gRPC, proposal A6). */
 public final class RetryPushBack {
 
     /**

@@ -26,7 +26,7 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * Returns a method with the same name as the called method, possibly another overload, or null if the method is
+     * Returns a method with the same name as the called one (possibly another overload), or null if the method is
      * unknown before the request is decoded.
      */
     default @Nullable MethodDescriptor namedMethod() {
@@ -34,8 +34,8 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * Returns the same as {@link #namedMethod}, but may read the first bytes of the request to find the method. Called
-     * only before the call is passed to a worker, and only if all workers are busy.
+     * Like {@link #namedMethod}, but is allowed to read the first bytes of the request to find the method. Called only
+     * before the call is passed to a worker, and only if all workers are busy.
      */
     default @Nullable MethodDescriptor peekMethod(ServiceLookup services) {
         return namedMethod();

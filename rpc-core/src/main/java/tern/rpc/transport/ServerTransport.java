@@ -20,7 +20,7 @@ public interface ServerTransport extends AutoCloseable {
      */
     void start(CallHandler handler);
 
-    /** Returns the port on which the transport listens, or 0 if it has no port. */
+    /** Returns the port that the transport listens on, or 0 if it has none. */
     int port();
 
     /** Stops accepting connections and asks clients to stop sending calls. Calls that still arrive are served. */
@@ -38,8 +38,8 @@ public interface ServerTransport extends AutoCloseable {
     }
 
     /**
-     * Returns the number of connections on which the server has sent its last byte and waits until the client has read
-     * it and closed the connection.
+     * Returns the number of connections that are about to end: the server has sent its last byte, and is waiting for
+     * the client to read it and close the connection.
      */
     default int endingConnections() {
         return 0;
@@ -55,8 +55,8 @@ public interface ServerTransport extends AutoCloseable {
     long queuedBytes();
 
     /**
-     * Returns the number of bytes of requests that are incomplete or waiting for a worker, including the headers of
-     * open requests.
+     * Returns the number of request bytes in memory: of incomplete requests, of requests waiting for a worker, and of
+     * the headers of open requests.
      */
     default long inboundBytes() {
         return 0;

@@ -41,7 +41,7 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns the message with which a server reports that a method was still running at its deadline.
+     * Returns a server's message about a method that was still running at the deadline.
      *
      * @param millis the time since the call was received, in milliseconds
      */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** Checks the keys of key managers. Each private key must match its certificate. */
 final class TlsKeys {
 
-    /** The key type names used by key managers and certificates. */
+    /** The names of key types that key managers and certificates use. */
     private static final List<String> KINDS = List.of("RSA", "RSASSA-PSS", "EC", "EdDSA", "DSA");
 
     /** The signature algorithms of the common key types. */
@@ -84,7 +84,7 @@ final class TlsKeys {
             verifying.update(SIGNED);
             fits = verifying.verify(signing.sign());
         } catch (GeneralSecurityException e) {
-            fits = false; // the key does not match, because its type or size differs from the certificate's
+            fits = false; // the key does not match, because its type or size differs from that of the certificate's key
         }
         if (!fits) {
             throw new IllegalArgumentException(name + " has a private key that does not match its certificate for "

@@ -33,7 +33,7 @@ public final class Token {
     }
 
     /**
-     * Returns whether the given text equals the token. The duration of the comparison does not reveal how many
+     * Returns whether the given text equals the token. The time that the comparison takes does not reveal how many
      * characters match.
      */
     boolean matches(byte[] candidate) {

@@ -6,9 +6,9 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 
 /**
- * The failure of an attempt on a connection that accepts no further calls, for example because of its age. The server has
- * not processed the request, or has not received it. The call may be attempted again at once on another connection, also
- * to the same server. The failed attempt counts neither as a failure of the server nor as a retry.
+ * The failure of an attempt on a connection that accepts no further calls, for example because of its age. The server
+ * has not processed the request, or has not received it. The call can be attempted again immediately on another
+ * connection, even to the same server. The failed attempt counts neither as a failure of the server nor as a retry.
  */
 public final class UnsentCallException extends RpcException {
 

@@ -26,7 +26,7 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** Tests which connection gets a call after the first connection has refused it. */
+/** Tests which connection gets a call that the first connection has refused. */
 class EndpointInvokerTest extends ScriptedProviders {
 
     @Test

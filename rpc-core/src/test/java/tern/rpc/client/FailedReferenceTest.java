@@ -32,7 +32,7 @@ class FailedReferenceTest {
         void store();
     }
 
-    /** A source that counts its starts and ends. */
+    /** A source that counts how many times it is started and closed. */
     private static final class Counted implements EndpointSource {
         private int starts;
         private int closes;

@@ -95,7 +95,7 @@ class HedgedCallTest {
     }
 
     /**
-     * Makes a hundred calls with the given response time. The client has then measured the usual response time, and the
+     * Makes a hundred calls with the given response time, so that the client knows the usual response time and the
      * budget allows five hedges.
      */
     private void train(Service service, Duration took) {
@@ -126,7 +126,7 @@ class HedgedCallTest {
         network.taking = (endpoint, call) -> sent.countDown();
         timer.runAll();
         assertThat(sent.await(10, TimeUnit.SECONDS)).isTrue();
-        while (hedges() == before) { // The client counts the hedge after it has sent it.
+        while (hedges() == before) { // The client counts a hedge only after sending it.
             Thread.onSpinWait();
         }
         return network.sent.get(1).call();
@@ -152,7 +152,7 @@ class HedgedCallTest {
                 slow.add(service.find());
             }
             now.addAndGet(Duration.ofMinutes(10).toNanos());
-            slow.add(service.find()); // begins the period in which the other calls end
+            slow.add(service.find()); // begins a new period, in which the other calls end
             List.copyOf(network.sent).forEach(sent -> sent.call().answer(answer("late")));
             slow.forEach(CompletableFuture::join);
             now.addAndGet(Duration.ofMillis(300).toNanos());

@@ -38,7 +38,7 @@ class LateFiltersTest {
                 Deadline.at(1_000),
                 Runnable::run);
         return new LateFilters(
-                new ProviderWait(null, clock, timer, null), // this test does not wait for providers
+                new ProviderWait(null, clock, timer, null), // calls in this test do not wait for providers
                 clock,
                 call,
                 0,

@@ -20,7 +20,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 
-/** Tests the warning about blocking calls on the event loops of Reactor. */
+/** Tests the warning about blocking calls on Reactor's event loops. */
 class NonBlockingThreadsTest {
 
     /** The service that the tests call. */

@@ -17,8 +17,8 @@ class ProviderCopiesTest extends ScriptedProviders {
     private static final int CALLS_PER_SECOND = 10;
 
     /**
-     * For each call or copy at the failing provider, the remaining time until its deadline. The list has the order in
-     * which the calls and copies were sent.
+     * The remaining time until the deadline of each call or copy at the failing provider, in the order in which they
+     * were sent.
      */
     private final List<Duration> waits = new ArrayList<>();
 

@@ -46,8 +46,8 @@ class ProviderMetersTest {
             .build();
 
     /**
-     * Creates a thread whose {@code start()} method runs the task itself. A call has therefore ended on the client
-     * before the test advances the clock.
+     * Creates a thread whose {@code start()} method runs the task itself, so that a call has ended on the client before
+     * the test advances the clock.
      */
     private static Thread onTheThreadOfTheTest(Runnable task) {
         return new Thread(task) {
@@ -147,8 +147,8 @@ class ProviderMetersTest {
             assertThat(isAnswered(service.find())).isTrue();
         }
 
-        // For ten seconds, a call was copied to the failing provider as a probe every 2.5 s, plus or minus half of this
-        // time.
+        // For ten seconds, a probe (a copy of a call) was sent to the failing provider every 2.5 s, plus or minus half
+        // of this time.
         assertThat(probes("call")).isBetween(2.0, 8.0);
         assertThat(probes("ping")).isZero();
     }

@@ -30,7 +30,7 @@ import tern.rpc.cluster.ClusterSettings;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 
-/** Tests that calls which wait for a provider end when their client is closed. */
+/** Tests that closing a client ends the calls that are waiting for a provider. */
 @Timeout(120)
 class ProviderWaitTest {
 

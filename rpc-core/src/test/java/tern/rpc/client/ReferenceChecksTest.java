@@ -38,6 +38,27 @@ class ReferenceChecksTest extends ScriptedProviders {
     }
 
     @Test
+    void protocolOfDubboForTheSameProcessIsAnsweredWithLocal() {
+        assertThatThrownBy(() -> client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
+                        .protocol("injvm")
+                        .build()))
+                .isInstanceOf(UnknownProtocolException.class)
+                .hasMessageEndingWith("; the address local is the server of the same application");
+    }
+
+    @Test
+    void referenceOfAClientWithoutTransportsIsRefusedWithTheReason() {
+        try (RpcClient empty = RpcClient.builder().build()) {
+            assertThatThrownBy(() -> empty.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
+                            .protocol("fake")
+                            .build()))
+                    .isInstanceOf(UnknownProtocolException.class)
+                    .hasMessageEndingWith(
+                            "is not known; the client has no transport, so add one for this protocol to its builder");
+        }
+    }
+
+    @Test
     void groupOrVersionThatStandsForSeveralIsRefused() {
         for (String several : List.of("*", "a,b")) {
             assertThatThrownBy(() -> ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))

@@ -21,7 +21,7 @@ import tern.rpc.transport.Answer;
 import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.PendingCall;
 
-/** A client of providers that the test controls. */
+/** A client, with providers that the test controls. */
 abstract class ScriptedProviders {
 
     static final Endpoint ONE = new Endpoint("one", 1);
@@ -40,10 +40,10 @@ abstract class ScriptedProviders {
         long queuedBytes;
         int attempts;
         int attemptsUntilAvailable = Integer.MAX_VALUE;
-        volatile @Nullable PendingCall waiting; // the call that waits for an answer
+        volatile @Nullable PendingCall waiting; // the call that is waiting for an answer
         volatile Runnable pinged = () -> {};
         volatile long pingDelayNanos;
-        final CountDownLatch examined = new CountDownLatch(1); // opened when the client requests the waiting calls
+        final CountDownLatch examined = new CountDownLatch(1); // opened by a check for silent providers
 
         Connection(Endpoint endpoint) {
             super(endpoint);
@@ -89,7 +89,7 @@ abstract class ScriptedProviders {
     volatile boolean refusesToOpen; // true if no further connection can be opened
     final List<Endpoint> asked = new ArrayList<>();
 
-    final AtomicLong aheadNanos = new AtomicLong(); // the time by which the client's clock is ahead of the system clock
+    final AtomicLong aheadNanos = new AtomicLong(); // how far the client's clock is ahead of the system clock
 
     final RpcClient client = RpcClient.builder()
             .transport(new FakeTransport(this::open))
@@ -139,7 +139,7 @@ abstract class ScriptedProviders {
         return client.refer(reference(ONE).timeout(timeout).waitForReady().build());
     }
 
-    /** Returns a proxy whose methods are idempotent, and whose calls may wait for a provider. */
+    /** Returns a proxy whose methods are idempotent, and whose calls are allowed to wait for a provider. */
     Service idempotent(boolean waits, Endpoint... endpoints) {
         return client.refer(reference(endpoints)
                 .defaults(MethodSettings.NONE.withIdempotent(true).withWaitForReady(waits))

@@ -32,7 +32,7 @@ class SilentProviderTest extends ScriptedProviders {
         connection(ONE).pinged = () -> aheadNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(600));
     }
 
-    /** Makes calls until one of them waits for the frozen provider. Returns the result of this call. */
+    /** Makes calls until one of them is waiting for the frozen provider. Returns this call's future result. */
     private CompletableFuture<?> waits(Supplier<CompletableFuture<?>> call) throws Exception {
         CompletableFuture<?> result;
         do {
@@ -91,7 +91,7 @@ class SilentProviderTest extends ScriptedProviders {
         assertThat(waits(() -> CompletableFuture.runAsync(service::call))).succeedsWithin(Duration.ofSeconds(20));
     }
 
-    /** Waits until the client has searched for calls that it may send to another provider. */
+    /** Waits until the client has looked for calls that it can send to another provider. */
     private void look() throws Exception {
         while (!connection(ONE).examined.await(10, TimeUnit.MILLISECONDS)) {
             aheadNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(10));
@@ -120,7 +120,7 @@ class SilentProviderTest extends ScriptedProviders {
         Service service = client.refer(reference(ONE, TWO).build());
         CompletableFuture<?> result = waits(service::later);
 
-        // the client examines its providers only while calls to idempotent methods are in flight
+        // the client checks for silent providers only while calls to idempotent methods are in flight
         idempotent(false, ONE, TWO).later();
         look();
 
@@ -141,7 +141,7 @@ class SilentProviderTest extends ScriptedProviders {
         assertThat(result).isNotDone();
     }
 
-    /** A pause of the client, for example for its garbage collection, may outlast the deadlines of its calls. */
+    /** A pause of the client process, for example for garbage collection, can outlast the deadlines of its calls. */
     @Test
     void deadlineThatThisProcessNoticedLateIsNotTheFaultOfItsProvider() throws Exception {
         connection(ONE).taking = (connection, call) -> {

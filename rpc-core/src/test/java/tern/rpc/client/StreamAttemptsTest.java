@@ -30,7 +30,7 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Probe;
 import tern.rpc.transport.UnsentCallException;
 
-/** Tests how a streaming call is retried when its endpoint fails. The test plays the role of the transport. */
+/** Tests how a streaming call is retried if its endpoint fails. The test plays the role of the transport. */
 @Timeout(60)
 class StreamAttemptsTest {
 
@@ -151,7 +151,9 @@ class StreamAttemptsTest {
         second.answer("a");
         second.complete();
         assertThat(answers.rest()).containsExactly("a");
-        assertThat(second.requested.stream().mapToInt(Integer::intValue).sum()).isEqualTo(5);
+        assertThat(second.requested.stream().mapToInt(Integer::intValue).sum())
+                .as("the requested answers and those in advance")
+                .isEqualTo(16);
     }
 
     @Test

@@ -48,7 +48,7 @@ class BalancersTest {
     private final ClusterStatistics statistics = new ClusterStatistics();
 
     private static final class Open extends IdleConnection {
-        int looks; // how often the balancer has checked whether the connection is available
+        int looks; // how many times the balancer has checked whether the connection is available
 
         Open(Endpoint endpoint) {
             super(endpoint);
@@ -113,7 +113,7 @@ class BalancersTest {
 
         double[] shares = shares(Policies.named(policy).of(targets), targets);
 
-        // Their part of the weights is 0.84.
+        // Their share of the total weight is 0.84.
         assertThat(Arrays.stream(shares).limit(10).sum()).isBetween(0.8, 0.88);
     }
 
@@ -161,7 +161,8 @@ class BalancersTest {
      * the calls.
      *
      * @param atOnce the number of calls in flight
-     * @param slowest how many times slower provider 0 becomes after a sixth of the calls, which are not counted
+     * @param slowest the factor by which provider 0 becomes slower after a sixth of the calls; these first calls are
+     *     not counted
      */
     private static double[] sharesOfVaryingCalls(int atOnce, double slowest, List<Candidate> targets) {
         // A new group sets the weights of its targets.
@@ -351,9 +352,7 @@ class BalancersTest {
         assertThat(looks() - before).isEqualTo(1);
     }
 
-    /**
-     * The table of slots in consistent hashing makes the shares slightly uneven. docs/cluster.md contains the figures.
-     */
+    /** The table of slots in consistent hashing makes the shares slightly uneven. The values are in docs/cluster.md. */
     @Test
     void manyProvidersGetAlmostEqualNumbersOfKeys() {
         int providers = 1_000;

@@ -39,7 +39,7 @@ final class ClusterModel {
     private static final long RECONNECT_NANOS = 300 * ONE_MS;
     private static final long IDLE_NANOS = 60 * SECOND;
 
-    /** The way in which a faulty provider treats a call. */
+    /** How a faulty provider handles a call. */
     sealed interface Treatment {
         Treatment HANG = new Hang();
 
@@ -75,7 +75,7 @@ final class ClusterModel {
     interface Fault {
         Treatment of(Call call, long now);
 
-        /** Returns whether the provider answers pings, although it may not answer calls. */
+        /** Returns whether the provider answers pings, even if it does not answer calls. */
         default boolean answersPings() {
             return true;
         }
@@ -86,7 +86,7 @@ final class ClusterModel {
         }
     }
 
-    /** A call of a client, or a copy of a call that is sent as a probe. */
+    /** A client's call, or a copy of a call that is sent as a probe. */
     static final class Call {
         final int number;
         final int client;
@@ -94,7 +94,7 @@ final class ClusterModel {
         final Target target;
         final long sent;
         final boolean copy;
-        private final boolean again; // True if the call is sent for the second time.
+        private final boolean again; // True if the call has been sent before.
         private boolean ended;
 
         Call(int number, int client, String method, Target target, long sent, boolean copy, boolean again) {
@@ -116,18 +116,18 @@ final class ClusterModel {
     static final class Counts {
         int calls; // The number of calls during the fault.
         int failed;
-        int bad; // The calls to faulty providers during the fault, excluding the first second.
-        int badSecond; // The calls to all providers during the fault, excluding the first second.
+        int bad; // The number of calls to faulty providers during the fault, excluding its first second.
+        int badSecond; // The number of calls to all providers during the fault, excluding its first second.
         int atLast; // The number of calls in the last second of the run, 5 s after the end of the fault.
         int atLastOfBad;
         int inFifth; // The number of calls in the fifth second after the end of the fault.
         int inFifthOfBad;
         long ejections;
-        final Map<String, int[]> byMethod = new HashMap<>(); // The calls of a method to each provider during the fault.
+        final Map<String, int[]> byMethod = new HashMap<>(); // Calls to each provider during the fault.
         // The response times of calls that start at least three seconds after the fault begins.
         final List<Long> late = new ArrayList<>();
         final int[] failedOfClient;
-        final int[] failedInSecond = new int[20]; // The failed calls by the second of the fault in which they started.
+        final int[] failedInSecond = new int[20]; // Failed calls, by the second in which they began.
 
         Counts(int clients) {
             failedOfClient = new int[clients];
@@ -141,7 +141,10 @@ final class ClusterModel {
             return 100.0 * bad / badSecond;
         }
 
-        /** Returns the failed calls, without calls that started in the first three seconds of the fault. */
+        /**
+         * Returns the percentage of failed calls, excluding failures of calls that started in the first three seconds
+         * of the fault.
+         */
         double lateFailedPercent() {
             int lateFailed = Arrays.stream(failedInSecond).skip(3).sum();
             return 100.0 * lateFailed / calls;

@@ -96,7 +96,7 @@ class ClusterModelTest {
                 return Treatment.serve(3);
             }
         },
-        /** The provider loses every third answer, for example because a proxy cuts long answers off. */
+        /** The provider loses every third answer, for example because a proxy truncates long answers. */
         LOSES_EACH_THIRD_ANSWER {
             @Override
             public Treatment of(Call call, long now) {
@@ -187,7 +187,7 @@ class ClusterModelTest {
     void clientsOfALowRateLoseAboutOneCallEach(Faults fault, double idempotent) {
         Counts counts = run(fault, 1, MANY, idempotent);
 
-        // without idempotent calls, a call that fails shows that the provider has not recovered
+        // without idempotent calls, failing calls are needed to find out whether the provider has recovered
         assertThat(counts.failed / (double) MANY).isLessThan(fault == Faults.FAILS && idempotent == 0 ? 1.8 : 1.1);
         assertThat(counts.mostOfAClient()).isLessThanOrEqualTo(4);
         if (idempotent > 0) {
@@ -196,7 +196,10 @@ class ClusterModelTest {
         }
     }
 
-    /** The result of one run depends on how many clients call the provider in the first second of the fault. */
+    /**
+     * Takes the average of several runs, because the result of one run depends on how many clients call the provider in
+     * the first second of the fault.
+     */
     @Test
     void slowProviderFailsFewCallsOfClientsOfALowRate() {
         double percent = IntStream.rangeClosed(1, 4)
@@ -227,7 +230,7 @@ class ClusterModelTest {
         assertThat(runs).allMatch(run -> run.mostOfAClient() <= 3);
     }
 
-    /** Without idempotent calls, single calls of the application show that the provider has recovered. */
+    /** Without idempotent calls, the application's own calls must show that the provider has recovered. */
     @ParameterizedTest
     @CsvSource({
         "SLOW, 4, 16",
@@ -266,7 +269,7 @@ class ClusterModelTest {
         assertThat(runs.get(0).p99Millis()).isLessThan(1.3 * healthy);
     }
 
-    /** A lost connection is a failure of the provider, even if the provider accepts the next connection. */
+    /** A lost connection counts as a failure of the provider, even if the provider accepts the next connection. */
     @Test
     void providerThatResetsItsConnectionsGetsFewCalls() {
         List<Counts> runs = fewAndMany(Faults.RESETS_ITS_CONNECTIONS, 1, 0);
@@ -293,7 +296,7 @@ class ClusterModelTest {
 
     /**
      * Each client needs about one failed call to notice each faulty provider, and later tries a failing provider again.
-     * If a client draws a pair of faulty providers, it draws another pair. Otherwise each client would lose up to ten
+     * A client that draws a pair of faulty providers draws another pair. Otherwise, each client would lose up to ten
      * times as many calls.
      */
     @ParameterizedTest

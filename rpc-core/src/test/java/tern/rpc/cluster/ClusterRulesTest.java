@@ -98,7 +98,7 @@ class ClusterRulesTest extends SimulatedCluster {
         }
         Target lost = cluster.targets().get(0);
         Target other = cluster.targets().get(1);
-        // Several failures give the provider "lost" a higher cost than the provider "other".
+        // Several failures give the provider "lost" a higher cost than "other".
         IntStream.range(0, 3).forEach(i -> call(lost, Outcome.FAILED));
         call(other, Outcome.FAILED);
         pass(4 * SECOND);

@@ -18,7 +18,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 
-/** Tests to which providers a cluster connects, and which of them it chooses for calls. */
+/** Tests which providers a cluster connects to, and which of them it chooses for calls. */
 class ClusterTest extends SimulatedCluster {
 
     @Test
@@ -101,7 +101,7 @@ class ClusterTest extends SimulatedCluster {
         assertThat(peer(2).closed).isTrue();
     }
 
-    /** The provider may run on, for example if only its connection to the registry was lost. */
+    /** The provider may still be running, for example if only its connection to the registry was lost. */
     @Test
     void streamAtAProviderThatWasRemovedEndsNormally() {
         start(3);

@@ -173,7 +173,7 @@ class LastGoodTest {
         assertThat(later(again, 31 * SECOND).held()).isEmpty();
     }
 
-    /** A registry may lose its providers one after another, for example if all sessions expire within a few seconds. */
+    /** A registry can lose its providers one after another, for example if all sessions expire within a few seconds. */
     @Test
     void providersOfAListThatShrinksStepByStepAreHeld() {
         LastGood four = after(known("a", "b", "c", "d", "e"), list("a", "b", "c", "d"), SECOND);
@@ -223,7 +223,8 @@ class LastGoodTest {
     }
 
     /**
-     * A list contains no usable provider, for example, if the registry was restored with the data of another cluster.
+     * A list can be without any usable provider, for example if the registry was restored with the data of another
+     * cluster.
      */
     @Test
     void providersMissingFromAListWithoutAUsableProviderAreHeldForAsLongAsTheyAnswer() {

@@ -41,7 +41,8 @@ class LostEntriesTest extends SimulatedCluster {
     }
 
     /**
-     * A list contains no usable provider, for example, if the registry was restored with the data of another cluster.
+     * A list can be without any usable provider, for example if the registry was restored with the data of another
+     * cluster.
      */
     @Test
     void providersStayInUseWhileNoListedProviderCanBeUsed() {
@@ -67,7 +68,7 @@ class LostEntriesTest extends SimulatedCluster {
                         instance(12).endpoint());
     }
 
-    /** A registry may have lost its data while this process starts with a stored list. */
+    /** The registry may have lost its data by the time when this process starts with a stored list. */
     @Test
     void providersOfAStoredListStayInUseAlthoughTheyAreNotConnectedYet() {
         cluster.start(Duration.ZERO);

@@ -22,7 +22,7 @@ class NodeTest {
     private final UsualTime usual = new UsualTime();
     private final NodeCounts counts = new NodeCounts();
     private final ScheduledExecutorService timer = new ScheduledThreadPoolExecutor(0); // This timer runs no tasks.
-    private long now = -5_000; // The clock starts below zero, because System.nanoTime() may also be negative.
+    private long now = -5_000; // The clock starts below zero, because System.nanoTime() can also be negative.
     private final Node node = node();
 
     private Node node() {
@@ -163,7 +163,7 @@ class NodeTest {
 
     @Test
     void ejectionThatAnotherThreadBeganLaterHasLastedNoTime() {
-        long earlier = now - ONE_MS; // another thread has read the clock before the node was ejected
+        long earlier = now - ONE_MS; // as if another thread had read the clock before the node was ejected
 
         for (int i = 0; i < 5; i++) {
             fail(StatusCode.UNAVAILABLE);

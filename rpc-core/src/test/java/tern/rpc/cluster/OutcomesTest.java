@@ -30,7 +30,9 @@ class OutcomesTest {
         assertThat(of(StatusCode.DEADLINE_EXCEEDED, -1)).isEqualTo(Outcome.FAILED);
     }
 
-    /** A pause of the client, for example for its garbage collection, may outlast the deadlines of all its calls. */
+    /**
+     * A pause of the client process, for example for garbage collection, can outlast the deadlines of all its calls.
+     */
     @Test
     void timeoutThatThisProcessNoticedLateSaysNothingAboutTheProvider() {
         assertThat(of(StatusCode.DEADLINE_EXCEEDED, 201 * TICK)).isEqualTo(Outcome.CANCELLED);
@@ -40,7 +42,7 @@ class OutcomesTest {
         assertThat(Outcomes.of(null, Deadline.at(0), 0, usual, 201 * TICK)).isEqualTo(Outcome.ANSWERED);
     }
 
-    /** A server that is late itself has little time left for its own calls, so their timeouts are short. */
+    /** A server that is already late has little time left for its own calls, so their timeouts are short. */
     @Test
     void timeoutOfACallWithLittleTimeSaysNothingAboutTheProvider() {
         usual.add(10 * TICK);

@@ -30,7 +30,7 @@ class SubsetRulesTest extends SimulatedCluster {
             ClusterSettings.DEFAULT.withSubset(SUBSET));
 
     /**
-     * Rules that allow a method only the providers whose addresses have a given suffix.
+     * Rules that restrict a method to the providers whose addresses have a given suffix.
      *
      * @param ends the suffixes by method; other methods may use all providers
      */
@@ -63,7 +63,7 @@ class SubsetRulesTest extends SimulatedCluster {
         return subset.pick(method, 0, "", false, null, now).endpoint().host();
     }
 
-    /** Without a limit, a client would connect to one provider of each tag, however many there are. */
+    /** Without a limit, a client would connect to one provider of each tag, however many tags there are. */
     @Test
     void providersOfVeryManyTagsAreNotAllConnected() {
         try (LoggedLines lines = new LoggedLines()) {
@@ -78,7 +78,7 @@ class SubsetRulesTest extends SimulatedCluster {
         }
     }
 
-    /** Returns providers with 992 tags. The providers with high numbers have the tags that are left out. */
+    /** Returns providers with 992 different tags. The tags of the providers with high numbers are left out. */
     private static List<Instance> withManyTags() {
         List<Instance> providers = new ArrayList<>();
         for (int i = 0; i < MANY; i++) {

@@ -10,7 +10,7 @@ class TrialPausesTest {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
     private static final long MANY = TrialPauses.CALLS_FOR_FAILING;
 
-    private long now = -3 * SECOND; // The clock starts below zero, because System.nanoTime() may also be negative.
+    private long now = -3 * SECOND; // The clock starts below zero, because System.nanoTime() can also be negative.
     private final TrialPauses pauses = new TrialPauses(now);
 
     /** Returns whether a trial is due after the given time, but not yet after half of it. */

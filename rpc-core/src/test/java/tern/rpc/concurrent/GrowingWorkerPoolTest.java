@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests a pool whose tasks wait for other tasks of the same pool. The test decides when the pool is checked. */
+/** Tests a pool with tasks that wait for other tasks of the same pool. The test decides when the pool is checked. */
 @Timeout(30)
 class GrowingWorkerPoolTest {
 
@@ -54,7 +54,7 @@ class GrowingWorkerPoolTest {
         awaitBegun(running);
     }
 
-    /** The queue is shorter already before the pool knows that the task begins, so the tests do not look at the queue. */
+    /** A task leaves the queue before the pool knows that the task begins, so the tests do not check the queue. */
     private void awaitBegun(int tasks) {
         awaitThat(() -> begun.get() == tasks);
     }
@@ -75,7 +75,7 @@ class GrowingWorkerPoolTest {
 
     private static void awaitThat(BooleanSupplier condition) {
         while (!condition.getAsBoolean()) {
-            Thread.yield(); // the timeout of the class ends a wait in vain
+            Thread.yield(); // the timeout of the test class ends a wait in vain
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
         }
     }
@@ -83,10 +83,10 @@ class GrowingWorkerPoolTest {
     @Test
     void taskThatTheBlockedThreadsWaitForGetsAFurtherThread() throws InterruptedException {
         block(THREADS, THREADS);
-        assertThat(checks).isEmpty(); // the pool is not watched while no task waits
+        assertThat(checks).isEmpty(); // the pool is not checked while no task is waiting
 
         pool.executeAdmitted(free::countDown);
-        check(2); // the first check cannot know since when the threads have been blocked
+        check(2); // the first check cannot know for how long the threads have been blocked
 
         assertThat(free.await(10, TimeUnit.SECONDS)).isTrue();
     }
@@ -97,7 +97,7 @@ class GrowingWorkerPoolTest {
         pool.executeAdmitted(() -> await(first));
         block(3, 1);
         check(1);
-        first.countDown(); // the next task begins, so that the pool has moved
+        first.countDown(); // the next task begins, so the pool makes progress
         awaitBegun(2);
 
         check(1);
@@ -130,7 +130,7 @@ class GrowingWorkerPoolTest {
         awaitBegun(2 * THREADS);
         assertThat(pool.threads()).isEqualTo(2 * THREADS);
 
-        check(11); // the additional threads have moved the pool, and ten further checks must pass
+        check(11); // tasks have begun since the last check, so ten further checks must pass
         assertThat(givenUp).isEmpty();
         check(2);
 

@@ -251,8 +251,8 @@ class WorkerPoolTest {
     }
 
     /**
-     * Looks for races in which the wake-up rules lose a task. The test uses short tasks, idle periods and many
-     * concurrent producers.
+     * Looks for races in which the wake-up rules lose a task, with short tasks, idle periods and many concurrent
+     * producers.
      */
     @Test
     void noTaskIsForgottenOrRunTwiceUnderRaces() throws Exception {
@@ -295,7 +295,7 @@ class WorkerPoolTest {
         }
     }
 
-    /** The only thread repeatedly ends just when the next task arrives. */
+    /** The only thread repeatedly ends at the moment when the next task arrives. */
     @Test
     void noTaskIsLostWhenTheOnlyThreadEnds() throws Exception {
         try (WorkerPool pool = new WorkerPool(1, 4, Duration.ofNanos(1), factory)) {

@@ -24,7 +24,7 @@ class FairSharesTest {
             shares.vote(i % 5 == 0 ? slow : quick);
         }
         shares.windowEnds();
-        // The call to yields() records that the tenant {@code slow} sends calls too.
+        // The call to yields() records that the tenant {@code slow} sends calls, too.
         shares.yields(slow, 0, ALL);
     }
 
@@ -111,7 +111,7 @@ class FairSharesTest {
         assertThat(shares.yields(quick, 3, ALL)).isTrue();
     }
 
-    /** In an attack, one address held 200 threads with slow calls, and another address sent fast calls. */
+    /** An attack in which one address held 200 threads with slow calls, and another address sent fast calls. */
     @Test
     void tenantThatSendsTheMostButIsCrowdedOutDoesNotFlood() {
         hold(quick, 25);

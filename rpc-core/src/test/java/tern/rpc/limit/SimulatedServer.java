@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Simulates a server with threads and a bounded queue. Each call first needs CPU time, which running calls share, and
+ * Simulates a server with threads and a bounded queue. Each call first uses CPU time, which running calls share, and
  * then waits for something else. The simulation advances in steps of 0.25 ms and does not use the real clock. Calls
- * arrive at random, with a fixed seed.
+ * arrive at random times, with a fixed seed.
  */
 final class SimulatedServer {
 
@@ -118,8 +118,8 @@ final class SimulatedServer {
     }
 
     /**
-     * Sets the cost of subsequent calls: the mean of their exponentially distributed CPU time, and their fixed waiting
-     * time.
+     * Sets the costs of subsequent calls: their mean CPU time, which is exponentially distributed, and their fixed
+     * waiting time.
      */
     SimulatedServer calls(double cpuMillis, double elsewhereMillis) {
         cpuNanos = cpuMillis * 1e6;

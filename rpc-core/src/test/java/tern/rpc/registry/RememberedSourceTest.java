@@ -133,7 +133,7 @@ class RememberedSourceTest {
                 .doesNotContain("10.0.0.9");
     }
 
-    /** Several processes may have the same directory. */
+    /** Several processes may use the same directory. */
     @Test
     void fileThatAnotherProcessIsWritingIsNoObstacle() throws Exception {
         start();

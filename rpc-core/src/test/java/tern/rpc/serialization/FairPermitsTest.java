@@ -155,8 +155,8 @@ class FairPermitsTest {
     }
 
     /**
-     * Tests that a request never waits for permits that were released while it began to wait. Permits are released
-     * without the lock while no request waits.
+     * Tests that no request waits for permits that are released just as the request begins to wait. Permits are
+     * released without the lock while no request waits.
      */
     @Test
     void waitingRequestGetsPermitsThatAreReleasedAtThatMoment() {
@@ -186,7 +186,7 @@ class FairPermitsTest {
         assertThat(memory.acquire(tenant, kib, 0)).isEqualTo(Result.ACQUIRED);
     }
 
-    /** Starts a request that waits, and returns its result. */
+    /** Starts a request that must wait, and returns its future result. */
     private CompletableFuture<Result> wait(String tenant, String name, int kib) {
         int before = memory.waiting();
         CompletableFuture<Result> result = CompletableFuture.supplyAsync(

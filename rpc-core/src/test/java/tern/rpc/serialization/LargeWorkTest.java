@@ -105,7 +105,7 @@ class LargeWorkTest {
         LargeWork.end(LargeWork.startDecodingUnpacked(64 << 10, "a"));
     }
 
-    /** A client hashes the keys of an answer. The call must not be sent again, because it was executed. */
+    /** A client hashes the keys of an answer, so the call was executed and must not be sent again. */
     @Test
     void refusedHashingDoesNotClaimThatTheCallWasNotExecuted() {
         List<LargeWork> held = new ArrayList<>();
@@ -145,7 +145,7 @@ class LargeWorkTest {
         assertThat(writers.places()).isEqualTo(16);
 
         writers.enter(MessageKind.RESPONSE, "a");
-        writers.reached(8 << 20); // The writer reports the size of the incomplete message.
+        writers.reached(8 << 20); // The writer has reported the size of the incomplete message.
         assertThat(writers.places()).isEqualTo(4);
         writers.leave(8 << 20);
         assertThat(writers.places()).isEqualTo(4);
@@ -184,7 +184,7 @@ class LargeWorkTest {
         CompletableFuture<Void> done = CompletableFuture.runAsync(
                 () -> {
                     work.enter(MessageKind.RESPONSE, tenant);
-                    served.add(name); // only the thread that holds the permit runs this line
+                    served.add(name); // runs only on the thread that holds the permit
                     work.leave();
                 },
                 threads);

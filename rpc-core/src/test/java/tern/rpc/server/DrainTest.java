@@ -12,7 +12,7 @@ import tern.rpc.transport.IdleServerTransport;
 @Timeout(60)
 class DrainTest {
 
-    /** The number of checks in which the drain finds work. Later checks find none. */
+    /** Draining finds work in this number of checks, and none in later ones. */
     private static final int LOOKS = 10;
 
     /**

@@ -31,7 +31,7 @@ class FairWorkersTest {
     private final Share small = new Share("small");
 
     /**
-     * Makes all regular threads busy. A small tenant then has more running and waiting calls than it may run on spare
+     * Makes all regular threads busy, and gives a small tenant more running and waiting calls than it may run on spare
      * threads.
      */
     @BeforeEach
@@ -65,7 +65,8 @@ class FairWorkersTest {
     }
 
     /**
-     * Submits another call of the small tenant. The call waits for a thread and is not run, so it needs no dispatcher.
+     * Submits another call of the small tenant, which waits for a thread. The call is never run, so it needs no
+     * dispatcher.
      */
     private ServedCall offer() {
         ServedCall call = new ServedCall(null, null, true, false);
@@ -125,7 +126,8 @@ class FairWorkersTest {
     }
 
     /**
-     * Passes a call of the tenant to a spare thread. The tenant then holds far more calls than there are free threads.
+     * Passes one of the tenant's calls to a spare thread, and then admits far more of its calls than there are free
+     * threads.
      */
     private void flood(Share tenant) {
         ServedCall ended = new ServedCall(null, null, true, false);

@@ -137,7 +137,7 @@ abstract class HeldThreads extends MeteredServer {
         assertThat(callers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Makes a call whose method does not return, and waits until the method runs. */
+    /** Makes a call whose method does not return, and waits until the method is running. */
     Future<?> hold(Work tenant) throws InterruptedException {
         Future<?> call = callers.submit(() -> tenant.hold("held"));
         assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();

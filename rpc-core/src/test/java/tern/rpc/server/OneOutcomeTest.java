@@ -43,8 +43,8 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * Tests figure R12 of docs/figures/promises.md. If two events that end a call happen at the same moment, the call must
- * end exactly once on the client and once on the server. The test covers all pairs of the events answer, timeout,
+ * Verifies promise R12 in docs/figures/promises.md. If two events that end a call happen at the same moment, the call
+ * must end exactly once on the client and once on the server. The test covers all pairs of the events answer, timeout,
  * cancellation and connection loss. After each call, all of its resources must be released.
  */
 @Timeout(600)

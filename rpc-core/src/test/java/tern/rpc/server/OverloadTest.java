@@ -38,9 +38,7 @@ import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Refusal;
 import tern.rpc.transport.InMemoryTransport;
 
-/**
- * Tests which calls an overloaded server refuses, which message it sends, and whether it leaks resources.
- */
+/** Tests which calls an overloaded server refuses, which messages it sends, and that it leaks no resources. */
 class OverloadTest extends MeteredServer {
 
     /** The service that the tests call. */

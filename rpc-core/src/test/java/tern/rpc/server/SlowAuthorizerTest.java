@@ -126,7 +126,7 @@ class SlowAuthorizerTest {
                 .hasMessageNotContaining("queue");
         assertThat(inside()).as("its place while the authorizer thinks").isEqualTo(1);
         directory.decides.countDown();
-        while (inside() > 0) { // The loop waits until the worker has finished the call.
+        while (inside() > 0) { // Waits until the worker has finished the call.
             Thread.onSpinWait();
         }
         assertThat(ran).hasValue(0);

@@ -161,7 +161,7 @@ class SlowTenantsTest extends HeldThreads {
         for (int i = 0; i < 5; i++) {
             hold(small);
         }
-        // With the last of these calls, the small tenant has more than twice as many calls as there are free threads.
+        // With the last of these calls, the small tenant holds more than twice as many calls as there are free threads.
         for (int i = 0; i < 6; i++) {
             callers.submit(() -> small.hold("waits"));
             int all = THREADS + 6 + i;

@@ -33,8 +33,8 @@ class ThreadStateTest {
     private static final ThreadLocal<String> CALLER = new ThreadLocal<>();
 
     /**
-     * A service whose methods read the caller's name that a previous call left on the thread, and then leave another
-     * name.
+     * A service whose methods read the name that a previous call has left on the thread, and then leave another one
+     * there.
      */
     public interface Careless {
 
@@ -85,7 +85,7 @@ class ThreadStateTest {
         public CompletionStage<Boolean> interrupts() {
             boolean interrupted = Thread.interrupted();
             while (first.get() && Objects.requireNonNull(server).workers().queued() == 0) {
-                // The loop waits until another call is queued, so that this thread runs the queued call next.
+                // Waits until another call is queued, so that this thread runs the queued call next.
                 Thread.onSpinWait();
             }
             first.set(false);

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.Message;
 
-/** A message that counts how often it is decoded and released. */
+/** A message that counts how many times it is decoded and released. */
 final class FakeMessage implements Message {
 
     private final @Nullable Object value;

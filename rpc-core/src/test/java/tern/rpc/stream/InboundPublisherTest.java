@@ -61,7 +61,6 @@ class InboundPublisherTest {
         Probe<Object> probe = Probe.onDemand();
         publisher.subscribe(probe);
         probe.request(3);
-        assertThat(source.requests).containsExactly(3);
 
         List<FakeMessage> messages = List.of(bring("a"), bring("b"), bring("c"));
         publisher.complete();
@@ -140,17 +139,202 @@ class InboundPublisherTest {
     }
 
     @Test
-    void largeMessagesRenewTheAllowanceOfBytesWithoutRequestingMore() throws Exception {
+    void messagesOfASubscriberThatRequestsOneAreRequestedInAdvance() throws Exception {
         Probe<Object> probe = Probe.onDemand();
         publisher.subscribe(probe);
-        probe.request(3);
+        assertThat(source.requests).isEmpty();
 
-        publisher.message(new FakeMessage("a", MessageStream.ALLOWED_BYTES));
-        publisher.message(new FakeMessage("b", 1));
-        publisher.message(new FakeMessage("c", MessageStream.ALLOWED_BYTES));
+        probe.request(1);
+        assertThat(source.requests).containsExactly(16);
+        FakeMessage first = bring("a");
+        FakeMessage second = bring("b");
 
-        // After the last requested message, the publisher requests no further message.
-        assertThat(source.requests).containsExactly(3, 0);
+        assertThat(first.decoded).hasValue(1);
+        assertThat(second.decoded).as("decoded before it is requested").hasValue(0);
+        assertThat(probe.count()).isEqualTo(1);
+        probe.request(1);
+        assertThat(second.decoded).hasValue(1);
+        assertThat(probe.count()).isEqualTo(2);
+    }
+
+    @Test
+    void subscriberThatRequestsOneAtATimeNeedsFewRequestsToTheTransport() {
+        int messages = 20_000;
+        OneByOne subscriber = new OneByOne();
+        publisher.subscribe(subscriber);
+
+        for (int i = 0; i < messages; i++) {
+            bring(i);
+        }
+        publisher.complete();
+
+        assertThat(subscriber.values).hasSize(messages);
+        assertThat(subscriber.ended).isTrue();
+        assertThat(source.requests.size()).isLessThan(messages / 100);
+        int asked = source.requests.stream().mapToInt(Integer::intValue).sum();
+        assertThat(asked - messages).as("messages on their way").isBetween(0, 256);
+    }
+
+    /** Requests the next value when the previous one has arrived, as a chain of operators of Reactor does. */
+    private static final class OneByOne implements Flow.Subscriber<Object> {
+        final List<Object> values = new ArrayList<>();
+        boolean ended;
+        private Flow.@Nullable Subscription subscription;
+
+        @Override
+        public void onSubscribe(Flow.Subscription given) {
+            subscription = given;
+            given.request(1);
+        }
+
+        @Override
+        public void onNext(Object value) {
+            values.add(value);
+            subscription.request(1);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            throw new AssertionError(failure);
+        }
+
+        @Override
+        public void onComplete() {
+            ended = true;
+        }
+    }
+
+    @Test
+    void subscriberThatStopsRequestingStopsTheTransport() throws Exception {
+        Probe<Object> probe = Probe.onDemand();
+        publisher.subscribe(probe);
+        probe.request(1);
+        for (int i = 0; i < 16; i++) {
+            publisher.message(new FakeMessage(i, MessageStream.ALLOWED_BYTES / 16));
+        }
+
+        assertThat(probe.count()).isEqualTo(1);
+        assertThat(source.requests).containsExactly(16);
+        for (int i = 0; i < 7; i++) {
+            probe.request(1);
+        }
+
+        // After half of the messages, the publisher requests as many again. It does not request more at a time, because
+        // messages were waiting for the subscriber.
+        assertThat(source.requests).containsExactly(16, 8);
+    }
+
+    @Test
+    void bytesInAdvanceAreRenewedOnlyAsTheSubscriberTakesThem() throws Exception {
+        Probe<Object> probe = Probe.onDemand();
+        publisher.subscribe(probe);
+        probe.request(1);
+        publisher.message(new FakeMessage("a", 1));
+        publisher.message(new FakeMessage("b", MessageStream.ALLOWED_BYTES));
+        assertThat(source.requests).containsExactly(16);
+
+        probe.request(1);
+
+        assertThat(source.requests).containsExactly(16, 0);
+    }
+
+    @Test
+    void endFollowsTheMessagesInAdvance() throws Exception {
+        for (Throwable failure : new Throwable[] {null, new IllegalStateException("on purpose")}) {
+            InboundPublisher tested = new InboundPublisher("m", new SerialExecutor(Runnable::run), source);
+            Probe<Object> probe = Probe.onDemand();
+            tested.subscribe(probe);
+            probe.request(1);
+            List<FakeMessage> messages = List.of(new FakeMessage("a"), new FakeMessage("b"), new FakeMessage("c"));
+            messages.forEach(tested::message);
+
+            if (failure == null) {
+                tested.complete();
+            } else {
+                tested.fail(failure);
+            }
+
+            assertThat(probe.count()).isEqualTo(1);
+            assertThat(probe.ends()).isZero();
+            assertThat(messages)
+                    .as("no buffer stays after the end")
+                    .allSatisfy(message -> assertThat(message.decoded).hasValue(1));
+            probe.request(1);
+            assertThat(probe.count()).isEqualTo(2);
+            assertThat(probe.ends()).isZero();
+            probe.request(1);
+            assertThat(probe.next()).isEqualTo("a");
+            assertThat(probe.next()).isEqualTo("b");
+            assertThat(probe.next()).isEqualTo("c");
+            if (failure == null) {
+                assertThat(probe.rest()).isEmpty();
+            } else {
+                assertThat(probe.failure()).isSameAs(failure);
+            }
+        }
+    }
+
+    @Test
+    void failureOfTheCallOvertakesMessagesThatAreNotRequested() throws Exception {
+        for (boolean halfClosed : new boolean[] {false, true}) {
+            InboundPublisher tested = new InboundPublisher("m", new SerialExecutor(Runnable::run), source);
+            Probe<Object> probe = Probe.onDemand();
+            tested.subscribe(probe);
+            probe.request(1);
+            List<FakeMessage> messages = List.of(new FakeMessage("a"), new FakeMessage("b"), new FakeMessage("c"));
+            messages.forEach(tested::message);
+            if (halfClosed) {
+                tested.complete();
+            }
+            RpcException reason = new RpcException(StatusCode.CANCELLED, "gone");
+
+            tested.failEarly(reason);
+
+            assertThat(probe.next()).isEqualTo("a");
+            assertThat(probe.failure()).isSameAs(reason);
+            assertThat(messages)
+                    .allSatisfy(message -> assertThat(message.decoded.get() + message.discarded.get())
+                            .isEqualTo(1));
+        }
+    }
+
+    @Test
+    void messageInAdvanceThatCannotBeReadEndsTheStreamAfterTheOthers() throws Exception {
+        Probe<Object> probe = Probe.onDemand();
+        publisher.subscribe(probe);
+        probe.request(1);
+        RpcException reason = new RpcException(StatusCode.INTERNAL, "garbage");
+        bring("a");
+        bring("b");
+        bring(reason);
+        FakeMessage unread = bring("d");
+        publisher.complete();
+
+        assertThat(probe.next()).isEqualTo("a");
+        assertThat(probe.ends()).isZero();
+        probe.request(5);
+
+        assertThat(probe.next()).isEqualTo("b");
+        assertThat(probe.failure()).isSameAs(reason);
+        assertThat(source.failures).containsExactly(reason);
+        assertThat(unread.discarded).hasValue(1);
+    }
+
+    @Test
+    void cancelDiscardsTheMessagesInAdvance() throws Exception {
+        Probe<Object> probe = Probe.onDemand();
+        publisher.subscribe(probe);
+        probe.request(1);
+        bring("a");
+        List<FakeMessage> messages = List.of(bring("b"), bring("c"));
+
+        probe.cancel();
+
+        assertThat(messages).allSatisfy(message -> {
+            assertThat(message.discarded).hasValue(1);
+            assertThat(message.decoded).hasValue(0);
+        });
+        assertThat(probe.ends()).isZero();
     }
 
     @Test
@@ -387,9 +571,12 @@ class InboundPublisherTest {
         for (int round = 0; round < rounds; round++) {
             SerialExecutor serial = new SerialExecutor(pool);
             InboundPublisher tested = new InboundPublisher("m", serial, source);
-            Probe<Object> probe = Probe.ofAll();
+            Probe<Object> probe = round % 3 == 0 ? Probe.onDemand() : Probe.ofAll();
             tested.subscribe(probe);
             Flow.Subscription subscription = probe.subscription();
+            if (round % 3 == 0) {
+                subscription.request(5);
+            }
             List<FakeMessage> messages = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
                 messages.add(new FakeMessage(i));
@@ -404,7 +591,7 @@ class InboundPublisherTest {
                     }),
                     racers.submit(() -> {
                         start.await();
-                        tested.fail(new RpcException(StatusCode.CANCELLED, "gone"));
+                        tested.failEarly(new RpcException(StatusCode.CANCELLED, "gone"));
                         return null;
                     }),
                     racers.submit(() -> {

@@ -64,10 +64,11 @@ class OutboundSubscriberTest {
 
             @Override
             public void request(long wanted) {
-                if (given == values) {
-                    subscriber.onComplete();
-                } else {
+                for (long i = 0; i < wanted && given < values; i++) {
                     subscriber.onNext(given++);
+                    if (given == values) {
+                        subscriber.onComplete();
+                    }
                 }
             }
 
@@ -96,18 +97,155 @@ class OutboundSubscriberTest {
     }
 
     @Test
-    void oneValueAtATimeIsRequested() {
+    void moreValuesAreRequestedAtATimeWhileTheSinkKeepsUp() {
         Subscription subscription = new Subscription();
 
         subscriber.onSubscribe(subscription);
         assertThat(subscription.requests).containsExactly(1L);
         subscriber.onNext("a");
-        assertThat(subscription.requests).containsExactly(1L, 1L);
+        assertThat(subscription.requests).containsExactly(1L, 2L);
         subscriber.onNext("b");
+        assertThat(subscription.requests).as("three values are on their way").containsExactly(1L, 2L, 3L);
+        for (int i = 2; i < 10_000; i++) {
+            subscriber.onNext(i);
+        }
         subscriber.onComplete();
 
-        assertThat(sink.sent).containsExactly("a", "b");
+        long requested =
+                subscription.requests.stream().mapToLong(Long::longValue).sum();
+        assertThat(requested - 10_000).as("values on their way").isBetween(16L, 32L);
+        assertThat(subscription.requests.size()).isLessThan(10_000 / 10);
+        assertThat(sink.sent).hasSize(10_000).startsWith("a", "b");
         assertThat(sink.ends).hasValue(1);
+    }
+
+    @Test
+    void valuesThatComeWhileTheSinkIsNotReadyWaitAndOneIsRequestedNext() {
+        Subscription subscription = new Subscription();
+        subscriber.onSubscribe(subscription);
+        for (int i = 0; i < 100; i++) {
+            subscriber.onNext(i);
+        }
+        long outstanding =
+                subscription.requests.stream().mapToLong(Long::longValue).sum() - 100;
+
+        sink.ready = false;
+        for (int i = 0; i < outstanding; i++) {
+            subscriber.onNext("late");
+        }
+        assertThat(sink.sent).hasSize(100);
+        assertThat(subscriber.isWaiting()).isTrue();
+        subscription.requests.clear();
+        subscriber.wake();
+        runLater();
+        assertThat(subscription.requests).isEmpty();
+        sink.ready = true;
+        subscriber.wake();
+        runLater();
+
+        assertThat(sink.sent).hasSize(100 + (int) outstanding).endsWith("late");
+        assertThat(subscription.requests).containsExactly(1L);
+        assertThat(subscriber.isWaiting()).isFalse();
+    }
+
+    @Test
+    void sinkThatIsFullAfterEachValueGetsFewValuesInAdvance() {
+        AtomicInteger given = new AtomicInteger();
+        AtomicInteger mostWaiting = new AtomicInteger();
+        sink.full = true;
+        subscriber.onSubscribe(new Flow.Subscription() {
+            @Override
+            public void request(long wanted) {
+                for (long i = 0; i < wanted; i++) {
+                    subscriber.onNext(given.incrementAndGet());
+                }
+                mostWaiting.accumulateAndGet(given.get() - sink.sent.size(), Math::max);
+            }
+
+            @Override
+            public void cancel() {
+                throw new AssertionError("nobody cancels");
+            }
+        });
+
+        for (int i = 0; i < 1_000; i++) {
+            sink.ready = true;
+            subscriber.wake();
+            runLater();
+        }
+
+        assertThat(sink.sent.size()).isGreaterThanOrEqualTo(1_000);
+        assertThat(mostWaiting.get()).isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void endFollowsTheValuesThatWait() {
+        for (Throwable failure : new Throwable[] {null, new IllegalStateException("on purpose")}) {
+            FakeSink slow = new FakeSink();
+            OutboundSubscriber tested = new OutboundSubscriber(slow, new SerialExecutor(later::add), task -> task);
+            tested.onSubscribe(new Silent());
+            slow.ready = false;
+            tested.onNext("a");
+
+            if (failure == null) {
+                tested.onComplete();
+            } else {
+                tested.onError(failure);
+            }
+            assertThat(slow.ends).hasValue(0);
+            assertThat(slow.failures).isEmpty();
+            slow.ready = true;
+            tested.wake();
+            runLater();
+
+            assertThat(slow.sent).containsExactly("a");
+            assertThat(slow.ends).hasValue(failure == null ? 1 : 0);
+            assertThat(slow.failures).hasSize(failure == null ? 0 : 1);
+        }
+    }
+
+    @Test
+    void endOfTheCallDropsTheValuesThatWait() {
+        Subscription subscription = new Subscription();
+        subscriber.onSubscribe(subscription);
+        sink.ready = false;
+        subscriber.onNext("a");
+
+        sink.close();
+        subscriber.over();
+        sink.over = null;
+        sink.ready = true;
+        subscriber.wake();
+        runLater();
+
+        assertThat(sink.sent).isEmpty();
+        assertThat(subscription.cancels).isEqualTo(1);
+    }
+
+    @Test
+    void publisherThatIgnoresRequestsReachesTheLimitOfTheSink() {
+        subscriber.onSubscribe(new Silent());
+        sink.ready = false;
+
+        for (int i = 0; i < 1_000; i++) {
+            subscriber.onNext(i);
+        }
+
+        assertThat(sink.sent).hasSize(1_000);
+        assertThat(sink.sent).startsWith(0, 1, 2);
+    }
+
+    /** A subscription of a publisher that ignores it. */
+    private static final class Silent implements Flow.Subscription {
+        @Override
+        public void request(long values) {
+            // The test sends the values.
+        }
+
+        @Override
+        public void cancel() {
+            // The test sends no further values.
+        }
     }
 
     @Test

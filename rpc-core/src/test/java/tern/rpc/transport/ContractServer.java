@@ -19,7 +19,7 @@ import tern.rpc.StrangeException;
 /** Implements {@link ContractService}, with latches that tests release. */
 class ContractServer implements ContractService {
 
-    /** The prefix of an argument of {@code fails}. The status code after the prefix is the code of the failure. */
+    /** Arguments of {@code fails} with this prefix name the status code of the failure. */
     static final String STATUS = "status ";
 
     final CountDownLatch letGo = new CountDownLatch(1);

@@ -28,7 +28,7 @@ public interface ContractService extends KeyedStore<ContractService.Item, Long> 
 
     record Point(int x, int y) implements Serializable {}
 
-    /** A bean whose consecutive fields have small types, so that a faulty reader could mix them up. */
+    /** A bean with several consecutive fields of small types, which a faulty reader could mix up. */
     class Item implements Serializable {
         private static final long serialVersionUID = 1L;
         public long id;

@@ -29,7 +29,7 @@ public record Cost(long cpuNanos, long allocatedBytes) {
         return new Cost(THREADS.getCurrentThreadCpuTime() - cpu, THREADS.getCurrentThreadAllocatedBytes() - allocated);
     }
 
-    /** Returns the minimum cost of several runs. The first runs are slower, because they execute interpreted code. */
+    /** Returns the minimum cost of several runs, because the first runs execute interpreted code and are slower. */
     public static Cost least(int runs, Runnable work) {
         Cost least = of(work);
         for (int i = 1; i < runs; i++) {
@@ -41,8 +41,8 @@ public record Cost(long cpuNanos, long allocatedBytes) {
     }
 
     /**
-     * Returns the CPU time divided by the limit for a message of the given size. A message below 1 MiB has the same
-     * limit as a message of 1 MiB.
+     * Returns the CPU time divided by the limit for a message of the given size. Smaller messages have the same limit
+     * as a message of 1 MiB.
      */
     public double cpuShare(int messageBytes) {
         return cpuNanos / (CPU_NANOS_PER_MIB * Math.max(1.0, messageBytes / (double) MIB));

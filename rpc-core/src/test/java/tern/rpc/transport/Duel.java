@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs two actions on two threads at the same moment, many times. The first action runs on the caller's thread. The
  * threads synchronize by spinning, because parked threads would resume at different moments. Each thread waits for a
- * varying time before its action, so that either action may come first.
+ * varying time before its action, so that either action can come first.
  */
 public final class Duel {
 
@@ -25,7 +25,7 @@ public final class Duel {
         void over();
     }
 
-    /** Creates the next pair of actions that race against each other. Runs on the thread that starts the duel. */
+    /** Creates the next race. Runs on the thread that starts the duel. */
     @FunctionalInterface
     public interface Rounds {
         Round next(int number);

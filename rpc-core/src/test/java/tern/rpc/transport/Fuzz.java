@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Feeds a decoder with invalid inputs (figure R1 of docs/figures/promises.md). Each input is derived from valid inputs
+ * Feeds invalid inputs to a decoder (promise R1 in docs/figures/promises.md). Each input is derived from valid inputs
  * by cutting, splicing, repeating and overwriting parts, and by inserting random bytes or tokens of the format. An
  * input's number determines its content. A failure message contains this number, and the {@code -Dtern.fuzz.input=}
  * option replays the input. Each decoder gets 100,000 inputs, or the number given in {@code -Dtern.fuzz=}.
@@ -45,9 +45,7 @@ public final class Fuzz {
         run(1, target);
     }
 
-    /**
-     * @param parts the number of test runs that share the inputs of a decoder
-     */
+    /** @param parts the number of test runs among which a decoder's inputs are divided */
     public void run(int parts, Target target) {
         Integer one = Integer.getInteger("tern.fuzz.input");
         if (one != null) {

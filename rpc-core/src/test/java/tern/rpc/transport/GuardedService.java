@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A service whose argument types count how many instances are created. */
+/** A service whose argument types count their instances. */
 public interface GuardedService {
 
     int take(Counted one, List<Counted> more);

@@ -4,7 +4,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import tern.rpc.transport.GuardedService.Counted;
 
-/** Streaming methods whose argument types count how many instances are created. */
+/** Streaming methods whose argument types count their instances. */
 public interface GuardedStreams {
 
     Flow.Publisher<Integer> watch(Counted one);

@@ -40,8 +40,8 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GuardedService.Counted;
 
 /**
- * The contract for authentication: every transport must authenticate the caller before it creates any argument of the
- * call.
+ * The contract for authentication: every transport must authenticate the caller before it creates any of the call's
+ * arguments.
  */
 @Timeout(60)
 public abstract class IdentityContractTest extends TransportTest {

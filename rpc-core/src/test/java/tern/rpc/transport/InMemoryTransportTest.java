@@ -34,8 +34,8 @@ class InMemoryTransportTest {
     }
 
     /**
-     * The transport's clock. Reading the clock closes the transport if the test has requested this. The transport reads
-     * the clock between finding the server and registering the call.
+     * The transport's clock, which closes the transport when it is read, if the test has requested this. The transport
+     * reads the clock between finding the server and registering the call.
      */
     private long now() {
         if (closing.get()) {

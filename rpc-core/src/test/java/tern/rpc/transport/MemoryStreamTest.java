@@ -76,7 +76,7 @@ class MemoryStreamTest {
 
         assertThat(received).hasSize(3);
         assertThat(sender.isReady()).isTrue();
-        // The sender became ready after the first message, and again after the last message.
+        // The sender became ready after the first message, and again after the last one.
         assertThat(readies).hasValue(2);
     }
 

@@ -23,7 +23,7 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 import tern.rpc.TimeLimit;
 
-/** Tests that a call which is reported as not executed is never sent. */
+/** Tests that a call reported as not executed is never sent. */
 @Timeout(120)
 class PendingCallTest {
 

@@ -131,7 +131,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return count.get();
     }
 
-    /** Returns how often the stream's end was received, which must not be more than once. */
+    /** Returns how many times the end of the stream was received, which must not be more than once. */
     public int ends() {
         return ends.get();
     }

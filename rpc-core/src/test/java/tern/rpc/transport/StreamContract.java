@@ -20,7 +20,7 @@ import tern.rpc.StreamObserver;
 import tern.rpc.client.RpcClient;
 import tern.rpc.server.RpcServer;
 
-/** The server, the client and the service that the tests of streams use. */
+/** The server, the client and the service for the tests of streams. */
 interface StreamContract {
 
     Duration LONG = Duration.ofSeconds(20);
@@ -29,7 +29,7 @@ interface StreamContract {
     /** Returns the service. The test sets the code of its methods. */
     StreamServer service();
 
-    /** Starts a server of the service. */
+    /** Starts a server that exports the service. */
     RpcServer serve(Consumer<RpcServer.Builder> settings);
 
     /** Returns a proxy that calls the most recently started server. */
@@ -41,7 +41,7 @@ interface StreamContract {
     /** Returns the number of calls in flight at the server. */
     int inFlight();
 
-    /** Returns the latch for which code of the test waits. The latch is also counted down at the end of the test. */
+    /** Returns the latch that blocks code of the test. It is also counted down at the end of the test. */
     CountDownLatch letGoLatch();
 
     <T> Future<T> inBackground(Callable<T> call);

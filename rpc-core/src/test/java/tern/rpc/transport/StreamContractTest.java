@@ -12,7 +12,7 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The tests that every transport with streams must pass. Each such transport has a subclass of this class. */
+/** The tests that every transport with streams must pass, as a base class for each transport's tests. */
 @Timeout(60)
 public abstract class StreamContractTest extends TransportTest
         implements StreamMessagesContract,

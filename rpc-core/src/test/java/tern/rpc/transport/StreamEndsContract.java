@@ -242,8 +242,7 @@ interface StreamEndsContract extends StreamContract {
         };
         StreamService proxy = proxy();
         Probe<byte[]> answers;
-        // The deadline may pass before the first answer arrives, for example on a busy machine. The loop then repeats
-        // the call.
+        // On a busy machine, the deadline may pass before the first answer arrives. The call is then repeated.
         do {
             Probe<byte[]> told = Probe.ofAll();
             proxy.observeBriefly("", told);
@@ -271,8 +270,7 @@ interface StreamEndsContract extends StreamContract {
         }));
         StreamService proxy = CallOptions.none().timeout(Duration.ofMillis(300)).on(proxy());
         List<Probe<byte[]>> observers = new ArrayList<>();
-        // The deadline may pass before the method begins, for example on a busy machine. The loop then repeats the
-        // call.
+        // On a busy machine, the deadline may pass before the method begins. The call is then repeated.
         do {
             Probe<byte[]> stuck = Probe.ofAll(value -> awaitLetGo());
             observers.add(stuck);
@@ -297,8 +295,7 @@ interface StreamEndsContract extends StreamContract {
         StreamService proxy = CallOptions.none().timeout(Duration.ofMillis(200)).on(proxy());
 
         Probe<byte[]> received;
-        // The deadline may pass before the method begins, for example on a busy machine. The loop then repeats the
-        // call.
+        // On a busy machine, the deadline may pass before the method begins. The call is then repeated.
         do {
             Probe<byte[]> answers = Probe.ofAll();
             proxy.exchange(answers);

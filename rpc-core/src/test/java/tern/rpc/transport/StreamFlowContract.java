@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SubmissionPublisher;
@@ -30,11 +31,13 @@ import tern.rpc.StreamObserver;
 import tern.rpc.limit.FixedLimit;
 import tern.rpc.server.RpcServer;
 
-/** Tests backpressure, and streams of a server that is full or drains. The tests of backpressure compare the numbers of
- * messages written and read. */
+/**
+ *  Tests backpressure, and streams of a server that is full or draining. The tests of backpressure compare the numbers
+ * of messages written and read.
+ */
 interface StreamFlowContract extends StreamContract {
 
-    /** The number of chunks to send, which is many times more than can be in flight. */
+    /** The number of chunks to send, many times more than can be in flight. */
     int CHUNKS = 2_048;
 
     /**
@@ -82,6 +85,63 @@ interface StreamFlowContract extends StreamContract {
         answer.complete(100);
         assertThat(counted.toCompletableFuture().get(20, TimeUnit.SECONDS)).isEqualTo(100);
         awaitNothingInFlight();
+    }
+
+    /** The call may end while messages wait for the subscriber. Leak detection finds buffers that are not released. */
+    @Test
+    default void streamThatHasEndedKeepsItsMessagesForASlowSubscriber() throws Exception {
+        String chunk = "x".repeat(CHUNK_BYTES);
+        service().publish = text -> Items.of(List.of(chunk + 1, chunk + 2, chunk + 3));
+        Probe<String> answers = Probe.onDemand();
+        proxy().publish("").subscribe(answers);
+
+        answers.request(1);
+        assertThat(answers.next()).isEqualTo(chunk + 1);
+        awaitNothingInFlight();
+        assertThat(answers.ends()).isZero();
+        answers.request(1);
+        assertThat(answers.next()).isEqualTo(chunk + 2);
+        answers.request(1);
+
+        assertThat(answers.rest()).containsExactly(chunk + 3);
+    }
+
+    @Test
+    default void messagesOfAClientFollowEachOtherThoughTheMethodRequestsOneAtATime() throws Exception {
+        int messages = 20_000;
+        service().transform = values -> answers -> values.subscribe(new EchoOneByOne(answers));
+        Probe<String> answers = Probe.ofAll();
+
+        proxy().transform(Items.numbers(messages)).subscribe(answers);
+
+        List<String> received = answers.rest();
+        assertThat(received).hasSize(messages).startsWith("0", "1", "2").endsWith(String.valueOf(messages - 1));
+        assertThat(received.stream().mapToInt(Integer::parseInt)).isSorted();
+        awaitNothingInFlight();
+    }
+
+    /** Passes values, requests and the end on unchanged, as the operators of a reactive library do. */
+    record EchoOneByOne(Flow.Subscriber<? super String> to) implements Flow.Subscriber<String> {
+
+        @Override
+        public void onSubscribe(Flow.Subscription subscription) {
+            to.onSubscribe(subscription);
+        }
+
+        @Override
+        public void onNext(String value) {
+            to.onNext(value);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            to.onError(failure);
+        }
+
+        @Override
+        public void onComplete() {
+            to.onComplete();
+        }
     }
 
     @Test
@@ -308,7 +368,10 @@ interface StreamFlowContract extends StreamContract {
         }
     }
 
-    /** A client has at most 200 threads for callbacks. In this test, each of these threads waits for another stream. */
+    /**
+     * A client has at most 200 threads for callbacks. In this test, each of these threads is blocked, waiting for
+     * another stream.
+     */
     @Test
     default void callbacksThatWaitForStreamsDoNotKeepThemFromEnding() throws Exception {
         int callbacks = 200;

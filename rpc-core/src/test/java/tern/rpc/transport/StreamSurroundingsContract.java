@@ -35,7 +35,7 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
-/** Tests headers and trailers, filters, contexts and meters of streams. */
+/** Tests the headers, trailers, filters, contexts and meters of streams. */
 interface StreamSurroundingsContract extends StreamContract {
 
     @Test

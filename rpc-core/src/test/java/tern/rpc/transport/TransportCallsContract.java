@@ -157,7 +157,7 @@ interface TransportCallsContract extends TransportContract {
         return loop.thrown.get(20, TimeUnit.SECONDS);
     }
 
-    /** A wait on an event loop never ends, because only this event loop could read the answer. */
+    /** A wait on an event loop would never end, because only this event loop could read the answer. */
     @Test
     default void eventLoopDoesNotWaitForAnswers() throws Exception {
         ContractService plain = proxy();
@@ -287,8 +287,8 @@ interface TransportCallsContract extends TransportContract {
         ContractService proxy = proxy();
 
         RpcException failure;
-        // The deadline may pass before the method begins, for example on a busy machine. The method then does not run,
-        // so the loop repeats the call.
+        // On a busy machine, the deadline may pass before the method begins. The method then does not run, and the call
+        // is repeated.
         do {
             failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
         } while (service().blocked.poll() == null);
@@ -470,8 +470,8 @@ interface TransportCallsContract extends TransportContract {
         ContractService proxy = refer(client -> {}, reference -> {});
 
         for (int i = 0; i < 2; i++) {
-            // The deadline may pass before the method begins, for example on a busy machine. The method then does not
-            // run, so the loop repeats the call.
+            // On a busy machine, the deadline may pass before the method begins. The method then does not run, and the
+            // call is repeated.
             do {
                 RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
                 assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);

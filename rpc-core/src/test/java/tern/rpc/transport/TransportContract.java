@@ -10,7 +10,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The server, the client and the service that the tests of transports use. */
+/** The server, the client and the service for the tests of transports. */
 interface TransportContract {
 
     Duration LONG = Duration.ofSeconds(20);
@@ -18,15 +18,15 @@ interface TransportContract {
     ContractServer service();
 
     /**
-     * Returns whether the tested transport preserves exception types. Plain JSON transmits only a status code and a
+     * Returns whether the tested transport preserves exception types; plain JSON transmits only a status code and a
      * message.
      */
     boolean carriesExceptions();
 
-    /** Starts a server of the service. */
+    /** Starts a server that exports the service. */
     RpcServer serve(Consumer<RpcServer.Builder> settings);
 
-    /** Starts a server of another service. */
+    /** Starts a server that exports a different service than the one under test. */
     void serveOnly(ServiceExport export);
 
     /** Returns the address of the most recently started server. */

@@ -7,8 +7,8 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
 /**
- * The times of an operation in the observed period, without the calls that the operation's timeout ended. Times are in
- * nanoseconds; -1 if there are no such calls.
+ * The times of an operation in the observed period, except in calls that were ended by the operation's timeout. Times
+ * are in nanoseconds; -1 if there are no such calls.
  *
  * @param recorded the number of recorded calls from which the times were computed
  * @param meanNanos the mean time of one operation
@@ -27,19 +27,19 @@ record AnswerTimes(int recorded, double meanNanos, double medianNanos, double sl
     private static final double HALF = 0.5;
 
     /**
-     * The operations of one recorded call. A call that met the target has the weight {@link CallRecords#ONE_IN},
+     * The operations of one recorded call. A call that met the target has the weight {@link EndedCall#ONE_IN},
      * because only a sample of these calls is recorded.
      */
     private record Answered(double eachNanos, double weight) {}
 
     /**
-     * @param late late or failed calls that the operation's timeout did not end
+     * @param late late or failed calls that were not ended by the operation's timeout
      * @param good some of the calls that met the target
      */
     static AnswerTimes of(List<EndedCall> late, List<EndedCall> good, Phase phase, String name) {
         List<Answered> answered = new ArrayList<>();
         late.forEach(call -> add(call, phase, name, 1, answered));
-        good.forEach(call -> add(call, phase, name, CallRecords.ONE_IN, answered));
+        good.forEach(call -> add(call, phase, name, EndedCall.ONE_IN, answered));
         answered.sort(Comparator.comparingDouble(Answered::eachNanos));
         double weights = answered.stream().mapToDouble(Answered::weight).sum();
         double sum = answered.stream()

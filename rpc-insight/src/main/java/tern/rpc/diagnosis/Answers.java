@@ -6,7 +6,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * The times at which calls last ended without a failure. The databases and Redis servers that these calls used were
+ * The times at which calls last ended without a failure. The databases and Redis servers used by these calls were
  * answering at that time.
  *
  * @param byPhase for each kind of operation, the end of the last such call that ran an operation of this kind
@@ -39,7 +39,7 @@ record Answers(
     }
 
     /**
-     * Returns when a call last got an answer from a database or Redis server (store); null if that is unknown.
+     * Returns the time at which a call last got an answer from a database or Redis server (store); null if unknown.
      *
      * @param store {@link Kind#SQL} for a database, {@link Kind#REDIS} for Redis
      * @param name the name of the data source or Redis server; empty if there is only one
@@ -52,7 +52,7 @@ record Answers(
         return byPhase.get(store == Kind.REDIS ? Phase.REDIS : Phase.SQL);
     }
 
-    /** Returns when a call to the given method last ended without a failure; null if that is unknown. */
+    /** Returns the time at which a call to the given method last ended without a failure; null if unknown. */
     @Nullable
     Long of(String method) {
         return byMethod.get(method);

@@ -11,7 +11,7 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Finds the name of the data source or Redis server that a call waits for. If the application has only one data source
+ * Finds the name of the data source or Redis server for which a call waits. If the application has only one data source
  * or Redis server, the name is empty.
  */
 final class AwaitedStores {
@@ -34,8 +34,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns the name of the data source or Redis server (store) that a running call waits for. For an ended call,
-     * returns the store that the call waited for longest. Returns an empty string if the name is unknown.
+     * Returns the name of the data source or Redis server (store) for which a running call waits. For an ended call,
+     * returns the store for which the call waited longest. Returns an empty string if the name is unknown.
      */
     String awaitedBy(EndedCall call, Kind kind) {
         CallLedger ledger = call.ledger();
@@ -60,8 +60,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns whether the given operation, or the given wait for a connection, may belong to the data source or Redis
-     * server with the given name. Returns false only if the operation or the pool is known to belong to another one.
+     * Returns whether the given operation or wait for a connection can belong to the data source or Redis server with
+     * the given name. Returns false only if the operation or the pool is known to belong to another one.
      */
     boolean mayBeOf(Part part, String name) {
         String store = part.kind() == Kind.POOL ? part.name() : OperationNames.store(part.name());
@@ -78,8 +78,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns the name of the data source or Redis server as the diagnosis shows it, with the address of its server if
-     * this is known.
+     * Returns the text with which the diagnosis names the data source or Redis server: its name, and its server's
+     * address if known.
      */
     String shown(Kind kind, String name) {
         String store = kind == Kind.REDIS ? "Redis" : "database";
@@ -93,8 +93,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns the host and port of a server; null if they are unknown. The URL of a database may also contain a user
-     * and a password, which the diagnosis does not show.
+     * Returns the host and port of a server; null if they are unknown. The URL of a database can also contain a user
+     * and a password, which must not appear in the diagnosis.
      */
     private static @Nullable String address(@Nullable String server) {
         if (server == null || !server.startsWith(URL)) {

@@ -18,23 +18,20 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Finds the threads that most likely work on the results that calls wait for, and decides whether their work is the
- * reason for the wait. These threads usually also do other work, so samples show some of these threads in operations
- * even if nobody completes the result. The work of these threads is the reason for the wait in three cases only. First,
- * an operation takes long. Second, the threads are always busy, so that the awaited task may wait for its turn. Third,
- * the threads work while calls wait.
+ * Finds the threads that most likely produce the results for which calls wait, and decides whether the work of these
+ * threads is the reason for the wait. The threads usually also do other work, so samples show some of them in
+ * operations even if none of them will complete the result. Their work is the reason for the wait in three cases only.
+ * First, an operation takes long. Second, the threads are always busy, so the awaited task may be queued. Third, the
+ * threads work while calls wait.
  */
 final class AwaitedWork {
 
-    /**
-     * The minimum number of samples of waiting calls. Fewer samples do not show whether other threads work while calls
-     * wait.
-     */
+    /** Fewer samples of waiting calls do not show whether other threads work while calls wait. */
     private static final int MIN_LOOKS = 6;
 
     /**
-     * Other threads are not the reason for a wait if they work in at most this share of its samples. The share is lower
-     * than 1, because the stacks of the calls and of these threads are not read at the same time.
+     * Other threads are not the reason for a wait if they work in at most this share of the samples of the wait. The
+     * share is lower than 1, because the stacks of the calls and of these threads are not read at the same time.
      */
     private static final double MOSTLY = 0.7;
 
@@ -70,10 +67,10 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns the name of the executor or of the threads that most likely work on the results that calls wait for; null
-     * if there is none. A busy executor that runs no code of the waiting class may run unrelated work. Such an executor
-     * is chosen in two cases only. In the first case, the calls hand tasks over to executors. In the second case, the
-     * calls wait for a task, and the executor's tasks run code of the package in which the calls wait.
+     * Returns the name of the executor or thread group that most likely produces the results for which calls wait; null
+     * if there is none. A busy executor that runs no code of the waiting class might be doing unrelated work. Such an
+     * executor is chosen in two cases only: the calls hand tasks over to executors, or the calls wait for a task and
+     * the executor's tasks run code of the package in which the calls wait.
      */
     @Nullable
     String threadsFor(Part wait) {
@@ -98,11 +95,11 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns the only threads outside of calls that run code of the package in which calls wait for a future, and that
-     * worked in nearly all samples of these calls. A scheduler with one thread is an example: while a long job occupies
-     * the thread, the job that completes the futures comes late. Threads that are always busy are busy during every
-     * wait, so they count only if they have the name of a scheduler. Returns null if there are no such threads, or if
-     * Tern measures their executor.
+     * Returns the common name of the threads outside of calls that run code of the package in which calls wait for a
+     * future, and that worked in nearly all samples of these calls. A scheduler with one thread is an example: while a
+     * long job occupies the thread, the job that completes the futures comes late. Threads that are always busy are
+     * busy during every wait, so they count only if they have the name of a scheduler. Returns null if no group of
+     * threads or more than one meets these conditions. Ignores threads whose executor is measured by Tern.
      */
     @Nullable
     String occupyingThreads(Part wait) {
@@ -165,7 +162,7 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns whether the work of the given threads may be the reason for the wait. Returns true unless the samples
+     * Returns whether the work of the given threads might be the reason for the wait. Returns true unless the samples
      * rule this out.
      *
      * @param name the common name of the threads
@@ -185,7 +182,7 @@ final class AwaitedWork {
      * Samples of calls that wait.
      *
      * @param all the number of these samples
-     * @param working the number of these samples in which other threads worked or held tasks of the call
+     * @param working the number of these samples in which other threads worked or held the call's tasks
      */
     private record Looks(int all, int working) {
 
@@ -198,7 +195,7 @@ final class AwaitedWork {
         }
     }
 
-    /** Returns in how many samples of the given wait a thread with the given name worked. */
+    /** Counts the samples of the given wait, and those in which a thread with the given name was working. */
     private Looks looks(Part wait, String name) {
         int all = 0;
         int working = 0;
@@ -213,9 +210,9 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns in how many samples of the calls with the given wait a measured task of the call was running or queued.
-     * Samples of a call that has submitted no task to the executor are counted, too, because another call or thread may
-     * have submitted the task for which the call waits.
+     * Counts the samples of calls with the given wait, and those in which a measured task of the call was running or
+     * queued. Samples of a call that has submitted no task to the executor are counted, too, because another call or
+     * thread may have submitted the awaited task.
      */
     private Looks attended(Part wait, String threads) {
         int all = 0;
@@ -360,8 +357,8 @@ final class AwaitedWork {
 
     /**
      * Returns text about tasks that failed on the executor of this wait, such as {@code 12 tasks of "mail" ended with
-     * NumberFormatException in Menu.price:9}; null if there are few of them or none. A failed task may have ended
-     * before it gave its signal.
+     * NumberFormatException in Menu.price:9}; null if there are few of them or none. Calls may be waiting for a signal
+     * that a failed task did not give.
      */
     @Nullable
     String failedTasks(Part wait) {

@@ -4,10 +4,12 @@ import java.util.List;
 import java.util.Map;
 import tern.rpc.pool.Holders.Holder;
 
-/** Finds statements that run outside of calls and may load the database that calls use. */
+/** Finds statements outside of calls that may put load on the database used by calls. */
 final class BackgroundStatements {
 
-    /** A thread that serves no call may load the database if it has used its connection for at least this time. */
+    /**
+     * A thread that serves no call may put load on the database if it has used its connection for at least this time.
+     */
     private static final long LONG_USE_NANOS = 1_000_000_000L;
 
     private BackgroundStatements() {}

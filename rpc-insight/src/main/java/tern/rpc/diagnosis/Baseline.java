@@ -17,6 +17,27 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class Baseline {
 
+    /** The prefix of the keys under which the baseline stores the usual times of operations outside of calls. */
+    static final String OUTSIDE = "outside ";
+
+    /** The prefix of the keys under which the baseline stores how many tasks an executor usually starts per second. */
+    static final String TASKS = "tasks ";
+
+    /** The prefix of the keys under which the baseline stores the usual queue length of an executor. */
+    static final String QUEUE = "queue ";
+
+    /** The prefix of the keys under which the baseline stores the usual number of rows in a statement's results. */
+    static final String ROWS = "rows ";
+
+    /** The prefix of the keys under which the baseline stores the usual share of failed calls. */
+    static final String FAILED_CALLS = "failed calls of ";
+
+    /** An operation took about its usual time if it took at most this multiple of its usual time. */
+    static final double AS_USUAL = 1.3;
+
+    /** An operation took longer than usual if it took more than this multiple of its usual time. */
+    static final double SLOWER_THAN_USUAL = 1.1;
+
     /**
      * The usual time is a weighted mean over the seconds with calls. During the first {@link #QUICK_SECONDS} of these
      * seconds, the calls of the latest second have this weight.
@@ -24,7 +45,7 @@ final class Baseline {
     private static final double WEIGHT = 0.1;
 
     /**
-     * The number of seconds at the start of a process in which the values of the latest second have the weight {@link
+     * In the first seconds with calls, up to this number, the values of the latest second have the weight {@link
      * #WEIGHT}.
      */
     private static final int QUICK_SECONDS = 60;
@@ -62,12 +83,14 @@ final class Baseline {
     /** The usual times of a method are reliable after calls in this many different seconds have updated them. */
     private static final int MIN_SECONDS = 10;
 
-    /** The number of seconds after which a usual value no longer depends on the start. */
+    /**
+     * After this number of seconds, a usual value no longer depends on the values measured at the start of the process.
+     */
     private static final int SETTLED_SECONDS = 50;
 
     /**
-     * The number of seconds that replaces {@link #MIN_SECONDS} for methods whose calls are usually late. The number is
-     * lower, because such a method may be called only once in ten seconds.
+     * Replaces {@link #MIN_SECONDS} for methods whose calls are usually late. The number is lower, because such a
+     * method may be called only once in ten seconds.
      */
     private static final int MIN_RARE_SECONDS = 3;
 
@@ -264,7 +287,7 @@ final class Baseline {
         Map<String, Figure> known = figures(figure);
         if (!known.containsKey(figure)) {
             if (known == outside && known.size() >= MAX_OUTSIDE) {
-                known.remove(known.keySet().iterator().next()); // Removes the figure that was used longest ago.
+                known.remove(known.keySet().iterator().next()); // Removes the least recently used value.
             } else if (known.size() >= MAX_FIGURES) {
                 return;
             }
@@ -273,7 +296,7 @@ final class Baseline {
     }
 
     private Map<String, Figure> figures(String figure) {
-        return figure.startsWith(BaselineUpdater.OUTSIDE) ? outside : figures;
+        return figure.startsWith(OUTSIDE) ? outside : figures;
     }
 
     /** Returns the usual value of the measured quantity with the given name; -1 if unknown. */

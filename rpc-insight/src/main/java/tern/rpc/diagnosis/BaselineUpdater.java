@@ -32,24 +32,15 @@ final class BaselineUpdater {
      */
     private static final double MAX_SLOW_SHARE = 0.1;
 
-    /** The prefix of the name under which the usual number of tasks that an executor starts per second is stored. */
-    static final String TASKS = "tasks ";
-
-    /** The name prefix of the usual queue length of an executor. */
-    static final String QUEUE = "queue ";
-
-    /** The name of the usual wait of a serving thread for a processor. */
+    /** The key under which the baseline stores how long a serving thread usually waits for a processor. */
     private static final String DELAY = "delay";
 
-    /** The name of the usual number of processors that this process keeps busy. */
+    /** The key under which the baseline stores how many processors this process usually keeps busy. */
     private static final String OWN = "own";
 
-    /** The name prefix of the usual time of an operation that threads outside of calls run. */
-    static final String OUTSIDE = "outside ";
-
     /**
-     * The usual shares of late and failed calls are updated from a second only after this number of further seconds.
-     * The delay is slightly longer than the time in which a miss of a single method is detected ({@link MethodMisses}).
+     * A second changes the usual shares of late and failed calls only after this number of further seconds. The delay
+     * is slightly longer than the time in which a miss of a single method is detected ({@link MethodMisses}).
      */
     private static final int PENDING_SECONDS = 22;
 
@@ -63,8 +54,8 @@ final class BaselineUpdater {
     private int healthySeconds = PERCENTILE_SECONDS; // seconds since the last miss of the latency target
 
     /**
-     * The counters at the start and at the end of a second from which the usual shares of late and failed calls have
-     * not been updated yet.
+     * The counters at the start and at the end of a second that does not yet count towards the usual shares of late and
+     * failed calls.
      */
     private record Pending(CounterSnapshot before, CounterSnapshot now) {}
 
@@ -90,7 +81,7 @@ final class BaselineUpdater {
      * Updates the usual times from the last second, in which the latency target was not missed. Ignores a second
      * without calls, because it does not show what is usual while there are calls.
      *
-     * @param outside the present times of operations that threads outside of calls run
+     * @param outside the current times of operations that threads outside of calls run
      */
     void learn(
             long now,
@@ -120,13 +111,13 @@ final class BaselineUpdater {
                 usual.learn("hold " + name, (double) delta.held().toNanos() / delta.taken());
             }
             if (pool.kind() == PoolKind.EXECUTOR && delta.taken() >= 0) {
-                boolean isFirst = usual.figure(QUEUE + name) < 0;
-                learnAtMostDouble(QUEUE + name, isFirst ? Math.min(2, pool.waiting()) : pool.waiting());
-                usual.learn(TASKS + name, delta.taken() * 1e9 / Math.max(1, now - before.atNanos()));
+                boolean isFirst = usual.figure(Baseline.QUEUE + name) < 0;
+                learnAtMostDouble(Baseline.QUEUE + name, isFirst ? Math.min(2, pool.waiting()) : pool.waiting());
+                usual.learn(Baseline.TASKS + name, delta.taken() * 1e9 / Math.max(1, now - before.atNanos()));
             }
         });
-        outside.forEach(operation -> usual.learn(OUTSIDE + operation.key(), operation.nanos()));
-        ResultRows.means().forEach((name, rows) -> learnAtMostDouble(LargeResults.ROWS + name, rows));
+        outside.forEach(operation -> usual.learn(Baseline.OUTSIDE + operation.key(), operation.nanos()));
+        ResultRows.means().forEach((name, rows) -> learnAtMostDouble(Baseline.ROWS + name, rows));
         learnShares(before, current);
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());

@@ -29,7 +29,6 @@ final class CallRecords implements CallObserver {
     private static final int MAX_METHODS = 64;
     static final int BAD_CALLS = 256;
     static final int GOOD_CALLS = 64;
-    static final int ONE_IN = 16;
     private static final int MAX_CALLERS = 16; // the maximum number of callers counted for each method
 
     /** If an address has sent no sampled call for this time, a new address may take its place. */
@@ -54,7 +53,7 @@ final class CallRecords implements CallObserver {
      * @param met the number of calls that met the latency target. A call that its caller cancelled within the target is
      *     counted neither here nor as late or failed
      * @param refused the number of calls that the limit of the method refused, in addition to the served calls
-     * @param callers the number of sampled calls by the caller's address; one call in {@value #ONE_IN} is sampled. If
+     * @param callers the number of sampled calls by the caller's address; one call in {@value EndedCall#ONE_IN} is sampled. If
      *     an address is removed and later added again, its number starts again at 0
      */
     record Sums(
@@ -174,7 +173,7 @@ final class CallRecords implements CallObserver {
         }
 
         /**
-         * Adds a call's phase times to its method's sums. Called for one in {@value #ONE_IN} of the calls that met
+         * Adds a call's phase times to its method's sums. Called for one in {@value EndedCall#ONE_IN} of the calls that met
          * their latency target.
          */
         void learn(CallLedger ledger, long now) {
@@ -227,10 +226,10 @@ final class CallRecords implements CallObserver {
         if (failure != null && CallerDeadlines.wasRefused(method, failure)) {
             // The server counts its refusals itself. Here, only the sent calls and their callers are counted.
             records.limited.increment();
-            if (records.limit == null || records.limited.sum() % ONE_IN == 0) {
+            if (records.limit == null || records.limited.sum() % EndedCall.ONE_IN == 0) {
                 records.limit = CallerDeadlines.limitOf(failure);
             }
-            if (records.limited.sum() % ONE_IN == 0) {
+            if (records.limited.sum() % EndedCall.ONE_IN == 0) {
                 records.calledBy(caller.get(), now);
             }
             return;
@@ -244,7 +243,7 @@ final class CallRecords implements CallObserver {
             return; // the caller left early, so the call did not fail and its time is not typical
         }
         Throwable known = left ? null : failure;
-        boolean sampled = records.calls.sum() % ONE_IN == 0;
+        boolean sampled = records.calls.sum() % EndedCall.ONE_IN == 0;
         if (sampled) {
             records.calledBy(caller.get(), now);
         }
@@ -295,7 +294,7 @@ final class CallRecords implements CallObserver {
     }
 
     /**
-     * Returns when calls last ended without a failure.
+     * Returns the times at which calls last ended without a failure.
      *
      * @param byStore when each data source and each Redis server last answered
      * @param servers the server of each data source and each Redis server, where it is known

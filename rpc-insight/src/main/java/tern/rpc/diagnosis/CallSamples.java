@@ -21,6 +21,12 @@ import tern.rpc.pool.ApplicationCode;
 /** The thread samples of late or failed calls, grouped by call and by method. */
 final class CallSamples {
 
+    /**
+     * An operation's result is considered large if the thread is running, rather than waiting for the server, in at
+     * least this share of the operation's samples.
+     */
+    private static final double READING = 0.5;
+
     private static final Shares NONE = new Shares();
 
     private final Map<CallLedger, List<Sample>> byCall = new IdentityHashMap<>();
@@ -259,9 +265,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns whether operations of the given kind mostly run in the code that holds the lock, or in code called by the
-     * code that holds the lock. If the owner of the lock is unknown, the methods that wait for the lock are assumed to
-     * hold it, too.
+     * Returns whether operations of the given kind mostly run in the code that holds the lock, or in code that it
+     * calls. If the owner of the lock is unknown, the methods that wait for the lock are assumed to hold it, too.
      */
     boolean isRunIn(Part lock, Phase phase) {
         Set<StackTraceElement> holding = new HashSet<>();
@@ -291,8 +296,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the application's methods in which samples found threads during the given activity or wait, and the
-     * methods that called them, for example {@code Stock.take}.
+     * Returns the application methods (such as {@code Stock.take}) that were on the sampled stacks during the given
+     * activity or wait, together with their callers.
      */
     private Set<String> innermostMethodsOf(Part part) {
         Set<String> methods = new HashSet<>();
@@ -306,8 +311,7 @@ final class CallSamples {
 
     /**
      * Returns whether a call runs an operation of the given kind between two of the given waits. The operation must run
-     * in a method that waits, in the caller of a method that waits, or in code that the waiting method or its caller
-     * calls.
+     * in a waiting method, in the caller of a waiting method, or in code called by one of these.
      */
     boolean isRepeatedBetween(Part wait, Phase phase) {
         Set<String> methods = innermostMethodsOf(wait);
@@ -424,7 +428,8 @@ final class CallSamples {
 
     /**
      * Returns the samples of calls that may hold the permit or object for which other calls wait. A call that waits for
-     * it later does not hold it yet, so the samples before the call's first wait are left out.
+     * the permit or object at a later time does not hold it yet, so the samples before the call's first wait are left
+     * out.
      */
     private List<Sample> mayHold(Part wait) {
         List<Sample> samples = new ArrayList<>();
@@ -439,7 +444,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the source line that the samples of the likely holders show most often; null if there is no sample. Only
+     * Returns the most frequent source line in the samples of the likely holders; null if there is no sample. Only
      * samples with the given activity count. A likely holder is a call that most likely holds the lock, permit or
      * pooled object for which other calls wait.
      */
@@ -448,8 +453,11 @@ final class CallSamples {
         return most(LikelyHolders.holders(wait, mayHold(wait)), sample -> activity.isIn(sample) ? sample.line() : null);
     }
 
-    /** Returns the share of the given phase's samples in which the thread was computing. */
-    double computingIn(Phase phase) {
+    /**
+     * Returns whether the calls spend much of an operation's time with reading its result, rather than with waiting for
+     * the server: the result is large.
+     */
+    boolean areReadingResults(Phase phase) {
         int looks = 0;
         int computing = 0;
         for (Sample sample : all()) {
@@ -458,7 +466,7 @@ final class CallSamples {
                 computing += sample.isComputing() ? 1 : 0;
             }
         }
-        return looks == 0 ? 0 : (double) computing / looks;
+        return looks > 0 && computing >= READING * looks;
     }
 
     List<Sample> all() {

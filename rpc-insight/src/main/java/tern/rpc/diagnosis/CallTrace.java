@@ -74,8 +74,8 @@ final class CallTrace {
     }
 
     /**
-     * Returns the size of the largest burst of calls that use the given kind of pool. In a burst, the first calls find a
-     * free connection and the others wait. If the pool lends free connections slowly, all calls wait instead.
+     * Returns the size of the largest burst of calls that use the given kind of pool. In a burst, the first calls find
+     * a free connection and the others wait. If the pool lends free connections slowly, all calls wait instead.
      *
      * @param calls in order of arrival
      * @param nanos the calls of a burst are received within this time

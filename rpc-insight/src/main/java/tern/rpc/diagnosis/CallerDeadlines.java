@@ -13,16 +13,16 @@ import tern.rpc.StatusCode;
  */
 final class CallerDeadlines {
 
-    /** The part of the server's message about a method that was still running at the deadline of its call. */
+    /** Part of the server's message about a method that was still running at its call's deadline. */
     private static final String STILL_RUNNING = " was still running after ";
 
-    /** The end of the server's message about a call whose caller has cancelled it or has disconnected. */
+    /** End of the server's message about a call whose caller has cancelled it or has disconnected. */
     private static final String LEFT = ": the caller is gone";
 
-    /** The part of the server's message about a call that the limit of its method refused. */
+    /** Part of the server's message about a call that was refused by its method's limit. */
     private static final String REFUSED = " refused the call: ";
 
-    /** The text in the client's message if the call had only the remaining time of the call that is being served. */
+    /** Part of the client's message if the remote call's time limit was the time left for the call being served. */
     private static final String REMAINING = ", the served call";
 
     /** Matches the place where the limit of a method is set, as in {@code (fixed, set by @RpcMethod of place)}. */
@@ -59,8 +59,8 @@ final class CallerDeadlines {
     }
 
     /**
-     * Returns whether the limit of its method refused the call, so that the call did not run. Returns false for a
-     * refusal that another server sent.
+     * Returns whether the call was refused by its method's limit and therefore did not run. Returns false for a refusal
+     * sent by another server.
      */
     static boolean wasRefused(String method, Throwable failure) {
         return failure instanceof RpcException rpc
@@ -68,15 +68,15 @@ final class CallerDeadlines {
                 && isAbout(method, failure, REFUSED);
     }
 
-    /** Returns where the limit that refused the call is set; null if the failure does not name it. */
+    /** Returns the place where the limit that refused the call is set; null if the failure does not name it. */
     static @Nullable String limitOf(Throwable refusal) {
         Matcher place = SET_BY.matcher(message(refusal));
         return place.find() ? place.group(1) : null;
     }
 
     /**
-     * Returns whether the provider of a remote call reported that one of its own remote calls timed out. A provider
-     * with this answer has a timeout that is too short.
+     * Returns whether the provider of a remote call reported that one of its own remote calls timed out. In this case,
+     * the provider's own timeout is too short.
      */
     static boolean isOfProvider(Throwable failure) {
         Matcher answer = ANSWERED.matcher(isLate(failure) ? message(failure) : "");

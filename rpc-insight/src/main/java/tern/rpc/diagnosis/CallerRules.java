@@ -70,7 +70,8 @@ final class CallerRules {
     }
 
     /**
-     * Returns whether the given activity or wait of the calls is a wait for a shared resource that too many calls use.
+     * Returns whether the given activity or wait of the calls is a wait for a shared resource that is used by too many
+     * calls.
      */
     private boolean isShared(Part part) {
         return switch (part.kind()) {

@@ -29,7 +29,7 @@ final class CauseText {
     /** More permits may help if the wait for a permit is at least this many times as long as its use. */
     private static final double PERMIT_FACTOR = 3;
 
-    /** The kinds of operations that may run within a transaction, but not on its database. */
+    /** The kinds of operations that can run during a transaction without using the transaction's database. */
     private static final Set<Part.Kind> OF_OTHER_SERVERS = EnumSet.of(Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.REDIS);
 
     /** The advice for operations that run while their calls hold a database connection. */
@@ -129,8 +129,8 @@ final class CauseText {
     }
 
     /**
-     * Extends the recommended change if the operation runs while its call holds a lock or a connection that other calls
-     * wait for.
+     * Extends the recommended change if the operation runs while its call holds a lock or a connection for which other
+     * calls wait.
      */
     private Change withoutHolding(Change change, Part part) {
         String held = null;
@@ -158,7 +158,7 @@ final class CauseText {
 
     /**
      * Returns the database pool whose connections are held while the operation runs; null if there is none. If calls
-     * wait for several pools, the connections of this pool are held the most times longer than usual.
+     * wait for several pools, returns the one whose connections are held longest compared with their usual time.
      */
     private @Nullable PoolVerdict poolHeldDuring(Part part) {
         return symptoms.getOrDefault(part, List.of()).stream()
@@ -177,7 +177,7 @@ final class CauseText {
         double work = excess.times.of(part);
         for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
             Part wanted = symptom.waitedFor();
-            boolean isPermit = wanted.kind() == Part.Kind.LOCK && wanted.name().startsWith(CodeText.SEMAPHORE);
+            boolean isPermit = wanted.kind() == Part.Kind.LOCK && wanted.name().startsWith(Part.SEMAPHORE);
             if (isPermit && work > 0 && symptom.nanos() >= PERMIT_FACTOR * work && change.property() == null) {
                 return Change.of(
                         change.where(),
@@ -191,7 +191,7 @@ final class CauseText {
     }
 
     /**
-     * Extends the recommended change if calls that wait for a result occupy the workers that other calls need. A method
+     * Extends the recommended change if calls that wait for a result occupy the workers needed by other calls. A method
      * that returns a future needs no worker while it waits.
      */
     private Change withoutWorkers(Change change, Part part) {
@@ -341,7 +341,7 @@ final class CauseText {
         return brings;
     }
 
-    /** Returns the other possible causes that the evidence rules out, each with the value that rules it out. */
+    /** Returns the other possible causes that are ruled out by the evidence, each with the value that rules it out. */
     private List<String> acquitted(Part part) {
         List<String> not = new ArrayList<>();
         for (PoolVerdict pool : pools.values()) {

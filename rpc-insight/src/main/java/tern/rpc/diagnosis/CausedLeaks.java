@@ -14,13 +14,14 @@ import tern.rpc.pool.Holders.Holder;
 
 /**
  * Finds the fault that makes code lose permits or connections: calls fail because of another fault after they have
- * taken a permit or a connection, and the code that handles the failure does not return it. The wait for the permit or
- * connection then takes more and more time, until it exceeds the time of the fault.
+ * taken a permit or a connection, and the code that handles the failure does not return the permit or connection. The
+ * wait for the permit or connection then takes more and more time, until it exceeds the time of the fault.
  */
 final class CausedLeaks {
 
     /**
-     * The kinds of faults outside of the code that loses the permit. An exception of the code itself is no other fault.
+     * The kinds of faults outside of the code that loses the permit. An exception thrown by that code itself is not
+     * another fault.
      */
     private static final Set<Kind> FAULTS = EnumSet.of(
             Kind.PEER_FAILS,
@@ -53,9 +54,9 @@ final class CausedLeaks {
     }
 
     /**
-     * Returns the fault because of which calls lose what other calls wait for. The fault must have begun before the
-     * waits, and calls must still fail because of it. Returns null if there is no such fault, or if the given activity
-     * or wait is not a wait for something that calls may lose.
+     * Returns the fault that makes calls lose the permits or connections for which other calls wait. The fault must
+     * have begun before the waits, and must still make calls fail. Returns null if there is no such fault, or if the
+     * given activity or wait is not a wait for permits or connections that calls can lose.
      */
     @Nullable
     Part fault(Part wait) {
@@ -81,7 +82,7 @@ final class CausedLeaks {
                 .orElse(null);
     }
 
-    /** Returns the failed calls after which something that calls now wait for was not returned. */
+    /** Returns the failed calls that did not return a permit or connection for which calls now wait. */
     private List<EndedCall> losing(Part wait) {
         PoolVerdict pool = wait.kind() == Kind.POOL ? PoolVerdict.find(pools, wait) : null;
         if (pool != null) {
@@ -93,7 +94,7 @@ final class CausedLeaks {
                     .filter(call -> call.failure() != null && lost.contains(call.ledger()))
                     .toList();
         }
-        boolean isPermit = (wait.kind() == Kind.LOCK && wait.name().startsWith(CodeText.SEMAPHORE))
+        boolean isPermit = (wait.kind() == Kind.LOCK && wait.name().startsWith(Part.SEMAPHORE))
                 || LibraryWaits.isOwnPool(wait)
                 || HolderRules.isQueue(wait, excess.samples);
         return isPermit ? new LostPermits(evidence, excess).losing(wait) : List.of();
@@ -113,17 +114,19 @@ final class CausedLeaks {
                 .filter(counted -> counted.times().of(wait) >= evidence.targetNanos() / 2.0)
                 .map(ExcessTime.Counted::call)
                 .toList();
-        long before = waiting.stream()
-                .filter(call -> call.endedNanos() - began < 0)
-                .count();
+        long before =
+                waiting.stream().filter(call -> call.endedNanos() - began < 0).count();
         return before <= FEW * waiting.size();
     }
 
     private boolean isNew(EndedCall call) {
-        return evidence.usual().figure(MethodMisses.FAILED + call.method()) < NEW;
+        return evidence.usual().figure(Baseline.FAILED_CALLS + call.method()) < NEW;
     }
 
-    /** Returns the cause to which the time of the call's failure was attributed; null if it is no other fault. */
+    /**
+     * Returns the cause to which the time of the call's failure was attributed; null if this cause is not a fault
+     * outside of the code.
+     */
     private @Nullable Part faultOf(EndedCall call) {
         Part measured = excess.failureOf(call);
         measured = measured == null ? excess.timedOutPart(call) : measured;

@@ -31,7 +31,7 @@ final class CodeCache {
 
     /**
      * Returns the used share of the memory for compiled code. If the memory consists of several pools, this is the
-     * share of the least full pool, because the JVM puts code into another pool if one is full.
+     * share of the least full pool, because the JVM uses the other pools when one is full.
      *
      * @param pools the memory pools of the JVM by name
      */

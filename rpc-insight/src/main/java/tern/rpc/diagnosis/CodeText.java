@@ -12,15 +12,6 @@ import tern.rpc.pool.ApplicationCode;
 /** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
 
-    /** The prefix of the names that the diagnosis gives to waits for a permit of a semaphore. */
-    static final String SEMAPHORE = "Semaphore ";
-
-    /**
-     * The prefix of the names that the diagnosis gives to tasks of an executor that wait for other tasks of the same
-     * executor.
-     */
-    static final String TASKS = "tasks of ";
-
     /**
      * Code is considered to poll if at least this number of sleeps began between successive samples, counted over all
      * calls that run the code.
@@ -332,7 +323,7 @@ final class CodeText {
                         + " from a disk";
     }
 
-    /** Describes the wait of calls for the end of a static initializer. */
+    /** Describes the time that calls wait for a static initializer to finish. */
     private CauseDescription initialization(Part part, String place, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {
@@ -358,7 +349,7 @@ final class CodeText {
     }
 
     private CauseDescription result(Part part, String place, @Nullable StackTraceElement line) {
-        if (part.name().startsWith(TASKS)) {
+        if (part.name().startsWith(Part.TASKS_OF)) {
             return code(
                     "TASKS WAIT FOR TASKS",
                     part.name(),

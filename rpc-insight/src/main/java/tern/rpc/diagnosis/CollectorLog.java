@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import javax.management.Notification;
 import javax.management.NotificationEmitter;
@@ -21,6 +22,12 @@ import tern.rpc.diagnosis.HeapGrowth.Use;
 
 /** Records the pauses of the garbage collectors, and the memory in use after collections. Thread-safe. */
 final class CollectorLog implements NotificationListener, PauseTimes {
+
+    private static final Set<String> TOOLS = Set.of(
+            "Heap Inspection Initiated GC",
+            "Heap Dump Initiated GC",
+            "Diagnostic Command",
+            "JvmtiEnv ForceGarbageCollection");
 
     private static final int MAX_PAUSES = 4_096;
 
@@ -46,8 +53,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /** A collection: a pause of the application threads, or a concurrent cycle during which they run. */
     private record Collection(long fromNanos, long toNanos, String cause) {
         /**
-         * Returns how much of this collection's time lies within the period; negative if the collection is outside of
-         * the period.
+         * Returns the part of this collection's time that lies within the period; negative if the collection is outside
+         * of the period.
          */
         double within(long from, long to) {
             return Math.min(toNanos, to) - (double) Math.max(fromNanos, from);
@@ -222,7 +229,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
      * Returns the growth of the memory that surviving objects occupy after collections within the last minute, or over
      * the last minutes; null if it does not grow until the heap is full.
      *
-     * @param paused the share of the time for which collections now stop the process
+     * @param paused the fraction of time that the process currently spends in pauses of the collector
      */
     synchronized @Nullable HeapGrowth growth(long now, double paused) {
         long max = Runtime.getRuntime().maxMemory();
@@ -288,5 +295,10 @@ final class CollectorLog implements NotificationListener, PauseTimes {
             times.add(Part.of(Part.Kind.COLLECTOR), pause.within(fromNanos, toNanos));
         }
         return times;
+    }
+
+    /** Returns whether a tool outside of the application has requested the collections with the given cause. */
+    static boolean isAskedForFromOutside(@Nullable String cause) {
+        return cause != null && TOOLS.contains(cause);
     }
 }

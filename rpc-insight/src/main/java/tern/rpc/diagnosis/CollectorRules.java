@@ -37,7 +37,10 @@ final class CollectorRules {
     /** Work has become slower if its extra time is at least this share of the latency target. */
     private static final double SLOWER = 0.1;
 
-    /** The number of kinds of work that must have become slower. A slow server slows down only one kind. */
+    /**
+     * All work is considered slower if at least this number of kinds of work became slower. A slow server slows down
+     * only one kind.
+     */
     private static final int SEVERAL_KINDS = 2;
 
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
@@ -64,7 +67,7 @@ final class CollectorRules {
     void apply() {
         Part collector = Part.of(Kind.COLLECTOR);
         String reason = evidence.machine().collectionCause();
-        boolean asked = CollectorText.isAskedForFromOutside(reason);
+        boolean asked = CollectorLog.isAskedForFromOutside(reason);
         boolean other = asked || (reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata")));
         if (asked) {
             // A tool that requests collections may also count objects or write them to a file. The JVM stops during
@@ -101,8 +104,8 @@ final class CollectorRules {
 
     /**
      * Attributes the work that became slower to the collector, if the heap fills and work of several kinds became
-     * slower together. The collector's pauses and its threads then slow down all work, also work at servers that are as
-     * quick as usual.
+     * slower together. The collector's pauses and its threads then slow down all work, including operations on servers
+     * that are as quick as usual.
      */
     private void passOnToFillingHeap(Part collector) {
         Times slower = byCause.only(part -> (OPERATIONS.contains(part.kind()) || OWN.contains(part.kind()))
@@ -196,6 +199,6 @@ final class CollectorRules {
         return phase != null
                 && part.kind() != Kind.LOG
                 && byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
-                && excess.samples.computingIn(phase) >= StoreText.READS;
+                && excess.samples.areReadingResults(phase);
     }
 }

@@ -25,7 +25,7 @@ final class CollectorText {
      */
     private static final double MUCH_LIVE = 0.75;
 
-    /** The cause that the JVM reports if code of the process requests a collection. */
+    /** The cause that the JVM reports if code in the process requests a collection. */
     static final String REQUESTED = "System.gc()";
 
     /** The JVM's name of the serial collector for old objects. */
@@ -44,12 +44,6 @@ final class CollectorText {
     private static final double MIN_ALLOCATION = 10e6;
 
     /** The causes that the JVM reports for collections requested by diagnostic tools and agents. */
-    private static final Set<String> TOOLS = Set.of(
-            "Heap Inspection Initiated GC",
-            "Heap Dump Initiated GC",
-            "Diagnostic Command",
-            "JvmtiEnv ForceGarbageCollection");
-
     /**
      * JDK methods that add elements to a collection such as a list or a map. Code that mostly calls one of these
      * methods may fill the heap.
@@ -86,11 +80,6 @@ final class CollectorText {
     CollectorText(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
-    }
-
-    /** Returns whether a tool outside of the application has requested the collections with the given cause. */
-    static boolean isAskedForFromOutside(@Nullable String cause) {
-        return cause != null && TOOLS.contains(cause);
     }
 
     CauseDescription describe() {
@@ -166,7 +155,7 @@ final class CollectorText {
                                     + (code == null ? "" : "; check " + code.name() + " first")),
                     facts);
         }
-        if (isAskedForFromOutside(cause)) {
+        if (CollectorLog.isAskedForFromOutside(cause)) {
             return new CauseDescription(
                     "COLLECTOR: asked for from outside",
                     "a tool or agent",

@@ -26,7 +26,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
      */
     private static final double HOT = 0.4;
 
-    /** The minimum share of the samples of running code whose stack contains the common caller. */
+    /** The common caller must be on the stack in at least this share of the samples of running code. */
     private static final double COMMON = 0.7;
 
     /** A lock's usual holder is a holder found in at least this share of the lock's samples. */
@@ -58,7 +58,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         return sample;
     }
 
-    /** Returns the lock that the sampled thread waits for; null if the thread does not wait for a lock. */
+    /** Returns the lock for which the sampled thread waits; null if the thread does not wait for a lock. */
     private static @Nullable String lock(Sample sample) {
         if (sample.part().kind() != Part.Kind.LOCK) {
             return null;

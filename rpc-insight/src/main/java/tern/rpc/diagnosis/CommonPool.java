@@ -39,8 +39,8 @@ final class CommonPool {
     }
 
     /**
-     * Returns what a thread outside of calls does. If it waits for an answer of the JDK's HTTP client while the common
-     * pool is full, it most likely waits for this pool and not for the peer.
+     * Returns the activity of a thread outside of calls. If it waits for an answer of the JDK's HTTP client while the
+     * common pool is full, it most likely waits for this pool and not for the peer.
      */
     static Part read(ThreadSnapshot thread, boolean isFull) {
         Part read = StackReader.read(thread);

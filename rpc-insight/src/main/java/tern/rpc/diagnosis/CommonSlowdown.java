@@ -23,7 +23,7 @@ final class CommonSlowdown {
     private final Map<String, Double> usual = new TreeMap<>();
 
     /**
-     * @param each the mean present time of each operation, by the operation's name
+     * @param each the mean current time of each operation, by the operation's name
      * @param usual returns the usual time of the operation with the given name; -1 if unknown
      */
     CommonSlowdown(Map<String, Double> each, ToDoubleFunction<String> usual) {

@@ -18,11 +18,11 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class ConnectTimeOuts {
 
-    /** The minimum number of exchanges that ended at the limit after the client had connected. */
+    /** The rule applies only if at least this number of exchanges ended at the limit after the client had connected. */
     private static final int MIN_CONNECTED = 3;
 
     /**
-     * The minimum ratio of exchanges that ended after the client had connected to exchanges that ended while it
+     * For each exchange that ended while the client was connecting, at least this number must have ended after it had
      * connected.
      */
     private static final double SHARE = 0.25;
@@ -35,7 +35,7 @@ final class ConnectTimeOuts {
 
     private ConnectTimeOuts() {}
 
-    /** The exchanges with one name that a time limit ended, while the client connected and afterwards. */
+    /** The exchanges with one name that were ended by a time limit: while the client was connecting, and afterwards. */
     private static final class Ended {
         final List<EndedCall> connecting = new ArrayList<>();
         double connectingNanos;
@@ -53,7 +53,8 @@ final class ConnectTimeOuts {
     }
 
     /**
-     * Returns the calls whose exchange the client's own time limit ended while it connected, with this exchange.
+     * Returns the calls with an exchange that was ended by the client's own time limit while the client was connecting,
+     * each with this exchange.
      *
      * @param bad late or failed calls
      */
@@ -86,7 +87,7 @@ final class ConnectTimeOuts {
     }
 
     /**
-     * Returns whether the client's own time limit ended the exchange of a call while the client connected.
+     * Returns whether a call's exchange was ended by the client's own time limit while the client was connecting.
      *
      * @param failure the failure that the call's exceptions show
      * @param timedOut the operation of the call that a hidden timeout ended; null if there is none
@@ -98,7 +99,7 @@ final class ConnectTimeOuts {
     private static boolean isOfConnecting(@Nullable Part failure) {
         return failure != null
                 && failure.kind() == Kind.PEER_FAILS
-                && failure.name().endsWith(FailedPeers.NOT_ACCEPTED);
+                && failure.name().endsWith(": " + Part.NOT_ACCEPTED);
     }
 
     private static boolean isTimedOut(EndedCall call, NamedTimes.Entry exchange) {

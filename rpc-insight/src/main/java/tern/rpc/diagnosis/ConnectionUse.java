@@ -141,8 +141,8 @@ final class ConnectionUse {
     }
 
     /**
-     * Returns the share of the connections' time for each kind of work of their holders. The calls' own time is {@code
-     * Account.OWN}.
+     * Returns, for each kind of work, the share of the time of connections in use that their holders spend on it. The
+     * calls' own time is {@code Account.OWN}.
      */
     Times work() {
         Times shares = new Times();

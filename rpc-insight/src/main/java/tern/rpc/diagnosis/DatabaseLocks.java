@@ -72,7 +72,7 @@ final class DatabaseLocks {
     record Found(String kind, String name, Change change, boolean isHolderUnknown, List<String> facts) {}
 
     /**
-     * Returns the cause that makes the given statement and others slow; null if the statement is slow for another
+     * Returns the cause that makes the given statement and others slow; null if the statement is slow for a different
      * reason.
      *
      * @param in the code that runs the statement, preceded by {@code " in "}; empty if unknown
@@ -209,9 +209,9 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns the commit of transactions and the statements that commit by themselves, if they became slower by about the
-     * same time. Statements within a transaction do not wait for the database's log. Returns an empty set if only one of
-     * them became slower, or if statements that read became slower, too.
+     * Returns the commit of transactions and the statements that commit by themselves, if they became slower by about
+     * the same time. Statements within a transaction do not wait for the database's log. Returns an empty set if only
+     * one of them became slower, or if statements that read became slower, too.
      */
     private Set<String> slowCommits(Set<String> writes, Set<String> reads) {
         String commit = commitIn(writes);

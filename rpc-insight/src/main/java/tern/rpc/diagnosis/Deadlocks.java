@@ -54,7 +54,7 @@ final class Deadlocks {
         this.operations = operations;
     }
 
-    /** The statements that the database ended in late or failed calls. */
+    /** The statements of late or failed calls that were ended by the database. */
     private record Ended(long deadlocks, long conflicts, int calls, Set<String> statements) {
 
         long all() {

@@ -10,12 +10,15 @@ import tern.rpc.Phase;
  */
 final class DelayedAcks {
 
-    /** The minimum additional time of a delayed exchange. Linux delays an acknowledgement for 40 ms. */
+    /** A delayed exchange takes at least this much longer than usual. Linux delays an acknowledgement for 40 ms. */
     private static final double MIN_NANOS = 38e6;
 
     private static final double MAX_NANOS = 45e6;
 
-    /** The maximum usual time of an exchange. This maximum must be much shorter than the delay of 40 ms. */
+    /**
+     * Only exchanges with at most this usual time are considered. The limit must be much shorter than the delay of 40
+     * ms.
+     */
     private static final double MAX_USUAL_NANOS = 10e6;
 
     private static final int MIN_EXCHANGES = 10;

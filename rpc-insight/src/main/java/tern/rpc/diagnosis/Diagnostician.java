@@ -20,6 +20,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
+import tern.rpc.diagnosis.History.Episode;
 import tern.rpc.evidence.RunQueue;
 import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
@@ -140,14 +141,18 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the last flight recording if it shows the present state. While calls miss the latency target, the
-     * recording must have been started during the present miss, and must have ended after the present first cause was
+     * Returns the last flight recording if it shows the current state. While calls miss the latency target, the
+     * recording must have been started during the current miss, and must have ended after the current first cause was
      * ranked first. While calls meet the target, the recording must have been started outside of every miss. Otherwise
      * returns null. Any thread may call this.
      */
     public @Nullable Recorded recordedNow() {
         Recorded last = recording.last();
-        return last != null && last.isOf(latest.miss(), history.last()) ? last : null;
+        Miss miss = latest.miss();
+        Instant now = miss == null ? null : miss.since();
+        Episode episode = history.last();
+        Instant firstSince = episode != null && episode.miss().equals(now) ? episode.from() : null;
+        return last != null && last.isOf(now, firstSince) ? last : null;
     }
 
     /**
@@ -455,7 +460,7 @@ public final class Diagnostician {
         check.advised(latest.causes().get(0).change());
     }
 
-    /** Returns the present times of operations that threads outside of calls run. */
+    /** Returns the current times of operations outside of calls. */
     private List<OutsideOperations.Timed> outside(long now) {
         List<OutsideOperations.Timed> outside = new ArrayList<>(OutsideOperations.timed(System.nanoTime()));
         outside.addAll(remote.timed(now));

@@ -8,8 +8,8 @@ import tern.rpc.CallLedger;
  *
  * @param endedNanos the end of the call, on the clock of {@link System#nanoTime()}
  * @param tookNanos the time from receiving the call to its end
- * @param isRunning whether a thread still works on the call. Its caller may already have got an answer, for example
- *     because the deadline has passed
+ * @param isRunning whether a thread still works on the call. Its caller may already have received an answer, for
+ *     example because the deadline has passed
  * @param caller the caller's address; null if it is unknown, or if the call met the latency target
  * @param kept the failure of the call; null if the call has not failed
  */
@@ -21,6 +21,9 @@ record EndedCall(
         boolean isRunning,
         @Nullable String caller,
         @Nullable KeptFailure kept) {
+
+    /** One of this many calls that met the latency target is kept for comparison. */
+    static final int ONE_IN = 16;
 
     EndedCall(
             String method,
@@ -44,7 +47,7 @@ record EndedCall(
         this(method, ledger, endedNanos, tookNanos, failure, false, null);
     }
 
-    /** Returns the failure, or what stands for it ({@link KeptFailure.Forgotten}); null if the call has not failed. */
+    /** Returns the failure, or its replacement ({@link KeptFailure.Forgotten}); null if the call has not failed. */
     @Nullable
     Throwable failure() {
         return kept == null ? null : kept.get();

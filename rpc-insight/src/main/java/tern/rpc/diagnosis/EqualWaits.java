@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
 /**
- * Recognizes waits of calls that nearly all end after the same time. The awaited work does not end them, because the time
- * of work varies. The code most likely stops waiting after a timeout.
+ * Recognizes waits of calls that nearly all end after the same time. The duration of work varies, so these waits do not
+ * end because the awaited work is done. The code most likely stops waiting after a timeout.
  */
 final class EqualWaits {
 

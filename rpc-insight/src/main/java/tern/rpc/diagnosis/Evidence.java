@@ -1,10 +1,13 @@
 package tern.rpc.diagnosis;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.OutsideOperations;
+import tern.rpc.pool.PoolKind;
 
 /**
  * The evidence about late, failed and refused calls, collected during the observed period.
@@ -27,7 +30,7 @@ import tern.rpc.pool.OutsideOperations;
  * @param answers when calls last ended without a failure, and so when databases and Redis servers last answered
  * @param rates how often each method is called
  * @param limits the time limits that properties set for operations
- * @param outside the present times of operations that threads outside of calls run
+ * @param outside the current times of operations that threads outside of calls run
  */
 record Evidence(
         long targetNanos,
@@ -82,5 +85,14 @@ record Evidence(
         long bad() {
             return Math.max(1, Math.max(late, failed) + refused + hung);
         }
+    }
+
+    /** Returns the workers that calls wait for. A process may have workers of several servers. */
+    @Nullable
+    ObservedPool workers() {
+        return pools.stream()
+                .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
+                .max(Comparator.comparingInt(pool -> pool.now().waiting()))
+                .orElse(null);
     }
 }

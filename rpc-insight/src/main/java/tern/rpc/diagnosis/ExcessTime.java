@@ -172,7 +172,7 @@ final class ExcessTime {
     }
 
     private static boolean isAsUsual(EndedCall call, @Nullable Times usual) {
-        return usual != null && call.tookNanos() <= TimeOuts.AS_USUAL * usual.sum();
+        return usual != null && call.tookNanos() <= Baseline.AS_USUAL * usual.sum();
     }
 
     /**
@@ -181,14 +181,15 @@ final class ExcessTime {
      */
     private boolean isSlower(EndedCall call, Times usual) {
         Times slow = evidence.usual().ofSlowCalls(call.method());
-        boolean isAboveSlow =
-                slow != null && call.tookNanos() > slow.sum() && call.tookNanos() > TimeOuts.NOTABLE * usual.sum();
+        boolean isAboveSlow = slow != null
+                && call.tookNanos() > slow.sum()
+                && call.tookNanos() > Baseline.SLOWER_THAN_USUAL * usual.sum();
         return isAboveSlow || call.tookNanos() >= LONGER * usual.sum();
     }
 
     /**
-     * Returns how long the given activity or wait takes in the slowest tenth of the usual calls to the methods that
-     * miss the target. If these methods differ, returns the longest time. Returns -1 if it is unknown.
+     * Returns the time of the given activity or wait in the slowest tenth of the usual calls to the methods that miss
+     * the target. If these methods differ, returns the longest time. Returns -1 if it is unknown.
      */
     double slowUsual(Predicate<Part> matching) {
         return badByMethod.keySet().stream()
@@ -268,8 +269,8 @@ final class ExcessTime {
     }
 
     /**
-     * Returns how long each activity and wait of the method's calls usually takes. If the usual times have not been
-     * learned yet, returns the mean over the calls in the observed period that met the latency target.
+     * Returns the usual time of each activity and wait of the method's calls. If the usual times have not been learned
+     * yet, returns the mean over the calls in the observed period that met the latency target.
      */
     @Nullable
     Times usualOf(String method) {
@@ -457,8 +458,8 @@ final class ExcessTime {
     }
 
     /**
-     * Returns how much longer the given activity or wait takes in the slowest tenth of the usual calls than in the mean
-     * of all usual calls. An activity with varying duration takes longer in slow calls even without a fault. A
+     * Returns the time by which the given activity or wait takes longer in the slowest tenth of the usual calls than in
+     * the mean of all usual calls. An activity with varying duration takes longer in slow calls even without a fault. A
      * comparison of late calls with the mean therefore overstates the effect of a fault by this amount.
      */
     double selected(Part part, Predicate<Part> matching) {

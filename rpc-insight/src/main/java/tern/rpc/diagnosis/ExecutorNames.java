@@ -25,22 +25,25 @@ final class ExecutorNames {
 
     private static final String BOOT_THREADS = "task";
 
-    /** The name of the wait for a thread of Reactor's schedulers, which run blocking tasks. */
+    /** The name under which waits for a Reactor scheduler thread are reported. These schedulers run blocking tasks. */
     static final String REACTOR = "reactor";
 
     private static final String REACTOR_THREADS = "boundedElastic";
 
-    /** The names of pools by the common names of their threads, as far as snapshots contain them. */
+    /** The system property that sets the number of threads of Reactor's scheduler for blocking work. */
+    static final String ELASTIC_SIZE = "-Dreactor.schedulers.defaultBoundedElasticSize";
+
+    /** Pool names by the name that the pool's threads share. Contains only pools whose snapshots name a thread. */
     private static final ConcurrentMap<String, String> POOLS = new ConcurrentHashMap<>();
 
-    /** The common names of the threads of these pools. */
+    /** For each of these pools, the name that its threads share. */
     private static final ConcurrentMap<String, String> THREADS = new ConcurrentHashMap<>();
 
     private ExecutorNames() {}
 
     /**
      * Stores the common name of the threads of a pool. If the threads of several pools have the same name, the name is
-     * used only for the first of these pools. An executor whose tasks run in the common pool has no own threads.
+     * used only for the first of these pools. An executor whose tasks run in the common pool has no threads of its own.
      */
     static void learn(String pool, String threads) {
         boolean areOwn = !threads.isEmpty() && !threads.equals(COMMON_THREADS);

@@ -23,9 +23,6 @@ final class ExecutorText {
     /** An executor gets many more tasks than usual if their number is at least this multiple of the usual number. */
     private static final double MORE_TASKS = 1.5;
 
-    /** The system property that sets the number of threads of Reactor's scheduler for blocking work. */
-    static final String ELASTIC_SIZE = "-Dreactor.schedulers.defaultBoundedElasticSize";
-
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Map<String, PoolVerdict> pools;
@@ -46,7 +43,7 @@ final class ExecutorText {
      */
     @Nullable
     Change moreTasks(PoolSnapshot pool, double started) {
-        double usually = evidence.usual().reliableFigure(BaselineUpdater.TASKS + pool.name());
+        double usually = evidence.usual().reliableFigure(Baseline.TASKS + pool.name());
         boolean isFull = pool.active() >= pool.max() && pool.waiting() > pool.max();
         // If the tasks had become slower, fewer of them would be started.
         if (usually <= 0 || !isFull || started < MORE_TASKS * usually) {
@@ -94,7 +91,7 @@ final class ExecutorText {
         return null;
     }
 
-    /** Describes an executor whose tasks were run by the threads that submitted them, as a cause. */
+    /** Describes, as a cause, an executor whose tasks were run by the threads that submitted them. */
     CauseDescription executor() {
         PoolVerdict full = full();
         if (full == null) {
@@ -126,7 +123,7 @@ final class ExecutorText {
 
     /**
      * Returns the text for a full executor whose queued tasks wait for a thread, if calls wait for results of this
-     * executor. Many applications have an executor with a backlog that no call waits for.
+     * executor. Many applications have an executor with a backlog for which no call waits.
      *
      * @param wait the wait for a result
      * @return null if there is no such executor
@@ -164,7 +161,7 @@ final class ExecutorText {
         return pools.values().stream().filter(ExecutorText::isFull).findFirst().orElse(null);
     }
 
-    /** Describes a full executor, whose tasks wait for a thread, as a cause. */
+    /** Describes, as a cause, a full executor whose tasks wait for a thread. */
     CauseDescription executor(PoolVerdict verdict) {
         PoolSnapshot pool = verdict.pool().now();
         PoolSnapshot since = verdict.pool().since();

@@ -38,7 +38,7 @@ final class ExhaustedHeap {
         this(ExhaustedHeap::allocatedBytes);
     }
 
-    /** @param allocatedBytes returns the bytes that the thread with the given id has allocated; -1 if unknown */
+    /** @param allocatedBytes returns the number of bytes allocated by the thread with the given id; -1 if unknown */
     ExhaustedHeap(LongUnaryOperator allocatedBytes) {
         this.allocatedBytes = allocatedBytes;
     }

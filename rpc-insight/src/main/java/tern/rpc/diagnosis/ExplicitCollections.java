@@ -30,7 +30,7 @@ final class ExplicitCollections {
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    /** A caller that was last seen longer ago than this is not the reason for the present collections. */
+    /** A caller that was last seen longer ago than this is not the reason for the current collections. */
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private static final int MAX_CALLERS = 64;
@@ -48,7 +48,7 @@ final class ExplicitCollections {
         }
         next = now + LENGTH.toNanos() + PAUSE_NANOS;
         if (now - lastEvent > KEPT_NANOS) {
-            callers.clear(); // These callers did not request the present collections, and would outnumber new callers.
+            callers.clear(); // These callers did not request the current collections, and would outnumber new callers.
         }
         RecordingStream events = null;
         try {

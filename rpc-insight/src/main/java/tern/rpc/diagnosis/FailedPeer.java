@@ -25,10 +25,7 @@ final class FailedPeer {
             "RedisConnectionFailureException",
             "PoolException");
 
-    /**
-     * The exceptions of HTTP clients whose messages may contain the body of an answer. URLs in these messages are
-     * ignored.
-     */
+    /** HTTP client exceptions whose messages may contain the body of an answer. URLs in these messages are ignored. */
     private static final Set<String> REST = Set.of("RestClientException");
 
     private static final Set<String> HTTP =
@@ -97,8 +94,8 @@ final class FailedPeer {
     }
 
     /**
-     * Returns the exchange that probably failed, which is the slowest exchange. Returns null if the exceptions name
-     * another host, because the call then also used a client that Tern does not measure.
+     * Returns the exchange that probably failed, which is the slowest exchange. Returns null if the exceptions name a
+     * different host, because the call then also used a client that Tern does not measure.
      */
     private static @Nullable Part exchange(EndedCall call, List<Throwable> chain, @Nullable String address) {
         Part longest = longest(call, Phase.HTTP);

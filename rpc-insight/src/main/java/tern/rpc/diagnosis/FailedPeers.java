@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.Part.Kind;
 final class FailedPeers {
 
     /** The suffix of failure names for peers that do not accept connections in time. */
-    static final String NOT_ACCEPTED = ": " + FailurePart.NOT_ACCEPTED;
+    private static final String NOT_ACCEPTED = ": " + Part.NOT_ACCEPTED;
 
     private final ExcessTime excess;
     private final PeerKinds kinds;

@@ -120,7 +120,8 @@ final class FailedProviders {
         for (Part part : byCause.longestFirst()) {
             Failed failed = Failed.of(part);
             AtProvider known = merged.get(part);
-            AtProvider at = known != null || failed == null ? known : failed.atProvider(OperationNames.method(part.name()));
+            AtProvider at =
+                    known != null || failed == null ? known : failed.atProvider(OperationNames.method(part.name()));
             if (at != null) {
                 byFailure
                         .computeIfAbsent(at.failing, unknown -> new TreeMap<>())

@@ -31,11 +31,8 @@ import tern.rpc.pool.SqlStates;
  */
 final class FailurePart {
 
-    /** The name that the diagnosis gives to a failure at a deadline that the caller has set. */
+    /** The name of a failure at a deadline set by the caller. */
     static final String DEADLINE = "deadline of the caller";
-
-    /** The failure text for a peer that does not answer connection attempts. */
-    static final String NOT_ACCEPTED = "connections are not accepted in time";
 
     /** The simple names of exceptions that end a wait for a connection, with the ledger phases of these waits. */
     private static final Map<String, Phase> POOL_TIMEOUTS = Map.of(
@@ -111,7 +108,7 @@ final class FailurePart {
                 return named != null ? named : Account.part(pool, "");
             }
             if (one instanceof RejectedExecutionException) {
-                return RejectedTasks.part(chain, Exceptions.in(chain));
+                return Rejections.part(chain, Exceptions.in(chain));
             }
             if (Exceptions.isTimeOut(one)) {
                 return null;
@@ -123,8 +120,8 @@ final class FailurePart {
 
     /**
      * Returns the reason why a database did not serve the call, or why a client could not reach a peer in time. Returns
-     * null if the exceptions show no such reason. The timeout of a pool often has the reason as its cause. The timeout
-     * of a client often contains it only in the message.
+     * null if the exceptions show no such reason. The exception of a pool's timeout often has the reason as its cause.
+     * That of a client's timeout often contains the reason only in its message.
      */
     private static @Nullable String condition(List<Throwable> chain) {
         boolean waited = false;
@@ -316,7 +313,7 @@ final class FailurePart {
         for (int i = chain.size() - 1; i >= 0; i--) {
             Throwable one = chain.get(i);
             if (Exceptions.isConnectTimeOut(one)) {
-                return failing(FailedPeer.name(call, chain), NOT_ACCEPTED);
+                return failing(FailedPeer.name(call, chain), Part.NOT_ACCEPTED);
             }
             if (isOfNetwork(one)) {
                 String connecting = Exceptions.whileConnecting(chain, i);
@@ -362,7 +359,7 @@ final class FailurePart {
 
     /**
      * Returns whether application code created the given exception, as a service does for its own failures. The client
-     * adds the provider's frame to an exception that a provider sent.
+     * adds the provider's frame to an exception sent by a provider.
      */
     private static boolean isThrownByApplication(RpcException failure) {
         StackTraceElement[] frames = failure.getStackTrace();

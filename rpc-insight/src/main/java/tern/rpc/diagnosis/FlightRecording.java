@@ -36,8 +36,8 @@ final class FlightRecording {
     private static final int NOT_INSTRUMENTED_SINCE = 24;
 
     /**
-     * A recording is due when calls have missed the latency target for this time. A recording costs some processor time,
-     * and the delay keeps this effect out of the first diagnoses.
+     * A recording is due when calls have missed the latency target for this time. A recording costs some processor
+     * time, and the delay keeps this effect out of the first diagnoses.
      */
     private static final long DUE_AFTER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -70,10 +70,10 @@ final class FlightRecording {
     }
 
     /**
-     * Returns whether a recording must start now, because calls have missed the latency target for a while. Returns true
-     * at most once in ten minutes. Returns false if the start would slow down the process: several processes of a
-     * machine often miss their targets together, and would slow down each other. Only the diagnosis thread may call this
-     * method.
+     * Returns whether a recording must start now, because calls have missed the latency target for a while. Returns
+     * true at most once in ten minutes. Returns false if the start would slow down the process: several processes of a
+     * machine often miss their targets together, and would slow down each other. Only the diagnosis thread may call
+     * this method.
      *
      * @param sinceNanos when calls began to miss the latency target
      */
@@ -87,8 +87,8 @@ final class FlightRecording {
     }
 
     /**
-     * Returns whether the flight recorder may search for a cause that only the recorder can find. If its start is
-     * expensive, the search must not begin before a recording would be due, so that the start does not slow down the
+     * Returns whether the flight recorder may search for a cause that can be found only by the recorder. If its start
+     * is expensive, the search must not begin before a recording would be due, so that the start does not slow down the
      * calls of the first diagnoses. The search must not begin while the processors are busy either: the start of the
      * flight recorder discards all compiled code, and busy processors take long to compile the code again.
      *

@@ -16,7 +16,10 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class ForkedWork {
 
-    /** The minimum number of late calls that must run items of their parallel streams themselves. */
+    /**
+     * The common pool is considered the cause only if at least this many late calls run items of their parallel streams
+     * themselves.
+     */
     private static final int MIN_CALLS = 3;
 
     /**
@@ -28,16 +31,16 @@ final class ForkedWork {
     /** Replaces {@link #MOSTLY} if only one exchange is slow, because its peer may be slow. */
     private static final double NEARLY_ALWAYS = 0.8;
 
-    /** The minimum number of samples of a wait that show whether the pool had a free thread. */
+    /** Fewer samples of a wait do not show whether the pool had a free thread. */
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The minimum number of slow exchanges that show a delay in the common pool. A single slow exchange more likely
-     * shows a slow peer.
+     * The common pool is considered to delay answers if at least this number of exchanges is slow. A single slow
+     * exchange more likely shows a slow peer.
      */
     private static final int MIN_EXCHANGES = 2;
 
-    /** The kinds of activities and waits that the work on one item of a parallel stream may consist of. */
+    /** The activities and waits that can occur while one item of a parallel stream is processed. */
     private static final Set<Kind> WORK = EnumSet.of(
             Kind.COMPUTING, Kind.SLEEP, Kind.RESULT, Kind.FILE, Kind.SOCKET, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
@@ -106,7 +109,7 @@ final class ForkedWork {
                 && tasks.isMostlyBlocked();
     }
 
-    /** Returns in how many of the given samples the common pool was full. */
+    /** Returns the number of the given samples in which the common pool was full. */
     private static int fullDuring(List<Sample> samples, TaskWatch watch) {
         return (int) samples.stream()
                 .filter(sample -> watch.moments().isCommonPoolFull(sample.atNanos()))

@@ -36,8 +36,8 @@ final class FrameworkWork {
     private static final String ANSWERS = "answer";
 
     /**
-     * The package prefixes of code that only leads from the framework's entry point to the code that does the work, such
-     * as the code that validates arguments.
+     * The package prefixes of code that only leads from the framework's entry point to the code that does the work,
+     * such as the code that validates arguments.
      */
     private static final List<String> GLUE = List.of(
             "org.springframework.web.",
@@ -53,7 +53,7 @@ final class FrameworkWork {
     private FrameworkWork() {}
 
     /**
-     * Returns whether the class only passes work of the framework on. The name of such a class does not show which work
+     * Returns whether the class only passes the framework's work on. The name of such a class does not show which work
      * takes the time.
      */
     static boolean isGlue(String type) {
@@ -88,7 +88,8 @@ final class FrameworkWork {
 
     /**
      * Returns whether the frame belongs to a codec of WebFlux that writes an answer or reads a request. The same codecs
-     * also read the answers of other services. Reading these answers is work of the application, which requested them.
+     * also read the answers of other services. Reading these answers is the application's work, because the application
+     * requested them.
      */
     private static boolean isCodec(StackTraceElement[] stack, int index) {
         String name = bodyOfCodec(stack[index]);

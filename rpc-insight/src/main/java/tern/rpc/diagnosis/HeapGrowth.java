@@ -41,10 +41,7 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      */
     private static final double MIN_RECENT = 0.2;
 
-    /**
-     * The number of major collections between which the growth is measured. A major collection frees all unused
-     * objects.
-     */
+    /** The growth is measured over this number of major collections. A major collection frees all unused objects. */
     private static final int MIN_MAJOR = 2;
 
     /** The used share of the heap after the last major collection must be at least this value. */
@@ -105,7 +102,7 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      * soon.
      *
      * @param uses the used memory after the last collections, the oldest first
-     * @param paused the share of the time for which collections now stop the process
+     * @param paused the fraction of time that the process currently spends in pauses of the collector
      */
     static @Nullable HeapGrowth of(List<Use> uses, double heapBytes, double paused) {
         List<Use> major = uses.stream().filter(Use::major).toList();

@@ -19,11 +19,11 @@ final class HeldConnections {
 
     /**
      * The interval after which the weight of all earlier inspections is halved. Old inspections may belong to an
-     * earlier period of late calls with another cause.
+     * earlier period of late calls with a different cause.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** The maximum number of threads whose stacks one inspection reads. */
+    /** The maximum number of thread stacks to read in one inspection. */
     private static final int MAX_READ = 4;
 
     private final Map<Holders, ConnectionUse> uses = new IdentityHashMap<>();
@@ -83,7 +83,7 @@ final class HeldConnections {
         return place == null ? null : ApplicationCode.shown(place);
     }
 
-    /** Returns what the holders of these connections did; null if nobody has held a connection. */
+    /** Returns the activities of the holders of these connections; null if nobody has held a connection. */
     @Nullable
     ConnectionUse of(@Nullable Holders holders) {
         return holders == null ? null : uses.get(holders);

@@ -28,14 +28,15 @@ import tern.rpc.pool.PoolSource;
 final class HeldRows {
 
     /**
-     * The minimum number of pairs of successive inspections of all connections that find the same transaction. Short
-     * transactions also use the table, but only one inspection finds each of them.
+     * A transaction may be the holder of a lock only if at least this many pairs of successive inspections of all
+     * connections find it. Short transactions also use the table, but only one inspection finds each of them.
      */
     private static final int MIN_PAIRS = 1;
 
     /**
-     * The minimum number of inspections that find one holder of a lock in an operation of another server, such as an
-     * HTTP exchange. While such transactions follow each other, only one inspection may find each of them.
+     * Transactions that run an operation of another server, such as an HTTP exchange, may be the holders of a lock if
+     * at least this many inspections find exactly one of them. If such transactions follow each other, each may be
+     * found by one inspection only.
      */
     private static final int MIN_OUTSIDE = 4;
 
@@ -53,7 +54,7 @@ final class HeldRows {
 
     private static final int MAX_TRANSACTIONS = 16; // the maximum number of transactions remembered for one Key
 
-    /** The maximum number of threads whose stacks one inspection of the connections reads. */
+    /** The maximum number of thread stacks to read in one inspection of the connections. */
     private static final int MAX_READ = 4;
 
     private static final int MAX_KNOWN = 64;
@@ -104,9 +105,9 @@ final class HeldRows {
         StackTraceElement begun;
 
         int looks;
-        // the number of inspections that found only one holder in an operation of another server than the database
+        // the number of inspections that found only one holder in an operation of a server other than the database
         int outside;
-        // the number of the last inspection that found a holder in an operation of another server than the database
+        // the number of the last inspection that found a holder in an operation of a server other than the database
         int outsideIn;
         // whether the last inspection that found a holder in an operation of another server has found only one such
         // holder

@@ -8,11 +8,11 @@ final class HeldWork {
     private HeldWork() {}
 
     /**
-     * Weights the extra work of calls by the share of the connections' time that it takes. Omits work during which
-     * calls hold no connection, and operations of holders that take no extra time. Pauses keep their share of the
-     * calls' time, because a pause stops all holders.
+     * Weights each kind of extra work of calls by its share of the time for which connections are in use. Omits work
+     * during which calls hold no connection, and operations of holders that take no extra time. Pauses keep their share
+     * of the calls' time, because a pause stops all holders.
      *
-     * @param use what the holders of the connections did
+     * @param use the activities of the connections' holders
      * @param extra the extra time of calls, by activity or wait
      * @param account the mean time of calls, by activity or wait
      * @param isNew whether an operation has no usual time; its calls may not have ended yet

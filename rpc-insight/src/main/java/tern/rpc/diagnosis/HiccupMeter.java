@@ -94,8 +94,8 @@ final class HiccupMeter {
     }
 
     /**
-     * Returns the recorded pauses, and the present pause if the meter's thread has not run since it began. When a
-     * stopped process continues, the thread of the diagnosis may run before the meter's thread. Without the present
+     * Returns the recorded pauses, and the current pause if the meter's thread has not run since it began. When a
+     * stopped process continues, the thread of the diagnosis may run before the meter's thread. Without the current
      * pause, the diagnosis would report the operations for which calls were waiting when the process was stopped.
      */
     private synchronized List<Stop> known(long now) {

@@ -12,7 +12,7 @@ import tern.rpc.Phase;
 
 /**
  * Recognizes timeouts that application code hides: the code catches the exception of a timeout, and throws its own
- * exception without a cause. In all calls that such a timeout ends, the operation ends after the same time, and nearly
+ * exception without a cause. In all calls ended by such a timeout, the operation ends after the same time, and nearly
  * all answers take less time. If the code throws its exception because of the answer, the operation takes as long as in
  * other calls.
  */

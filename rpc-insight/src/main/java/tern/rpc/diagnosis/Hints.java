@@ -301,7 +301,9 @@ final class Hints {
                 + " the file was opened with the mode rwd or rws";
     }
 
-    /** Returns an alternative to a JDK object whose lock threads wait for; an empty string if there is none. */
+    /**
+     * Returns an alternative to a JDK object if threads wait for the object's lock; an empty string if there is none.
+     */
     static String lock(String lock) {
         if (SYNCHRONIZED.matcher(lock).find()) {
             return "use a concurrent collection instead of this synchronized one";

@@ -8,9 +8,9 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Attributes the time of three kinds of waits to the work of the calls that likely hold what other calls wait for:
- * waits for permits, for pooled objects, and for locks without a known owner. The rules for likely holders are needed
- * if the holders use a client that Tern does not measure, because the ledgers of calls then do not record the work.
+ * Attributes waits for permits, for pooled objects, and for locks without a known owner to the work of the calls that
+ * likely hold them. The rules for likely holders are needed if the holders use a client that Tern does not measure,
+ * because the ledgers of calls then do not record the work.
  */
 final class HolderRules {
 

@@ -19,15 +19,15 @@ import tern.rpc.diagnosis.Cause.Where;
 final class HttpConnections {
 
     /**
-     * The minimum number of samples in which calls waited for a connection of the HTTP client. With fewer samples, the
-     * lack of connections is not reported as the cause.
+     * With fewer samples of calls that waited for a connection of the HTTP client, the lack of connections is not
+     * reported as the cause.
      */
     private static final int MIN_WAITS = 3;
 
     /**
-     * The minimum number of samples for the conclusion that unclosed responses hold the connections. All of these
-     * samples must show calls that wait for a connection. The sampler prefers the calls that have run longest, so it
-     * would have found running calls with a connection.
+     * Unclosed responses are assumed to hold the connections only if at least this number of samples exist, all of
+     * which show calls that wait for a connection. The sampler prefers the calls that have run longest, so it would
+     * have found running calls with a connection.
      */
     private static final int MIN_LEAKING = 20;
 
@@ -57,7 +57,7 @@ final class HttpConnections {
     record Found(String kind, String name, Change change, List<String> facts) {}
 
     /**
-     * The samples taken during HTTP exchanges, in numbers.
+     * The numbers of samples taken during HTTP exchanges.
      *
      * @param all the number of samples
      * @param waits the number of samples in which the call waited for a connection
@@ -95,7 +95,7 @@ final class HttpConnections {
         facts.add("samples  " + looks.connects + " of " + looks.all + " found a thread that opens a connection");
         if (2 * looks.slowlyConnectingCalls >= looks.connectingCalls) {
             facts.add("opens    " + looks.slowlyConnectingCalls + " calls were opening a connection for more than 1 s");
-            String name = host + ": " + FailurePart.NOT_ACCEPTED;
+            String name = host + ": " + Part.NOT_ACCEPTED;
             return new Found("PEER FAILS", name, Change.of(Where.PEER, FailureText.ofPeer(name) + place), facts);
         }
         return new Found(

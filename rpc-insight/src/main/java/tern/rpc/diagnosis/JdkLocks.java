@@ -73,7 +73,7 @@ final class JdkLocks {
     }
 
     /**
-     * Returns the name of the lock that the thread waits for. If the lock's owner is unknown, returns {@code lock}.
+     * Returns the name of the lock for which the thread waits. If the lock's owner is unknown, returns {@code lock}.
      *
      * @param lock the name to use for a lock that the application takes itself
      */

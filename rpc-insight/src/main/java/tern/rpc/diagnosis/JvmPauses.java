@@ -18,12 +18,6 @@ final class JvmPauses {
      */
     private static final double HALF = 0.5;
 
-    /**
-     * The minimum duration of a JVM operation that can be the reason for a pause of the process. Shorter pauses of the
-     * process are not measured.
-     */
-    static final double MIN_NANOS = 20e6;
-
     private final Evidence evidence;
 
     JvmPauses(Evidence evidence) {
@@ -51,7 +45,8 @@ final class JvmPauses {
                 facts.add(String.format(Locale.ROOT, "stopped  %.0f ms for %s in the last 15 s", nanos / 1e6, name)));
         facts.sort(Comparator.naturalOrder());
         // A JVM operation that the diagnosis itself requested must not hide another operation that is almost as long.
-        if (longest == null || longest.getValue() < Math.max(MIN_NANOS, HALF * Math.max(own, others))) {
+        if (longest == null
+                || longest.getValue() < Math.max(VmOperations.MIN_PAUSE_NANOS, HALF * Math.max(own, others))) {
             return late(code, facts);
         }
         return new CauseDescription(

@@ -4,7 +4,7 @@ import java.lang.ref.SoftReference;
 import tern.rpc.Thrown;
 
 /**
- * The failure of a recorded call, which does not keep the memory of the process occupied. A failure may refer to the
+ * The failure of a recorded call, stored in a form that does not keep much memory occupied. A failure may refer to the
  * arguments of the call, for example because its message contains them, and an argument may have several MiB.
  *
  * <p>A failure with long messages is replaced by a {@link Forgotten} with the same stack trace. Other failures are
@@ -12,7 +12,7 @@ import tern.rpc.Thrown;
  */
 final class KeptFailure {
 
-    /** The number of characters of all texts above which a failure is replaced. */
+    /** A failure is replaced if all of its texts together have more characters than this. */
     static final int MAX_CHARACTERS = 16 << 10;
 
     /** Stands for a failure that is no longer known. The message is the class name of the failure. */
@@ -40,7 +40,7 @@ final class KeptFailure {
         return new KeptFailure(isLong ? new Forgotten(type, Thrown.trace(failure)) : failure, type);
     }
 
-    /** Returns the failure, or what stands for it. */
+    /** Returns the failure, or its replacement. */
     Throwable get() {
         Throwable known = failure.get();
         return known == null ? new Forgotten(type, new StackTraceElement[0]) : known;

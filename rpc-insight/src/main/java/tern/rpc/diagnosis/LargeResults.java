@@ -11,9 +11,6 @@ import tern.rpc.pool.ResultRows;
  */
 final class LargeResults {
 
-    /** The name prefix of the usual number of rows of a statement's results. */
-    static final String ROWS = "rows ";
-
     /** A result with fewer rows is never considered large. */
     private static final double MANY = 1_000;
 
@@ -48,7 +45,7 @@ final class LargeResults {
     }
 
     private double usually(Part statement) {
-        return evidence.usual().reliableFigure(ROWS + nameOf(statement));
+        return evidence.usual().reliableFigure(Baseline.ROWS + nameOf(statement));
     }
 
     /**

@@ -50,8 +50,8 @@ final class LastAnswers {
     }
 
     /**
-     * Returns, for each kind of operation, when a call that ran such an operation last ended without a failure. Kinds
-     * without such a call are omitted.
+     * Returns, for each kind of operation, the time at which a call that ran such an operation last ended without a
+     * failure. Kinds without such a call are omitted.
      */
     Map<Phase, Long> byPhase() {
         Map<Phase, Long> answers = new EnumMap<>(Phase.class);

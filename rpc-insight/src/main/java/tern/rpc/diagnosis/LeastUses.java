@@ -52,7 +52,7 @@ final class LeastUses {
     /**
      * Returns the growth over the last minutes; null if the heap does not fill.
      *
-     * @param paused the share of the time for which collections now stop the process
+     * @param paused the fraction of time that the process currently spends in pauses of the collector
      */
     @Nullable
     HeapGrowth growth(long now, double heapBytes, double paused) {

@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes threads that wait inside a library for something that other threads hold: an object of a pool, a lock that
+ * Recognizes threads that wait inside a library for something held by other threads: an object of a pool, a lock that
  * several processes share, or a permit of a limiter of concurrent calls. Without this class, such a wait would be taken
  * for a slow command of the server that the library talks to.
  */
@@ -45,8 +45,8 @@ final class LibraryWaits {
     }
 
     /**
-     * The waits that are recognized only if the class is the innermost one outside of the JDK on the stack. If the
-     * class calls other classes, the thread may be opening a connection or sending a command.
+     * Classes whose frames show a wait only if they are the innermost ones outside of the JDK. If such a class calls
+     * other library classes, the thread may be opening a connection or sending a command.
      */
     private static final List<Wait> WAITS = List.of(
             new Wait("org.apache.commons.pool2.impl.", "", Kind.POOL, "object pool"),
@@ -61,7 +61,7 @@ final class LibraryWaits {
             new Wait("org.springframework.util.ConcurrencyThrottleSupport", "", Kind.LOCK, LIMIT),
             new Wait("io.github.resilience4j.bulkhead.", "Bulkhead", Kind.LOCK, BULKHEAD));
 
-    /** The classes in which a wait is recognized even if the class calls other library classes. */
+    /** Classes whose frames show a wait even if other library classes are further inside on the stack. */
     private static final List<Wait> ANYWHERE = List.of(
             new Wait("com.hazelcast.cp.internal.datastructures.", "Lock", Kind.LOCK, DISTRIBUTED),
             new Wait("com.hazelcast.cp.internal.datastructures.", "Semaphore", Kind.LOCK, DISTRIBUTED),

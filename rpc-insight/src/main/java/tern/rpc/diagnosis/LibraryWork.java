@@ -13,7 +13,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class LibraryWork {
 
-    /** The suffix of the names that the diagnosis gives to waits for a full queue of a logger. */
+    /** The name suffix of waits for a logger's full queue. */
     static final String FULL_QUEUE = ", whose queue is full";
 
     private static final List<String> LOGGERS = List.of(
@@ -41,8 +41,8 @@ final class LibraryWork {
 
     /**
      * Returns the class of the logger that writes the lines of this thread, such as {@code TcpSocketManager}. If the
-     * thread waits for a lock of a logger, this is the class of the lock. Otherwise it is the innermost such class on the
-     * stack. Returns null if there is none.
+     * thread waits for a lock of a logger, this is the class of the lock. Otherwise it is the innermost such class on
+     * the stack. Returns null if there is none.
      */
     static @Nullable String appender(ThreadSnapshot thread) {
         if (thread.lock() != null && isLogger(thread.lock())) {

@@ -12,21 +12,21 @@ import tern.rpc.Phase;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Finds the calls that most likely hold the lock, permit or pooled object that other calls wait for. Also finds the
+ * Finds the calls that most likely hold the lock, permit or pooled object for which other calls wait. Also finds the
  * activity of the likely holders. The JVM does not report the holders. A likely holder runs code below the same line or
  * method as the waiting calls, and does not wait for the same lock, permit or object.
  */
 final class LikelyHolders {
 
-    /** The minimum number of samples of holders that are needed to determine their activity. */
+    /** The activity of holders is determined only from at least this number of their samples. */
     private static final int MIN_SAMPLES = 3;
 
     /**
      * The activity of the calls that likely hold the lock, permit or object.
      *
-     * @param phase the phase that their ledgers show
-     * @param part the activity that their stacks show, if the phase is {@link Phase#OWN}; otherwise the kind of
-     *     operation, without the operation's name
+     * @param phase the phase in their ledgers
+     * @param part the activity in their stacks, if the phase is {@link Phase#OWN}; otherwise the kind of operation,
+     *     without the operation's name
      */
     record Activity(Phase phase, Part part) {
 

@@ -33,7 +33,7 @@ final class LimitText {
             case "connection" ->
                 "open more connections in the caller, or send fewer concurrent calls: one connection has more calls"
                         + " in flight than rpc.server.max-in-flight-per-connection allows";
-            case Ranking.UNREAD -> "find out why the caller reads its answers too slowly";
+            case Part.UNREAD -> "find out why the caller reads its answers too slowly";
             default ->
                 "the application answers with " + part.name() + ": check the filter, gateway or rate limiter that"
                         + " refuses these requests";
@@ -83,7 +83,7 @@ final class LimitText {
                 facts);
     }
 
-    /** Returns where the limit of the method is set, in parentheses and after a space. */
+    /** Returns the place where the method's limit is set, in parentheses and after a space. */
     private static String setBy(@Nullable MethodRate limited) {
         String place = limited == null ? null : limited.limit();
         return " (" + (place == null ? "rpc.server.services.<name>.methods.<method>.max-concurrency" : place) + ")";

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LimitedCallers {
 
-    private static final String TOO_MANY = Ranking.STATUS + "429";
+    private static final String TOO_MANY = Part.STATUS + "429";
 
     /** The calls served in this number of seconds are compared with the usual number. */
     private static final int SECONDS = 3;

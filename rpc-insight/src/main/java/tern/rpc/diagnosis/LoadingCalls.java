@@ -46,7 +46,7 @@ final class LoadingCalls {
         }
     }
 
-    /** Returns the work of the calls whose results other calls wait for; empty if there are none. */
+    /** Returns the work of the calls that produce results for which other calls wait; empty if there are none. */
     private Times workFor(Part wait) {
         List<CallLedger> waiters = new ArrayList<>();
         List<ExcessTime.Counted> others = new ArrayList<>();

@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class LocalRefusals {
 
-    /** The kinds of limiters that application code calls. */
+    /** The kinds of limiters in application code. */
     enum Limiter {
         BREAKER("circuit breaker"),
         BULKHEAD(LibraryWaits.BULKHEAD),
@@ -114,7 +114,8 @@ final class LocalRefusals {
      * Returns the entry for the refusal of a call in the breakdown of the call's time. The name of the entry contains
      * the place and, if the exception shows it, the limiter's name.
      *
-     * @param place the application code that the limiter refused, with a leading {@code in}; empty if unknown
+     * @param place the application code whose execution the limiter refused, with a leading {@code in}; empty if
+     *     unknown
      */
     static Part part(Limiter limiter, List<Throwable> chain, String place) {
         List<String> words = new ArrayList<>(List.of(limiter.text));
@@ -130,7 +131,7 @@ final class LocalRefusals {
         return new Part(Kind.LIMIT, String.join(" ", words) + place);
     }
 
-    /** Returns the method of the application that the limiter refused; null if it is unknown. */
+    /** Returns the application method whose execution the limiter refused; null if unknown. */
     static @Nullable String method(Part refusal) {
         int at = refusal.name().lastIndexOf(IN);
         if (at < 0) {

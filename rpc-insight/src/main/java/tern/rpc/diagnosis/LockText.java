@@ -128,10 +128,13 @@ final class LockText {
         return facts;
     }
 
-    /** Returns whether the permits of a semaphore are lost: many samples show waits for a permit, and none shows a holder. */
+    /**
+     * Returns whether the permits of a semaphore are lost: many samples show waits for a permit, and none shows a
+     * holder.
+     */
     private boolean areLost(Part part, @Nullable StackTraceElement held) {
         return held == null
-                && part.name().startsWith(CodeText.SEMAPHORE)
+                && part.name().startsWith(Part.SEMAPHORE)
                 && excess.samples.ownersIn(part) == null
                 && excess.samples.looks(part) >= MIN_LOST_LOOKS;
     }
@@ -158,7 +161,7 @@ final class LockText {
      */
     private static @Nullable String permits(Part part, String place) {
         String less = "hold it for less time" + place;
-        if (part.name().startsWith(CodeText.SEMAPHORE)) {
+        if (part.name().startsWith(Part.SEMAPHORE)) {
             return "release each permit in a finally block, also if code fails, and " + less + "; otherwise allow"
                     + " more permits";
         }
@@ -183,7 +186,7 @@ final class LockText {
      * Returns the advice for a lock that is held for too long.
      *
      * @param held where calls most likely hold the lock; null if unknown
-     * @param called the method that the waiting code calls; null if unknown
+     * @param called the method called by the waiting code; null if unknown
      */
     private static String sooner(Part part, String place, @Nullable StackTraceElement held, @Nullable String called) {
         String name = part.name();

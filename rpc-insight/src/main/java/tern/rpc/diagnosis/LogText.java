@@ -140,7 +140,10 @@ final class LogText {
         return calls == null ? "" : ": they are written in " + calls;
     }
 
-    /** Returns the class of the logger where samples found most calls, such as {@code TcpSocketManager}; null if unknown. */
+    /**
+     * Returns the class of the logger where samples found most calls, such as {@code TcpSocketManager}; null if
+     * unknown.
+     */
     private @Nullable String appender() {
         Map<String, Integer> found = new TreeMap<>();
         for (ExcessTime.Counted counted : excess.accounts) {

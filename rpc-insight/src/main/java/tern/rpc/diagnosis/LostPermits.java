@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Finds the failures that may have lost permits of a semaphore: an exception left the method that takes the permit,
- * after it had taken one. The failures may have another cause, and may have ended long before the last permit was lost.
+ * Finds failures that may have leaked a semaphore permit: a method acquired a permit and then threw an exception. The
+ * failures themselves may have a different cause, and may have stopped long before the last permit was lost.
  */
 final class LostPermits {
 
@@ -80,7 +80,10 @@ final class LostPermits {
         return Exceptions.named(chain.get(chain.size() - 1));
     }
 
-    /** Returns the later line of the waiting method that the exception left; null if there is none. */
+    /**
+     * Returns the line at which the exception left the method that waits for permits, if this line comes after the
+     * wait; null otherwise.
+     */
     private static @Nullable String leftIn(Throwable failure, StackTraceElement waiting) {
         return Exceptions.chain(failure).stream()
                 .flatMap(one -> List.of(one.getStackTrace()).stream())

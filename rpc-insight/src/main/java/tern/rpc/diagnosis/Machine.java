@@ -267,12 +267,12 @@ record Machine(
         private static final Pattern SERVING =
                 Pattern.compile("rpc-.*|https?-(?:[a-z]+-)?nio.*|ajp-nio.*|tomcat-handler.*|qtp.*|reactor-http-.*");
 
-        /** Matches the names of the threads that run virtual threads. Such a thread shows no code of its own. */
+        /** Matches the names of carrier threads. Their stacks contain no application code. */
         private static final Pattern CARRIER = Pattern.compile("ForkJoinPool-\\d+-worker");
 
         /**
-         * Returns whether the threads of this group serve calls. Threads that run virtual threads count, because most
-         * virtual threads serve calls.
+         * Returns whether the threads of this group serve calls. Carrier threads count, because most virtual threads
+         * serve calls.
          */
         boolean servesCalls() {
             return SERVING.matcher(name).matches()
@@ -365,9 +365,9 @@ record Machine(
     /**
      * Returns whether the processors were usually about as busy as now. Such processors delay no calls if the calls
      * usually meet the target, for example because the other processes run with a lower priority. Work of normal
-     * priority may displace work of low priority, so that the processors are not busier, but calls wait for them. If
-     * the threads that serve calls wait much longer for a processor than usual, the processors are not as busy as
-     * usual: more threads share them.
+     * priority may displace work of low priority. The processors are then not busier, but calls wait for them. If the
+     * threads that serve calls wait much longer for a processor than usual, the processors are not as busy as usual:
+     * more threads share them.
      */
     boolean isUsuallyAsBusy() {
         if (delay.isLonger()) {
@@ -377,7 +377,7 @@ record Machine(
         return usuallyBusy >= 0 && busy() - usuallyBusy < MUCH_BUSIER * processors && !isMoreUrgent;
     }
 
-    /** The number of processors that threads of normal or high priority keep busy. */
+    /** The number of processors kept busy by threads of normal or high priority. */
     double urgent() {
         return busy() - Math.max(0, lowPriority);
     }
@@ -397,11 +397,16 @@ record Machine(
     }
 
     /**
-     * Returns whether threads of this process that serve no call have saturated the processors, so that the threads
-     * that serve calls wait much longer for a processor than usual.
+     * Returns whether threads of this process that serve no call have saturated the processors, and the threads that
+     * serve calls therefore wait much longer for a processor than usual.
      */
     boolean isDelayedByOtherThreads() {
         return isFull() && delay.isLonger() && isBusierItself() && isBusyWithOtherThreads();
+    }
+
+    /** Returns whether most of this process's processor time is used by the garbage collector. */
+    boolean isBusyWithCollector() {
+        return collectorThreads() > 0.5 * Math.max(0.1, own());
     }
 
     /**
@@ -424,7 +429,7 @@ record Machine(
         return burner.processors() > HALF * Math.max(NEARLY_IDLE, own) && !burner.servesCalls();
     }
 
-    /** The number of processors that all processes together keep busy. */
+    /** The number of processors kept busy by all processes together. */
     double busy() {
         return Math.max(0, own) + Math.max(0, others);
     }

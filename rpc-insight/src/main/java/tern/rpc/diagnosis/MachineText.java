@@ -150,7 +150,7 @@ final class MachineText {
                 withBusy(facts));
     }
 
-    /** Returns the threads that run the code, for code that no call runs on its own thread. */
+    /** Returns text that names the threads running the code, if it does not run on the threads of calls. */
     private static String ofTasks(String threads, TaskSamples tasks) {
         return tasks.isLoop
                 ? ", or move it off the event loop " + threads + ", whose other requests wait for it"
@@ -218,7 +218,7 @@ final class MachineText {
             text = "stop or limit other processes of this machine: they keep"
                     + " " + one(machine.others()) + " processors busy"
                     + BusyProcesses.OF_MACHINE.most();
-        } else if (isBusyWithCollector()) {
+        } else if (evidence.machine().isBusyWithCollector()) {
             name = "threads of the collector";
             text = "create fewer or smaller objects, or set a larger heap: the garbage collector keeps"
                     + " " + one(machine.collectorThreads())
@@ -237,19 +237,6 @@ final class MachineText {
         }
         return new CauseDescription(
                 "PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
-    }
-
-    /**
-     * Returns whether most of this process's processor time is used by the garbage collector or by threads that do not
-     * serve calls.
-     */
-    boolean isBusyWithOtherThreads() {
-        return isBusyWithCollector() || evidence.machine().isBusyWithOtherThreads();
-    }
-
-    private boolean isBusyWithCollector() {
-        Machine machine = evidence.machine();
-        return machine.collectorThreads() > 0.5 * Math.max(0.1, machine.own());
     }
 
     /** Describes the cause of calls that are late because their requests take a long time to read. */

@@ -185,7 +185,7 @@ final class MachineWatch implements ProcessWatch {
 
     @Override
     public Map<String, Double> operations() {
-        return operations.since(VmOperations.uptimeSeconds() - WINDOW_NANOS / 1e9, JvmPauses.MIN_NANOS);
+        return operations.since(VmOperations.uptimeSeconds() - WINDOW_NANOS / 1e9, VmOperations.MIN_PAUSE_NANOS);
     }
 
     @Override

@@ -43,9 +43,6 @@ final class MethodMisses {
     /** The name prefix of the usual share of late or failed calls to a method. */
     private static final String LATE = "late calls of ";
 
-    /** The name prefix of the usual share of failed calls. A method that is often late does not often fail. */
-    static final String FAILED = "failed calls of ";
-
     private final Baseline usual;
     private final CallRecords records;
 
@@ -62,7 +59,7 @@ final class MethodMisses {
         now.methodsSince(before).forEach((method, since) -> {
             if (since.sent() > 0) {
                 usual.learn(LATE + method, (double) bad(since) / since.sent());
-                usual.learn(FAILED + method, (double) failed(since) / since.sent());
+                usual.learn(Baseline.FAILED_CALLS + method, (double) failed(since) / since.sent());
             }
         });
     }
@@ -124,7 +121,7 @@ final class MethodMisses {
     }
 
     private boolean fails(String method, long calls, long failed) {
-        return isMissed(method, calls, failed, FAILED_SHARE, usual.reliableFigure(FAILED + method));
+        return isMissed(method, calls, failed, FAILED_SHARE, usual.reliableFigure(Baseline.FAILED_CALLS + method));
     }
 
     private boolean isLate(String method, long calls, long bad) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param sinceNanos the duration of the current burst, in which the method is called much more often than usual; 0 if
  *     there is none
  * @param caller the address with the most additional calls, even if these are few; null if unknown
- * @param refusedPerSecond how many of these calls per second the limit of the method refused
- * @param limit where the limit that refused the last call is set; null if it refused no call
+ * @param refusedPerSecond the number of these calls per second that were refused by the method's limit
+ * @param limit the place where the method's limit is set; null if the limit refused no call
  */
 record MethodRate(
         String method,

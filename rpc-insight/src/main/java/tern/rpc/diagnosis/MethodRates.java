@@ -40,7 +40,7 @@ final class MethodRates {
             known.keySet().retainAll(since.callers().keySet());
             since.callers()
                     .forEach((caller, sampled) -> known.computeIfAbsent(caller, unknown -> new Baseline.Figure())
-                            .learn(CallRecords.ONE_IN * sampled / seconds));
+                            .learn(EndedCall.ONE_IN * sampled / seconds));
         });
     }
 
@@ -53,10 +53,10 @@ final class MethodRates {
     }
 
     /**
-     * Returns how often each method is called.
+     * Returns the call rate of each method.
      *
      * @param seconds the counters at the end of each of the last seconds, the oldest first
-     * @param limits where the limits are set that have refused calls, by method
+     * @param limits the places where limits that have refused calls are set, by method
      */
     List<MethodRate> between(
             CounterSnapshot start, CounterSnapshot end, Deque<CounterSnapshot> seconds, Map<String, String> limits) {
@@ -78,7 +78,7 @@ final class MethodRates {
         return rates;
     }
 
-    /** Returns how long the method has been called much more often than usual. */
+    /** Returns the duration of the current burst, in which the method is called much more often than usual. */
     private long since(String method, double usually, Deque<CounterSnapshot> seconds) {
         long measured = inLastSeconds(method, usually, seconds);
         CounterSnapshot first = seconds.peekFirst();
@@ -123,7 +123,7 @@ final class MethodRates {
             Baseline.Figure known = callers.getOrDefault(method, Map.of()).get(entry.getKey());
             double usually = known == null ? 0 : known.value;
             MethodRate.Caller caller =
-                    new MethodRate.Caller(entry.getKey(), CallRecords.ONE_IN * entry.getValue() / length, usually);
+                    new MethodRate.Caller(entry.getKey(), EndedCall.ONE_IN * entry.getValue() / length, usually);
             boolean hasMore = largest == null || caller.perSecond() - usually > largest.perSecond() - largest.usual();
             largest = hasMore ? caller : largest;
         }

@@ -57,17 +57,19 @@ final class MissWatch {
     private static final int QUIET_SECONDS = 30;
 
     /**
-     * Late calls after this number of seconds without a miss may have another cause than the late calls before,
+     * Late calls after this number of seconds without a miss may have a different cause than the late calls before,
      * although the miss has not ended yet.
      */
     private static final int LULL_SECONDS = 8;
 
-    /** Late calls have another cause if their share is at least this multiple of the highest share before the lull. */
+    /**
+     * Late calls have a different cause if their share is at least this multiple of the highest share before the lull.
+     */
     private static final double RENEWED = 3;
 
     /**
      * A miss that begins within this number of seconds with calls is probably a consequence of the start. Late calls
-     * after a lull then have another cause.
+     * after a lull then have a different cause.
      */
     private static final int START_SECONDS = 120;
 
@@ -90,7 +92,8 @@ final class MissWatch {
     private boolean isOfStart; // whether the current miss began soon after the start
     private boolean renewed; // whether the late calls of the last second begin a new miss within the current one
     private boolean missed; // whether calls missed the latency target in the last second
-    private double highest; // the highest share of bad calls in RECENT_SECONDS since calls began to miss the target
+    // the highest share of bad calls in any window of RECENT_SECONDS, since calls began to miss the target
+    private double highest;
     private double highestMissed; // like highest, in the seconds in which calls missed the target
     private int declining; // for how many consecutive seconds the share of bad calls has been low again
 
@@ -176,7 +179,9 @@ final class MissWatch {
         votes = 0;
     }
 
-    /** Returns whether the late calls of the last second follow a lull and probably have another cause than before. */
+    /**
+     * Returns whether the late calls of the last second follow a lull and probably have a different cause than before.
+     */
     private boolean isRenewed() {
         return quiet >= LULL_SECONDS && (isOfStart || recentShare(0) >= RENEWED * highestMissed);
     }

@@ -16,10 +16,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class NameLookups {
 
-    /**
-     * The minimum number of samples with a lookup of a host name. With fewer samples, lookups are not considered the
-     * reason for a wait for a peer.
-     */
+    /** With fewer samples of host name lookups, lookups are not considered the reason for a wait for a peer. */
     private static final int MIN_LOOKS = 3;
 
     // for each kind of peer and each group of threads, the number of samples that show a lookup

@@ -8,8 +8,8 @@ import tern.rpc.pool.ApplicationCode;
 final class NewConnections {
 
     /**
-     * The suffix of the names that the diagnosis gives to code that opens a database connection without a pool. Each of
-     * these names begins with {@link StackReader#CALLED}.
+     * The name suffix of code that opens a database connection without a pool. The names of such code begin with {@link
+     * StackReader#CALLED}.
      */
     static final String OPENED = ", which opens a connection";
 

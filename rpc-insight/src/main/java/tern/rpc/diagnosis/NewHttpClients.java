@@ -54,7 +54,7 @@ final class NewHttpClients {
         lastNanos = firstNanos == 0 ? 0 : now;
     }
 
-    /** Returns how many clients the process creates per second; 0 if it is not known yet. */
+    /** Returns the number of clients that the process creates per second; 0 if it is not known yet. */
     double perSecond() {
         long passed = lastNanos - firstNanos;
         return passed < MIN_NANOS ? 0 : (lastNumber - firstNumber) * 1e9 / passed;

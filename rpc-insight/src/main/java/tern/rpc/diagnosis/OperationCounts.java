@@ -131,7 +131,10 @@ final class OperationCounts {
         String name = name(part);
         Map<String, Integer> methods = methodsThatRun(phase, name);
         UsualOf usual = usual(part.kind(), phase, name, methods);
-        return isMissed(usual, perCall(phase, name, methods), operations.of(phase, name).eachNanos())
+        return isMissed(
+                        usual,
+                        perCall(phase, name, methods),
+                        operations.of(phase, name).eachNanos())
                 || isOfStart(part, phase, methods);
     }
 
@@ -252,8 +255,8 @@ final class OperationCounts {
     }
 
     /**
-     * Returns the name under which operations are counted. For remote calls, this is the method, so that the calls to
-     * all of its providers are counted together.
+     * Returns the name under which operations are counted. For remote calls, this is the method, so the calls to all of
+     * its providers are counted together.
      */
     private static String name(Part part) {
         String method = part.kind() == Kind.RPC ? OperationNames.method(part.name()) : null;
@@ -265,12 +268,12 @@ final class OperationCounts {
         return "often    " + numbers(part);
     }
 
-    /** Returns how often a call runs the given operation, now and usually. */
+    /** Returns text with the current and the usual number of the given operations per call. */
     String numbers(Part part) {
         return counts(part.kind(), name(part), methodsThatRun(phase(part), name(part)));
     }
 
-    /** Returns how often exchanges of calls are redirected, now and usually. */
+    /** Returns text with the current and the usual number of redirected exchanges per call. */
     String redirects() {
         return counts(Kind.HTTP, OperationNames.REDIRECTED, excess.badByMethod());
     }
@@ -342,7 +345,7 @@ final class OperationCounts {
                 && perCall(phase, "") >= MANY_MORE * usually;
     }
 
-    /** Returns how many connections the additional operations keep busy on average. */
+    /** Returns the mean number of connections that are kept busy by the additional operations. */
     private double moreConnections(Part part) {
         Phase phase = phase(part);
         String name = name(part);
@@ -442,7 +445,7 @@ final class OperationCounts {
 
     /** Estimates the share of late or failed calls from the numbers of recorded calls. */
     private double shareOfBad(int bad, int good) {
-        double goodCalls = (double) CallRecords.ONE_IN * good;
+        double goodCalls = (double) EndedCall.ONE_IN * good;
         double recorded = bad / (bad + goodCalls);
         if (bad < CallRecords.BAD_CALLS) {
             return recorded;

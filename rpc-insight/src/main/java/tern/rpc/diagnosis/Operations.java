@@ -167,7 +167,8 @@ final class Operations {
 
     /**
      * Returns the operations with the given name. If no operation with this name was recorded, returns all operations
-     * of the phase. The figures of an operation that is known only from samples are unknown, and the result is zero.
+     * of the phase. The number and duration of an operation that is known only from samples are unknown, and the result
+     * is zero.
      */
     Sum sum(Phase phase, String name) {
         Sum named = of(phase, name);
@@ -204,7 +205,7 @@ final class Operations {
     }
 
     /**
-     * Returns how many operations of the given kind a call usually runs, for the methods that miss the latency target;
+     * Returns the usual number of operations of the given kind per call, for the methods that miss the latency target;
      * -1 if unknown.
      */
     double usualCount(Phase phase) {
@@ -212,7 +213,7 @@ final class Operations {
     }
 
     /**
-     * Returns how many operations of the given kind a call to one of these methods usually runs; -1 if unknown.
+     * Returns the usual number of operations of the given kind per call to one of these methods; -1 if unknown.
      *
      * @param methods the methods, with their numbers of calls
      */
@@ -324,7 +325,7 @@ final class Operations {
                 .filter(part -> !onlySlower || isSlower(part))
                 .map(Part::name)
                 .toList();
-        // A ledger does not record operations that only stacks show, such as the beginning of a transaction.
+        // A ledger does not record operations that appear only in stacks, such as the beginning of a transaction.
         List<String> recorded = all.stream()
                 .filter(name -> !name.startsWith(StackReader.CALLED))
                 .toList();
@@ -404,11 +405,10 @@ final class Operations {
 
     /**
      * Returns the line of application code that most often waits for the operation with the given name. If no sample
-     * shows such a line, returns the line for any operation of the same kind. Returns null if there is none, or if calls
-     * that do not run the given operation run others of the same kind. Samples contain the phase but not the
-     * operation's name, so this method uses the samples of all calls that ran the operation. An
-     * operation that is known only from samples has its own samples. If the name is empty, the operation that takes the
-     * most time counts.
+     * shows such a line, returns the line for any operation of the same kind. Returns null if there is none, or if
+     * calls that do not run the given operation run others of the same kind. Samples contain the phase but not the
+     * operation's name, so this method uses the samples of all calls that ran the operation. An operation that is known
+     * only from samples has its own samples. If the name is empty, the operation that takes the most time is used.
      */
     @Nullable
     String placeOf(Phase phase, String name) {
@@ -441,5 +441,10 @@ final class Operations {
 
     private @Nullable String shown(@Nullable StackTraceElement line, Phase phase) {
         return line == null ? null : excess.samples.shown(line, phase);
+    }
+
+    /** Returns the place as the end of a phrase, with a leading {@code in}; empty if the place is unknown. */
+    static String at(@Nullable String place) {
+        return place == null ? "" : " in " + place;
     }
 }

@@ -53,8 +53,8 @@ final class OtherTasks {
     }
 
     /**
-     * Returns the share of the executor's busy time that tasks without a call take. If the tasks that have ended keep
-     * few threads busy, uses the tasks that run now, because long tasks have not ended.
+     * Returns the share of the executor's busy time that is spent on tasks without a call. If the tasks that have ended
+     * keep few threads busy, uses the tasks that run now, because long tasks have not ended.
      */
     private double share(ObservedPool pool) {
         PoolSnapshot.OtherTasks others = pool.since().others();

@@ -78,7 +78,7 @@ final class OutsideStatements {
 
     private Found found(String statement, String threads, double nanos) {
         String key = new OutsideOperations.Timed(Phase.SQL, statement, threads, nanos).key();
-        double usually = evidence.usual().reliableFigure(BaselineUpdater.OUTSIDE + key);
+        double usually = evidence.usual().reliableFigure(Baseline.OUTSIDE + key);
         return new Found(statement, threads, nanos, usually, evidence.targetNanos());
     }
 

@@ -51,7 +51,7 @@ final class OutsideWork {
         }
         List<Operation> known = new ArrayList<>();
         for (OutsideOperations.Timed timed : evidence.outside()) {
-            double usually = evidence.usual().reliableFigure(BaselineUpdater.OUTSIDE + timed.key());
+            double usually = evidence.usual().reliableFigure(Baseline.OUTSIDE + timed.key());
             if (timed.kind() == phase && usually >= 0 && isOf(timed, name, threads)) {
                 known.add(new Operation(timed, usually));
             }
@@ -80,8 +80,8 @@ final class OutsideWork {
     }
 
     /**
-     * Returns the operations of threads outside of calls that have become slower and that the given operation may be.
-     * The given operation is known only from samples of these threads, so its name is unknown.
+     * Returns the slower operations of threads outside of calls, one of which can be the given operation. The given
+     * operation is known only from samples of these threads, so its name is unknown.
      */
     List<Operation> slowerIn(Part called) {
         String name =

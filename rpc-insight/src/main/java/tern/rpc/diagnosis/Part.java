@@ -7,6 +7,23 @@ package tern.rpc.diagnosis;
  */
 record Part(Kind kind, String name) {
 
+    /** The name prefix of waits for a semaphore permit. */
+    static final String SEMAPHORE = "Semaphore ";
+
+    /** The refusal reason for a caller that does not read its answers. */
+    static final String UNREAD = "unread";
+
+    /**
+     * The prefix of the refusal reason for a web request that the application itself refused, as in {@code status 503}.
+     */
+    static final String STATUS = "status ";
+
+    /** The failure text for a peer that does not answer connection attempts. */
+    static final String NOT_ACCEPTED = "connections are not accepted in time";
+
+    /** The name prefix of executor tasks that wait for other tasks of the same executor. */
+    static final String TASKS_OF = "tasks of ";
+
     /** The kinds of activities, waits, pauses and failures. */
     enum Kind {
         /** The wait for a free worker thread. */
@@ -101,7 +118,7 @@ record Part(Kind kind, String name) {
 
         /**
          * Returns whether this kind is a wait for other work, and so only a symptom. The time of such a wait is
-         * attributed to the work that the call waited for.
+         * attributed to the awaited work.
          */
         boolean isPassedOn() {
             return passedOn;

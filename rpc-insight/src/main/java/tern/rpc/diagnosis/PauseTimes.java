@@ -19,16 +19,16 @@ interface PauseTimes {
     Times between(long fromNanos, long toNanos);
 
     /**
-     * Returns how long the collector ran, within the given period, in cycles that began because threads waited for
-     * memory. The result is an upper bound on the time for which a thread waited.
+     * Returns the time within the given period for which the collector ran in cycles that began because threads waited
+     * for memory. The result is an upper bound on the time for which a thread waited.
      */
     default double stalledNanos(long fromNanos, long toNanos) {
         return 0;
     }
 
     /**
-     * Returns how long operations of the JVM have recently stopped all threads, in nanoseconds by operation name.
-     * Collections are not included.
+     * Returns the times for which operations of the JVM have recently stopped all threads, in nanoseconds by operation
+     * name. Collections are not included.
      */
     default Map<String, Double> operations() {
         return Map.of();

@@ -21,9 +21,7 @@ final class PeerKinds {
         this.pools = pools;
     }
 
-    /**
-     * Returns the kind of peer to which operations of the given phase go; null if the phase does not involve a peer.
-     */
+    /** Returns the kind of peer used by operations of the given phase; null if the phase does not involve a peer. */
     static @Nullable Kind of(@Nullable Phase phase) {
         return phase == null
                 ? null

@@ -201,7 +201,7 @@ final class PoolRules {
 
     /**
      * Returns whether all operations for which calls borrow connections take about their usual time although all
-     * connections are in use. A new pool has no usual time of its own for which its connections are held.
+     * connections are in use. For a new pool, it is not known how long its connections are usually held.
      */
     private boolean areAsUsual(PoolVerdict verdict, @Nullable Kind operation, Times work) {
         PoolSnapshot now = verdict.pool().now();

@@ -140,7 +140,7 @@ final class PoolText {
         };
     }
 
-    /** Returns how the pool checks connections before it lends them. */
+    /** Returns advice that names the settings with which the pool checks connections before it lends them. */
     private static String check(PoolVerdict verdict) {
         String settings = verdict.pool().now().settings().stream()
                 .filter(setting -> setting.use() == PoolSetting.Use.CHECK)
@@ -187,7 +187,7 @@ final class PoolText {
                     + sampledUser(verdict.pool().now().kind(), place);
         }
         String by = place + " (thread " + user.threads() + "*)";
-        if (user.operation() != null && RedisText.isBlocking(user.operation())) {
+        if (user.operation() != null && RedisCommands.isBlocking(user.operation())) {
             return "use a client with separate connections for the blocking command " + user.operation() + " in " + by
                     + ": it keeps a connection of \"" + verdict.name() + "\" while it waits; a larger pool does not"
                     + " help for long";
@@ -311,7 +311,10 @@ final class PoolText {
                 threads ? "EXECUTOR TOO SMALL" : "POOL TOO SMALL", verdict.name(), change, verdict.facts());
     }
 
-    /** Returns the waits for executors, which a lack of connections fills. They end when there are enough of these. */
+    /**
+     * Returns the time that calls wait for full executors. If connections are lacking, these waits end once there are
+     * enough of them.
+     */
     private double waitsForThreads(Part connections, Times account) {
         return account.sum(part -> {
             boolean isOther = part.kind() == Kind.POOL && !part.equals(connections);

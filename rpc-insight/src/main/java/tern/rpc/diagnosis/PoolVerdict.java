@@ -44,7 +44,7 @@ record PoolVerdict(
 
     private static final double HALF = 0.5;
 
-    /** The largest pool size that a diagnosis recommends. */
+    /** The largest pool size that is ever recommended. */
     private static final int MAX_SIZE = 2_000;
 
     /** If less than this share of a pool is busy, its size is not the reason for waits. */
@@ -342,7 +342,7 @@ record PoolVerdict(
         return usual > 0 && pool.holdNanos() > USUAL_FACTOR * usual;
     }
 
-    /** Returns how many times longer than usual connections are held; 1 if unknown. */
+    /** Returns the time for which connections are held, as a multiple of the usual time; 1 if unknown. */
     double timesLonger() {
         double usual = pool.usualHoldNanos();
         return usual > 0 && pool.holdNanos() >= 0 ? pool.holdNanos() / usual : 1;

@@ -182,8 +182,8 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether all operations of a kind became slower on all of their servers, while the threads that serve calls
-     * wait much longer for a processor. These threads then receive all answers late.
+     * Returns whether all operations of a kind became slower on all of their servers, while the threads that serve
+     * calls wait much longer for a processor. These threads then receive all answers late.
      */
     private boolean isOfAllServers(Part part) {
         return isAll(part)
@@ -276,7 +276,9 @@ final class ProcessorRules {
             return;
         }
         if (code.longestFirst().stream().anyMatch(part -> machine.isMostlyIn(part.name()))
-                || (code.sum() >= byCause.of(waits) && !new MachineText(evidence, excess).isBusyWithOtherThreads())) {
+                || (code.sum() >= byCause.of(waits)
+                        && !machine.isBusyWithCollector()
+                        && !machine.isBusyWithOtherThreads())) {
             byCause.pour(waits, code, TimesByCause.WAIT_FOR + "a processor");
         }
     }

@@ -9,7 +9,10 @@ import tern.rpc.Phase;
  */
 final class QuickExecutions {
 
-    /** The minimum number of quick executions in the sampled calls that met the latency target. */
+    /**
+     * Some executions count as quick only if the sampled calls that met the latency target contain at least this number
+     * of quick ones.
+     */
     private static final int MIN_EXECUTIONS = 5;
 
     /** Executions are considered quick if the slow executions take at least this multiple of their time. */

@@ -14,10 +14,10 @@ import tern.rpc.pool.Holders.Holder;
 
 /**
  * Ranks the causes of late and failed calls by the time that each cause costs these calls. As in the profiler wPerf,
- * the time of a wait is attributed to the work that the call waited for. A wait for a worker goes to the work of the
- * workers. A wait for a connection goes to the work of its holders. A wait for a lock goes to an operation of the
- * lock's owner. A wait for a result goes to the tasks of the executor. An activity or wait that is not a wait for other
- * work is a cause. docs/diagnosis.md describes the rules.
+ * the time of a wait is attributed to the awaited work. A wait for a worker goes to the work of the workers. A wait for
+ * a connection goes to the work of its holders. A wait for a lock goes to an operation of the lock's owner. A wait for
+ * a result goes to the tasks of the executor. An activity or wait that is not a wait for other work is a cause.
+ * docs/diagnosis.md describes the rules.
  */
 final class Ranking {
 
@@ -60,14 +60,6 @@ final class Ranking {
     private static final double SMALL = 0.2;
 
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
-
-    /** The refusal reason for a caller that does not read its answers. */
-    static final String UNREAD = "unread";
-
-    /**
-     * The prefix of the refusal reason for a web request that the application itself refused, as in {@code status 503}.
-     */
-    static final String STATUS = "status ";
 
     /** Fewer samples of calls that wait for a connection do not show what the pool does. */
     private static final int MIN_POOL_LOOKS = 4;
@@ -142,8 +134,8 @@ final class Ranking {
     }
 
     /**
-     * Returns how many calls that use the pool are received nearly at once, if these are more calls than the pool has
-     * connections. Returns 0 if the pool can serve the calls as they arrive, or if this is unknown.
+     * Returns the number of calls that use the pool and are received nearly at once, if this is more than the number of
+     * the pool's connections. Returns 0 if the pool can serve the calls as they arrive, or if this is unknown.
      */
     private int burst(ObservedPool pool) {
         int kind = CallTrace.indexOf(pool.now().kind());
@@ -181,8 +173,7 @@ final class Ranking {
                             && byCause.of(part) >= threshold
                             && !isUsual(part, threshold)
                             && !isStretched(part, ranked.get(0), all))) {
-                Cause cause = text.cause(
-                            part, byCause.of(part), all, saves(part), ofFailures(part), certain(part));
+                Cause cause = text.cause(part, byCause.of(part), all, saves(part), ofFailures(part), certain(part));
                 if (titles.add(DiagnosisText.title(cause))) {
                     causes.add(cause);
                 }
@@ -282,8 +273,8 @@ final class Ranking {
     }
 
     /**
-     * If calls wait most for something that other calls lost because of another fault, puts this fault first. The waits
-     * would come back if only the lost permits or connections were returned.
+     * If calls wait most for permits or connections that other calls lost because of another fault, puts this fault
+     * first. The waits would come back if only the lost permits or connections were returned.
      */
     private void putFaultBeforeItsLeak(List<Part> parts) {
         Part fault = parts.isEmpty() ? null : new CausedLeaks(evidence, excess, pools, byCause).fault(parts.get(0));

@@ -19,20 +19,18 @@ public record Recorded(Instant at, @Nullable Instant miss, long seconds, List<St
     }
 
     /**
-     * Returns whether this recording shows the present state: calls missed the latency target both at the start of the
-     * recording and now, or met it both times. A recording that ended before the present first cause was ranked first
-     * shows another cause.
+     * Returns whether this recording shows the current state: calls missed the latency target both at the start of the
+     * recording and now, or met it both times. A recording that ended before the current first cause was ranked first
+     * shows a different cause.
      *
-     * @param now the present miss of the latency target; null if calls meet the target
-     * @param latest the last period with a first cause; null if there was none
+     * @param now the beginning of the current miss of the latency target; null if calls meet the target
+     * @param firstSince when the diagnosis began to rank the current first cause first; null if it has ranked none yet
      */
-    boolean isOf(Diagnosis.@Nullable Miss now, History.@Nullable Episode latest) {
+    boolean isOf(@Nullable Instant now, @Nullable Instant firstSince) {
         if (now == null) {
             return miss == null;
         }
-        boolean isEarlier = latest != null
-                && latest.miss().equals(now.since())
-                && at.plusSeconds(seconds).isBefore(latest.from());
-        return now.since().equals(miss) && !isEarlier;
+        return now.equals(miss)
+                && (firstSince == null || !at.plusSeconds(seconds).isBefore(firstSince));
     }
 }

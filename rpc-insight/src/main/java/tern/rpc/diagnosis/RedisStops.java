@@ -49,7 +49,7 @@ final class RedisStops {
      */
     boolean isStopping(Part part) {
         boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
-        if (part.kind() != Kind.REDIS || !isNamed || RedisText.isBlocking(part.name())) {
+        if (part.kind() != Kind.REDIS || !isNamed || RedisCommands.isBlocking(part.name())) {
             return false;
         }
         double each = operations.of(Phase.REDIS, part.name()).eachNanos();
@@ -60,7 +60,7 @@ final class RedisStops {
         if (!LargeReplies.sizeIn(part.name()).isEmpty()) {
             return isNewOrSlower(each, usually);
         }
-        return RedisText.stopsServer(part.name())
+        return RedisCommands.stopsServer(part.name())
                 ? usually < 0 || usually >= STOPPED_NANOS || runsLonger(part.name(), each, usually)
                 : delaysOthers(part.name(), each, usually);
     }
@@ -72,7 +72,7 @@ final class RedisStops {
      */
     private boolean runsLonger(String name, double each, double usually) {
         double waits = operations.each(Phase.REDIS).entrySet().stream()
-                .filter(other -> !RedisText.stopsServer(other.getKey()))
+                .filter(other -> !RedisCommands.stopsServer(other.getKey()))
                 .filter(other -> operations.areOfSameServer(other.getKey(), name))
                 .mapToDouble(Map.Entry::getValue)
                 .max()
@@ -88,7 +88,7 @@ final class RedisStops {
      */
     static boolean isCertain(@Nullable Part command) {
         return command != null
-                && (RedisText.stopsServer(command.name())
+                && (RedisCommands.stopsServer(command.name())
                         || !LargeReplies.sizeIn(command.name()).isEmpty());
     }
 
@@ -101,16 +101,16 @@ final class RedisStops {
     }
 
     /**
-     * Returns a command that threads outside of calls run, such as a scheduled job, and that blocks the Redis server of
-     * the given commands; null if there is none. The additional time of such a command must exceed the additional times
-     * of the commands that wait for it. On a slow server or network, the additional times are about the same.
+     * Returns a command that is run by a thread outside of calls, such as a scheduled job, and blocks the Redis server
+     * of the given commands; null if there is none. The additional time of such a command must exceed the additional
+     * times of the commands that wait for it. On a slow server or network, the additional times are about the same.
      *
      * @param waiting the slow commands of calls
      */
     @Nullable
     Part outside(Evidence evidence, List<Part> waiting) {
         return evidence.outside().stream()
-                .filter(timed -> timed.kind() == Phase.REDIS && !RedisText.isBlocking(timed.name()))
+                .filter(timed -> timed.kind() == Phase.REDIS && !RedisCommands.isBlocking(timed.name()))
                 .filter(timed ->
                         waiting.stream().anyMatch(part -> operations.areOfSameServer(part.name(), timed.name())))
                 .filter(timed -> isStopping(evidence, timed))
@@ -120,8 +120,8 @@ final class RedisStops {
     }
 
     private boolean isStopping(Evidence evidence, OutsideOperations.Timed timed) {
-        double usually = evidence.usual().figure(BaselineUpdater.OUTSIDE + timed.key());
-        boolean isKnown = RedisText.stopsServer(timed.name())
+        double usually = evidence.usual().figure(Baseline.OUTSIDE + timed.key());
+        boolean isKnown = RedisCommands.stopsServer(timed.name())
                 || !LargeReplies.sizeIn(timed.name()).isEmpty();
         double longer = timed.nanos() - Math.max(0, usually);
         double largest = operations.each(Phase.REDIS).entrySet().stream()

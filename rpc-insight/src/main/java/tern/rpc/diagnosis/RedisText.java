@@ -35,63 +35,6 @@ final class RedisText {
      */
     private static final double CROWDED = 0.65;
 
-    /**
-     * The commands that occupy their connection while they wait for data. Spring Data reports its method names as
-     * command names.
-     */
-    private static final Set<String> BLOCKING = Set.of(
-            "BLPOP",
-            "BRPOP",
-            "BLMOVE",
-            "BLMPOP",
-            "BRPOPLPUSH",
-            "BZPOPMIN",
-            "BZPOPMAX",
-            "BZMPOP",
-            "XREAD",
-            "XREADGROUP",
-            "WAIT",
-            "SUBSCRIBE",
-            "PSUBSCRIBE",
-            "SSUBSCRIBE",
-            "MONITOR");
-
-    /**
-     * The Redis commands whose duration grows with the data or with the script. Redis executes only one command at a
-     * time.
-     */
-    private static final Set<String> STOPPING =
-            Set.of("KEYS", "FLUSHALL", "FLUSHDB", "SAVE", "SORT", "EVAL", "EVALSHA", "FCALL", "DEBUG");
-
-    /** The Redis commands that usually take long even if the server and the network are fast. */
-    private static final Set<String> ALWAYS_SLOW = Set.of("KEYS", "FLUSHALL", "FLUSHDB");
-
-    /** The Redis commands that take constant time, and transfer only one value. */
-    private static final Set<String> CONSTANT = Set.of(
-            "GET",
-            "EXISTS",
-            "TTL",
-            "PTTL",
-            "TYPE",
-            "STRLEN",
-            "INCR",
-            "INCRBY",
-            "DECR",
-            "DECRBY",
-            "SETNX",
-            "EXPIRE",
-            "PEXPIRE",
-            "HGET",
-            "HEXISTS",
-            "HINCRBY",
-            "HLEN",
-            "LLEN",
-            "SCARD",
-            "SISMEMBER",
-            "ZCARD",
-            "ZSCORE",
-            "PING");
-
     private static final String SLOW_REDIS = "a command that blocks it (SLOWLOG), its load or its memory";
 
     private final Evidence evidence;
@@ -106,16 +49,6 @@ final class RedisText {
         this.operations = operations;
         this.counts = new OperationCounts(evidence, excess, operations);
         this.store = store;
-    }
-
-    /** Returns whether the command with the given name blocks the Redis server for a long time. */
-    static boolean stopsServer(String command) {
-        return STOPPING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
-    }
-
-    /** Returns whether the command with the given name may wait until data arrives. */
-    static boolean isBlocking(String command) {
-        return BLOCKING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }
 
     CauseDescription command(Part part) {
@@ -144,14 +77,14 @@ final class RedisText {
                             Where.CODE,
                             "use one round trip instead of " + Math.round(sum.count()) + " per call (MGET or a"
                                     + " pipeline)"
-                                    + StoreText.at(place) + ": " + name + RemoteText.usuallyFewer(counts, part)),
+                                    + Operations.at(place) + ": " + name + RemoteText.usuallyFewer(counts, part)),
                     facts);
         }
         if (counts.areMore(part)) {
             facts.add(counts.figures(part));
             return new CauseDescription("MORE COMMANDS", name, RemoteText.more(counts, part, place), facts);
         }
-        OutsideOperations.Recent blocking = isBlocking(part.name()) ? null : blockingOutside(part);
+        OutsideOperations.Recent blocking = RedisCommands.isBlocking(part.name()) ? null : blockingOutside(part);
         if (blocking != null) {
             return new CauseDescription(
                     "BLOCKING REDIS COMMAND", blocking.name(), Change.of(Where.CODE, ownConnection(blocking)), facts);
@@ -177,12 +110,12 @@ final class RedisText {
                 name,
                 Change.of(
                         Where.CODE,
-                        fewer(name) + StoreText.at(place) + ": " + name + orElse(name)
+                        fewer(name) + Operations.at(place) + ": " + name + orElse(name)
                                 + "; a different pool size does not help"),
                 facts);
     }
 
-    /** Returns the command with this name that a thread outside of calls runs; null if there is none. */
+    /** Returns the command with this name that is run by a thread outside of calls; null if there is none. */
     private OutsideOperations.@Nullable Timed outside(Part part) {
         return evidence.outside().stream()
                 .filter(timed -> timed.kind() == Phase.REDIS && timed.name().equals(part.name()))
@@ -190,11 +123,11 @@ final class RedisText {
                 .orElse(null);
     }
 
-    /** Describes a command that a thread outside of calls runs, and that blocks the Redis server. */
+    /** Describes a command that is run by a thread outside of calls and blocks the Redis server. */
     private CauseDescription outside(OutsideOperations.Timed command) {
         TaskSamples threads = evidence.tasks().executor(TaskWatch.nameOf(command.threadName()));
         StackTraceElement line = threads == null ? null : threads.lineIn(Kind.REDIS);
-        double usually = evidence.usual().figure(BaselineUpdater.OUTSIDE + command.key());
+        double usually = evidence.usual().figure(Baseline.OUTSIDE + command.key());
         return new CauseDescription(
                 "SLOW REDIS COMMAND",
                 command.name(),
@@ -211,9 +144,9 @@ final class RedisText {
     }
 
     /**
-     * Returns a blocking command that a thread outside of calls runs on the Redis server of the given operation; null
-     * if there is none. Also returns null if the application has a Redis pool. Without a pool, calls and other threads
-     * share one connection, so the commands of calls wait behind the blocking command.
+     * Returns a blocking command that is run by a thread outside of calls on the Redis server of the given operation;
+     * null if there is none. Also returns null if the application has a Redis pool. Without a pool, calls and other
+     * threads share one connection, so the commands of calls wait behind the blocking command.
      */
     private OutsideOperations.@Nullable Recent blockingOutside(Part part) {
         boolean isShared =
@@ -222,7 +155,7 @@ final class RedisText {
         return isShared
                 ? OutsideOperations.recent(
                         Phase.REDIS,
-                        name -> isBlocking(name)
+                        name -> RedisCommands.isBlocking(name)
                                 && (store.isEmpty()
                                         || OperationNames.store(name).equals(store)),
                         System.nanoTime())
@@ -273,7 +206,7 @@ final class RedisText {
     }
 
     private String fewer(String name) {
-        if (isBlocking(name)) {
+        if (RedisCommands.isBlocking(name)) {
             return "do not send a blocking command within a call, or set a shorter timeout; use a separate connection"
                     + " for it, because the other commands of a shared connection wait behind it";
         }
@@ -288,10 +221,10 @@ final class RedisText {
                     + " has "
                     + size + ", and the other commands of a shared connection wait until it has been read";
         }
-        if (excess.samples.computingIn(Phase.REDIS) >= StoreText.READS) {
+        if (excess.samples.areReadingResults(Phase.REDIS)) {
             return "store a smaller value, or read only parts of it: this command's value is large";
         }
-        if (CONSTANT.contains(verb)) {
+        if (RedisCommands.isConstant(verb)) {
             return "find the command or script that keeps the Redis server busy, which any client may have sent (SLOWLOG"
                     + " GET), or check the network to the server: " + verb
                     + " takes constant time, and its value is small";
@@ -307,14 +240,14 @@ final class RedisText {
     private static String orElse(String name) {
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
         boolean isKnown = !LargeReplies.sizeIn(name).isEmpty();
-        return overManyElements(verb) == null || isKnown || ALWAYS_SLOW.contains(verb)
+        return overManyElements(verb) == null || isKnown || RedisCommands.isAlwaysSlow(verb)
                 ? ""
                 : "; if it has no more elements than before, check the other commands of the Redis server (SLOWLOG) and"
                         + " the network to it";
     }
 
     /**
-     * Returns the recommended change for a command whose time grows with the number of elements; null for another
+     * Returns the recommended change for a command whose time grows with the number of elements; null for any other
      * command.
      */
     private static @Nullable String overManyElements(String verb) {

@@ -70,7 +70,7 @@ final class RefusalRules {
             return;
         }
         for (Part part : byCause.longestFirst()) {
-            boolean ofServer = LocalRefusals.of(part) == null && !part.name().equals(Ranking.UNREAD);
+            boolean ofServer = LocalRefusals.of(part) == null && !part.name().equals(Part.UNREAD);
             if (part.kind() == Kind.LIMIT && ofServer) {
                 pour(part, work);
             }

@@ -4,8 +4,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
@@ -19,18 +17,6 @@ final class RejectedTasks {
     private static final double SLOWER = 1.5;
 
     private static final String IN = " in ";
-
-    /** Matches an executor's name and the text around it in the message of an exception. */
-    private static final Pattern NAMED = Pattern.compile("the pool \"([^\"]+)\" is full");
-
-    /** Matches the messages of the JDK, Spring and Tern that say that an executor accepts no more tasks. */
-    private static final Pattern STOPPED =
-            Pattern.compile("is shut down|\\[(Shutting down|Terminated)|in (shutdown|terminated) state|been closed");
-
-    /** A part of the message with which Reactor's scheduler for blocking work rejects tasks. */
-    private static final String ELASTIC_FULL = "bounded elastic scheduler reached";
-
-    private static final String ELASTIC = "boundedElastic";
 
     private final Evidence evidence;
     private final Sizing sizing;
@@ -54,25 +40,6 @@ final class RejectedTasks {
         this.pools = pools;
     }
 
-    /**
-     * Returns the failure that stands for the rejection of a task. The failure's name contains the code that submitted
-     * the task. If the exception names the executor, the failure's name also contains the executor.
-     *
-     * @param place the application code that submitted the task, with a leading {@code in}; empty if unknown
-     */
-    static Part part(List<Throwable> chain, String place) {
-        String executor = "";
-        for (Throwable one : chain) {
-            String message = String.valueOf(one.getMessage());
-            if (STOPPED.matcher(message).find()) {
-                return new Part(Part.Kind.FAILURE, "RejectedExecutionException (executor shut down)" + place);
-            }
-            Matcher named = NAMED.matcher(message);
-            executor = named.find() ? named.group(1) : message.contains(ELASTIC_FULL) ? ELASTIC : executor;
-        }
-        return new Part(Part.Kind.EXECUTOR, executor + place);
-    }
-
     /** Returns the code that submitted the rejected task, with a leading {@code in}; empty if unknown. */
     static String placeIn(Part part) {
         int at = part.name().indexOf(IN);
@@ -82,13 +49,13 @@ final class RejectedTasks {
     /** Describes the executor that caused the given failure by rejecting tasks. */
     Rejection of(Part part) {
         String place = placeIn(part);
-        if (part.name().startsWith(ELASTIC)) {
+        if (part.name().startsWith(Rejections.ELASTIC)) {
             return new Rejection(
                     part.name(),
                     Change.of(
                             Where.CODE,
                             "use a non-blocking client or shorter tasks for Schedulers.boundedElastic(), or raise "
-                                    + ExecutorText.ELASTIC_SIZE
+                                    + ExecutorNames.ELASTIC_SIZE
                                     + ": all of its threads are busy and its queue is full, so it rejects tasks"
                                     + place),
                     List.of());

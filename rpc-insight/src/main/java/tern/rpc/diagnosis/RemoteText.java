@@ -50,14 +50,15 @@ final class RemoteText {
             return Change.of(
                     Where.CODE,
                     "find out why the cache in front of this operation no longer holds its values"
-                            + StoreText.at(place) + ": it was cleared, its entries expire at once, it is too small, its"
+                            + Operations.at(place)
+                            + ": it was cleared, its entries expire at once, it is too small, its"
                             + " keys have changed, or its server has lost them; calls run " + part.name() + " "
                             + counts.moreOften(part) + " (" + counts.numbers(part)
                             + "); a different pool size does not help");
         }
         return Change.of(
                 Where.CODE,
-                "find out why calls run this " + counts.moreOften(part) + StoreText.at(place)
+                "find out why calls run this " + counts.moreOften(part) + Operations.at(place)
                         + ": a cache in front of it was cleared, is too small, expires too soon or has other keys; or"
                         + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
     }
@@ -80,7 +81,7 @@ final class RemoteText {
         return Change.of(
                 Where.CODE,
                 "find out why calls make this " + what + " now"
-                        + StoreText.at(operations.placeOf(phase, part.name()))
+                        + Operations.at(operations.placeOf(phase, part.name()))
                         + ", which they do not usually make: a job or a cache no longer provides its result in time"
                         + " (such as a token that nobody renews), or new code makes it; if it is needed, make fewer of"
                         + " them, use a cache, or make it in parallel to other work: " + part.name()
@@ -98,7 +99,7 @@ final class RemoteText {
                 Change.of(
                         Where.CODE,
                         "call the final address " + to + " directly"
-                                + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))
+                                + Operations.at(operations.placeOf(Phase.HTTP, part.name()))
                                 + ", or find out why the peer answers with redirects: "
                                 + counts.redirects() + "; a different pool size does not help"),
                 facts);
@@ -135,7 +136,7 @@ final class RemoteText {
                     Change.of(
                             Where.PEER,
                             "find out why " + host + " fails: check its log and its limits"
-                                    + StoreText.at(operations.placeOf(Phase.HTTP, part.name())) + repeated()),
+                                    + Operations.at(operations.placeOf(Phase.HTTP, part.name())) + repeated()),
                     facts);
         }
         if (OperationNames.isRedirected(part.name()) && counts.areMoreRedirects()) {
@@ -149,7 +150,7 @@ final class RemoteText {
                             Where.CODE,
                             "send one request instead of " + Math.round(sum.count())
                                     + " per call (or use a batch, a cache or parallel requests)"
-                                    + StoreText.at(operations.placeOf(Phase.HTTP, part.name())) + ": " + host
+                                    + Operations.at(operations.placeOf(Phase.HTTP, part.name())) + ": " + host
                                     + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"
                                     + usuallyFewer(counts, part)),
                     facts);
@@ -159,7 +160,7 @@ final class RemoteText {
             String place = operations.placeOf(Phase.HTTP, part.name());
             return new CauseDescription("MORE HTTP CALLS", host, more(counts, part, place), facts);
         }
-        String in = StoreText.at(operations.placeOf(Phase.HTTP, part.name()));
+        String in = Operations.at(operations.placeOf(Phase.HTTP, part.name()));
         HttpConnections.Found found = new HttpConnections(evidence, excess).of(part, host, in);
         if (found != null) {
             facts.addAll(found.facts());
@@ -169,7 +170,7 @@ final class RemoteText {
             facts.add(counts.figures(part));
             return new CauseDescription("MORE HTTP CALLS", host, additional(part, "exchange", sum), facts);
         }
-        if (excess.samples.computingIn(Phase.HTTP) >= StoreText.READS) {
+        if (excess.samples.areReadingResults(Phase.HTTP)) {
             return new CauseDescription(
                     "LARGE ANSWERS",
                     host,
@@ -201,12 +202,12 @@ final class RemoteText {
                         "find out why " + target + " is slow: read its own log or diagnosis" + lossy()
                                 + DelayedAcks.hint(part, excess, operations)
                                 + isNew + "; meanwhile " + meanwhile
-                                + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
+                                + Operations.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
                 facts);
     }
 
     /**
-     * Returns the operations of other threads that may be the given one and have become slower, and adds their times to
+     * Returns the slower operations of other threads, one of which can be the given operation, and adds their times to
      * the facts.
      */
     private List<OutsideWork.Operation> slowerOutside(Part part, List<String> facts) {
@@ -283,7 +284,7 @@ final class RemoteText {
                             Where.CODE,
                             "make one remote call instead of " + Math.round(sum.count())
                                     + " per call (or use a method that takes a list, a cache or parallel calls)"
-                                    + StoreText.at(operations.placeOf(Phase.RPC, part.name())) + ": " + service
+                                    + Operations.at(operations.placeOf(Phase.RPC, part.name())) + ": " + service
                                     + "; the providers answer in " + Times.millis(sum.eachNanos()) + " ms"
                                     + usuallyFewer(counts, part)),
                     facts);
@@ -297,7 +298,7 @@ final class RemoteText {
             facts.add(counts.figures(part));
             return new CauseDescription("MORE REMOTE CALLS", service, additional(part, "call", sum), facts);
         }
-        if (excess.samples.computingIn(Phase.RPC) >= StoreText.READS) {
+        if (excess.samples.areReadingResults(Phase.RPC)) {
             return new CauseDescription(
                     "LARGE ANSWERS",
                     service,
@@ -306,7 +307,7 @@ final class RemoteText {
                             "use fewer or smaller objects in the arguments and the answer of " + service
                                     + ": this process spends most of the call on writing and reading them, so the"
                                     + " provider is not the cause"
-                                    + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
+                                    + Operations.at(operations.placeOf(Phase.RPC, part.name()))),
                     facts);
         }
         return new CauseDescription(
@@ -320,7 +321,7 @@ final class RemoteText {
                                         ? "; this remote call is unusual, so also find out why calls make it now"
                                         : "")
                                 + "; meanwhile " + meanwhile(part)
-                                + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
+                                + Operations.at(operations.placeOf(Phase.RPC, part.name()))),
                 facts);
     }
 
@@ -394,7 +395,9 @@ final class RemoteText {
                 : "slower   " + slower.size() + " of " + all.size() + " endpoints";
     }
 
-    /** Returns whether the given operation stands for a remote method that became slower at all of several providers. */
+    /**
+     * Returns whether the given operation stands for a remote method that became slower at all of several providers.
+     */
     private boolean isSlowEverywhere(Part part) {
         Set<String> all = providers.all(part.name());
         return all.size() > 1 && providers.slower(part.name()).equals(all);

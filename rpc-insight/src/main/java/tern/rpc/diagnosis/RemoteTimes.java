@@ -10,12 +10,13 @@ import tern.rpc.metrics.CalledMethod;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * The present times of remote calls, by method. They include the calls of threads that serve no call, such as the
- * threads of an executor, because ledgers do not record these calls. Not thread-safe: only the diagnosis thread uses it.
+ * The current times of remote calls, by method. Calls made by threads that serve no call are included, such as the
+ * threads of an executor, because ledgers do not record these calls. Not thread-safe: only the diagnosis thread uses
+ * it.
  */
 final class RemoteTimes {
 
-    /** The weight of the last second in the mean of the present times. */
+    /** The weight of the last second in the mean of the current times. */
     private static final double WEIGHT = 0.3;
 
     private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(10);

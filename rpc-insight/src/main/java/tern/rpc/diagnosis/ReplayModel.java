@@ -19,10 +19,7 @@ final class ReplayModel {
     /** The value for an unlimited number of workers or connections. */
     static final int UNLIMITED = Integer.MAX_VALUE;
 
-    /**
-     * The maximum relative deviation of a replay from the measured time. The model is considered unreliable beyond this
-     * deviation.
-     */
+    /** The model is considered unreliable if a replay deviates from the measured time by more than this share. */
     private static final double TOLERANCE = 0.3;
 
     private static final double P99 = 0.99;
@@ -191,7 +188,7 @@ final class ReplayModel {
                     (double) calls.get(call).serviceNanos(), calls.get(call).uses()[kind] * useNanos);
         }
 
-        /** Returns how long a call works while it holds no connection. */
+        /** Returns the time for which a call works without holding a connection. */
         private double work(int call) {
             double all = calls.get(call).serviceNanos();
             return calls.get(call).uses()[kind] > 0 ? all - use(call) : all;

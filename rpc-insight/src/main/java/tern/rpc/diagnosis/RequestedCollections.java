@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Describes collections that code of the process requests by calling {@code System.gc()}. The code may belong to the
+ * Describes collections that code in the process requests by calling {@code System.gc()}. The code may belong to the
  * application, to a library, to RMI, or to the allocation of a direct buffer for which no memory is left.
  */
 final class RequestedCollections {

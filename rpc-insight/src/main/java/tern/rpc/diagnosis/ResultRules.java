@@ -57,8 +57,8 @@ final class ResultRules {
 
     /**
      * Attributes the time spent waiting for results to the work of the executor's tasks. If most of these tasks wait as
-     * well, the time is attributed to other tasks of the same executor, or to something that no stack shows. If the
-     * work of the tasks is not the reason for the wait, the wait itself stays the cause.
+     * well, the time is attributed to other tasks of the same executor, or to something that appears in no stack. If
+     * the work of the tasks is not the reason for the wait, the wait itself stays the cause.
      */
     void apply() {
         UnknownExecutors unknown = new UnknownExecutors(evidence, excess);
@@ -158,7 +158,7 @@ final class ResultRules {
     }
 
     private boolean isOverfull(PoolSnapshot pool) {
-        double usually = Math.max(1, evidence.usual().figure(BaselineUpdater.QUEUE + pool.name()));
+        double usually = Math.max(1, evidence.usual().figure(Baseline.QUEUE + pool.name()));
         return pool.active() >= pool.max() && pool.waiting() >= MUCH_LONGER * usually;
     }
 
@@ -197,8 +197,8 @@ final class ResultRules {
     /**
      * Returns whether unrelated tasks occupy the executor. Unrelated tasks occupy the executor if the calls' tasks wait
      * for a thread, and no running task executes code of the class that waits for the results. Ledgers do not record
-     * waits for the common pool, so for that pool it is enough that its queue is not empty. If the tasks that no call has
-     * submitted are counted, the count decides, because they may run code of the same class.
+     * waits for the common pool, so for that pool it is enough that its queue is not empty. If the tasks that no call
+     * has submitted are counted, the count decides, because they may run code of the same class.
      */
     private boolean isOccupiedByOthers(PoolVerdict pool, TaskSamples executor, Part wait) {
         double queued = byCause.of(new Part(Kind.POOL, pool.name()));
@@ -240,7 +240,7 @@ final class ResultRules {
         Part waiting = executor.waiting();
         boolean isFull = pool == null ? executor.isFull() : pool.pool().now().waiting() > 0;
         return waiting != null && isFull && executor.isOwnWait(waiting)
-                ? new Part(Kind.RESULT, CodeText.TASKS + name + " in " + waiting.name())
+                ? new Part(Kind.RESULT, Part.TASKS_OF + name + " in " + waiting.name())
                 : null;
     }
 }

@@ -16,9 +16,9 @@ final class RowHolderRules {
     private static final double NOTABLE = 0.1;
 
     /**
-     * Other calls wait about as long as the rows are locked. A wait shorter than this share of the operation's time does
-     * not show that the operation is slow because of the rows. The wait is then the cause only if at least this share of
-     * the late or failed calls would meet the target without it.
+     * Other calls wait about as long as the rows are locked. A wait shorter than this share of the operation's time
+     * does not show that the operation is slow because of the rows. The wait is then the cause only if at least this
+     * share of the late or failed calls would meet the target without it.
      */
     private static final double HALF = 0.5;
 

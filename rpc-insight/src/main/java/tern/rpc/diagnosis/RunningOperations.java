@@ -75,7 +75,7 @@ final class RunningOperations {
     }
 
     /**
-     * Adds the time that threads spend in a client library between operations to the operation that the same code runs.
+     * Adds the time that threads spend in a client library between operations to the operation run by the same code.
      * Without this addition, one loop in the code would appear as two causes.
      */
     private void addTimeWithin(Part operation) {

@@ -12,7 +12,7 @@ import tern.rpc.Phase;
  * @param path the stack frames of the application, the innermost first. If the thread waits for a lock, these are the
  *     frames of the last owner in the chain of lock owners, starting at the frame that acquired the lock. If the thread
  *     waits for the initialization of a class, these are the frames of the thread that initializes the class
- * @param called the method of a library or of the JDK that the application's innermost frame calls, such as {@code
+ * @param called the method of a library or of the JDK called by the application's innermost frame, such as {@code
  *     Matcher.matches}; null if there is none
  * @param doing if the thread waits for a lock, the application's innermost frame in the last owner of the lock; if it
  *     waits for the initialization of a class, the application's innermost frame in the waiting thread; otherwise null
@@ -88,7 +88,7 @@ record Sample(
                 ownersPart);
     }
 
-    /** Returns a copy of this sample with the wait that a later sample of the same call shows. */
+    /** Returns a copy of this sample with the wait in a later sample of the same call. */
     Sample waitingAs(Sample later) {
         return new Sample(
                 atNanos,

@@ -59,7 +59,7 @@ final class SampledMoments {
         }
     }
 
-    /** Adds what the threads outside of calls did. */
+    /** Adds the work of the threads outside of calls. */
     void add(long time, Work work) {
         boolean isFull = isCommonPoolFull(time);
         add(time, isFull);
@@ -72,7 +72,9 @@ final class SampledMoments {
         return known != null && known.isCommonPoolFull;
     }
 
-    /** Returns what the threads outside of calls did at the given time; null if these threads were not sampled then. */
+    /**
+     * Returns the work of the threads outside of calls at the given time; null if these threads were not sampled then.
+     */
     @Nullable
     Work workAt(long time) {
         Moment known = byTime.get(time);

@@ -244,7 +244,9 @@ final class Sampler {
         return worker.call().ledger().isEnded() || JdkLocks.isIdle(thread);
     }
 
-    /** Returns how often the thread has waited or slept so far; -1 if unknown, as for a virtual thread. */
+    /**
+     * Returns the number of times that the thread has waited or slept so far; -1 if unknown, as for a virtual thread.
+     */
     private static long waits(ThreadSnapshot thread) {
         ThreadInfo info = THREADS.getThreadInfo(thread.id());
         return info == null ? -1 : info.getWaitedCount();

@@ -14,9 +14,9 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes a database or a Redis server that does not answer any more. Several calls wait for it, and no call has got
- * an answer from it since the waiting calls began. A slow store, or one that makes some calls wait for a lock, still
- * answers other calls.
+ * Recognizes a database or Redis server that has stopped answering: several calls are waiting for it, and it has
+ * answered no call since they began to wait. A slow store, or one that makes some calls wait for a lock, still answers
+ * other calls.
  */
 final class SilentStores {
 
@@ -71,7 +71,8 @@ final class SilentStores {
     private record Waiting(EndedCall call, boolean atPool) {}
 
     /**
-     * Finds databases and Redis servers that do not answer, and attributes all waits for such a server to the server.
+     * Finds databases and Redis servers that have stopped answering, and attributes all waits for such a server to the
+     * server itself.
      */
     void apply() {
         for (Kind store : List.of(Kind.SQL, Kind.REDIS)) {
@@ -195,7 +196,7 @@ final class SilentStores {
                         || known.stream().allMatch(Statements::mayWait));
     }
 
-    /** Returns the statement that the call runs, or that ended in a timeout; null if it is unknown. */
+    /** Returns the statement that the call is running, or that ended in a timeout; null if it is unknown. */
     private @Nullable String statementOf(EndedCall call) {
         String running = statements.of(call.ledger());
         Part ended = running == null && !isRunning(call) ? FailedPeer.longest(call, Phase.SQL) : null;
@@ -208,7 +209,7 @@ final class SilentStores {
                 .flatMap(counted -> counted.call().ledger().named().stream())
                 .filter(entry -> PeerKinds.of(entry.kind()) == Kind.REDIS)
                 .map(NamedTimes.Entry::name)
-                .anyMatch(name -> RedisText.isBlocking(name) || RedisText.stopsServer(name));
+                .anyMatch(name -> RedisCommands.isBlocking(name) || RedisCommands.stopsServer(name));
     }
 
     /**
@@ -250,7 +251,7 @@ final class SilentStores {
         }
     }
 
-    /** Returns text that says how long no answer has come. */
+    /** Returns text that says how long the store has not answered. */
     private static String since(@Nullable Long answered, List<Waiting> waiting) {
         long now = waiting.get(0).call.endedNanos();
         for (Waiting one : waiting) {

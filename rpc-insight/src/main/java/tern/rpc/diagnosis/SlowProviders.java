@@ -8,8 +8,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Finds out at which of its providers a remote method became slower. If it became slower at all of them, the reason lies
- * in something that they share, such as a database, or in the requests.
+ * Finds out at which of its providers a remote method became slower. If it became slower at all of them, the reason
+ * lies in something that they share, such as a database, or in the requests.
  */
 final class SlowProviders {
 
@@ -41,8 +41,8 @@ final class SlowProviders {
     }
 
     /**
-     * Like {@link #all}, for the providers at which late or failed calls to this method take longer than usual. Returns an
-     * empty set if no usual time of the method is known.
+     * Like {@link #all}, for the providers at which late or failed calls to this method take longer than usual. Returns
+     * an empty set if no usual time of the method is known.
      */
     Set<String> slower(String method) {
         Set<String> slower = operations.usualNamed(Phase.RPC, method) < 0 ? new TreeSet<>() : all(method);

@@ -73,7 +73,7 @@ final class StackReader {
 
     private StackReader() {}
 
-    /** Returns what the thread is doing. A thread that does not wait is considered to be computing. */
+    /** Returns the thread's activity or wait. A thread that does not wait is considered to be computing. */
     static Part read(ThreadSnapshot thread) {
         String initialized = initialized(thread);
         if (initialized != null) {
@@ -255,7 +255,7 @@ final class StackReader {
     }
 
     /**
-     * Returns the method that the application's innermost frame calls, as simple class name and method name. Returns
+     * Returns the method called by the application's innermost frame, as simple class name and method name. Returns
      * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
      * of a framework. If there is specific advice for a method further inside, returns that method. An inner method
      * says more about the cause, because the method that the application calls directly often has several uses. If a

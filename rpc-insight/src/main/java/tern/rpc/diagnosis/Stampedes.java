@@ -32,18 +32,15 @@ final class Stampedes {
     private static final int MIN_BURSTS = 2;
 
     /**
-     * The maximum mean number of executions of the operation in a usual call. Usual calls find the entry in the cache,
-     * so they rarely run the operation that loads it.
+     * A usual call runs the operation at most this many times on average. Usual calls find the entry in the cache, so
+     * they rarely run the operation that loads it.
      */
     private static final double RARELY = 0.5;
 
     /** At most this share of the calls that meet the target run the operation. */
     private static final double SELDOM = 0.2;
 
-    /**
-     * The minimum number of recorded calls that met the target. Fewer calls do not show whether such calls run the
-     * operation.
-     */
+    /** Fewer recorded calls that met the target do not show whether such calls run the operation. */
     private static final int MIN_GOOD = 8;
 
     /** A usual operation of at least this duration is recorded by name in calls that met the target. */
@@ -198,7 +195,7 @@ final class Stampedes {
                         "let one call load a missing entry of the cache while the others wait for it or get the"
                                 + " previous value (@Cacheable(sync = true), a loading cache with refreshAfterWrite,"
                                 + " or one lock for each"
-                                + " key)" + StoreText.at(operations.placeOf(phase, part.name())) + ": "
+                                + " key)" + Operations.at(operations.placeOf(phase, part.name())) + ": "
                                 + found.text()
                                 + ": " + part.name() + "; a different pool size does not help"),
                 facts);
@@ -252,8 +249,8 @@ final class Stampedes {
     }
 
     /**
-     * Returns whether few of the calls that met the target ran this operation. Only methods whose late or failed calls ran
-     * it are considered. A frequent operation that stalls now and then is no stampede.
+     * Returns whether few of the calls that met the target ran this operation. Only methods whose late or failed calls
+     * ran it are considered. A frequent operation that stalls now and then is no stampede.
      */
     private boolean isRareInGood(Phase phase, String name) {
         Set<String> methods = counts.methodsThatRun(phase, name).keySet();
@@ -289,7 +286,7 @@ final class Stampedes {
         long without = good.stream()
                 .filter(call -> !ran(call, phase, name) && recorded.stream().anyMatch(burst -> burst.meets(call)))
                 .count();
-        return CallRecords.ONE_IN * without
+        return EndedCall.ONE_IN * without
                 > recorded.stream().mapToInt(Burst::calls).sum();
     }
 

@@ -10,7 +10,7 @@ import tern.rpc.pool.ApplicationFrames;
 import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.StoreNames;
 
-/** Recognizes from the text of a statement which table and which locks it uses. */
+/** Recognizes a statement's table and locks from its text. */
 final class Statements {
 
     private static final String COMMIT = "commit";
@@ -26,7 +26,7 @@ final class Statements {
 
     private static final Pattern NAMED_LOCKS = Pattern.compile("advisory_(?:xact_)?lock|\\bget_lock\\s*\\(|dbms_lock");
 
-    /** Matches the phrases with which a statement locks the rows that it reads. */
+    /** Matches SQL clauses that lock the selected rows, such as FOR UPDATE. */
     private static final List<String> LOCKING_READS = List.of(
             "for update",
             "for no key update",
@@ -68,7 +68,7 @@ final class Statements {
                 || LOCKING_READS.stream().anyMatch(statement::contains);
     }
 
-    /** Returns whether a statement in lower case only adds new rows, and changes no row that exists. */
+    /** Returns whether a statement in lower case only adds new rows, and changes no existing row. */
     static boolean addsRows(String statement) {
         return statement.startsWith("insert")
                 && !statement.contains("on conflict")

@@ -21,12 +21,6 @@ import tern.rpc.pool.StoreNames;
 /** Describes causes in databases. */
 final class StoreText {
 
-    /**
-     * An operation's result is considered large if the thread is running, rather than waiting for the server, in at
-     * least this share of the operation's samples.
-     */
-    static final double READS = 0.5;
-
     private static final int MIN_ROW_LOOKS = 3;
 
     /**
@@ -95,7 +89,7 @@ final class StoreText {
         if (rows != null) {
             facts.add(rows);
         }
-        CauseDescription deadlock = new Deadlocks(excess, operations).of(text, at(place), facts);
+        CauseDescription deadlock = new Deadlocks(excess, operations).of(text, Operations.at(place), facts);
         boolean repeats = counts.areMany(part.kind(), part.name()) || counts.areMore(part);
         if (deadlock != null && repeats) {
             return deadlock;
@@ -108,7 +102,7 @@ final class StoreText {
                             Where.STATEMENT,
                             "run one statement instead of " + Math.round(sum.count()) + " per call (join, IN list or"
                                     + " batch)"
-                                    + at(place) + ": " + text + RemoteText.usuallyFewer(counts, part)
+                                    + Operations.at(place) + ": " + text + RemoteText.usuallyFewer(counts, part)
                                     + "; a different pool size does not help"),
                     facts);
         }
@@ -149,34 +143,40 @@ final class StoreText {
                     Change.of(
                             Where.STATEMENT,
                             "read fewer rows by this statement: use pages (limit, Pageable), a narrower condition, or"
-                                    + " fewer columns" + at(place) + ": it returns " + results.text(part) + ": " + text
+                                    + " fewer columns" + Operations.at(place) + ": it returns " + results.text(part)
+                                    + ": " + text
                                     + "; a different pool size does not help"),
                     facts);
         }
         DatabaseLocks locks = new DatabaseLocks(operations, pools);
-        DatabaseLocks.Found together = locks.find(text, at(place));
+        DatabaseLocks.Found together = locks.find(text, Operations.at(place));
         if (together != null) {
             facts.addAll(together.facts());
             HeldRows.Found found = together.isHolderUnknown() ? heldWhile(locks.slowWith(text)) : null;
             return found == null
                     ? new CauseDescription(together.kind(), together.name(), together.change(), facts)
-                    : lock(together.kind(), together.name(), found, text + at(place), facts);
+                    : lock(together.kind(), together.name(), found, text + Operations.at(place), facts);
         }
         if (StoreNames.without(text).equals("commit")) {
             return new CauseDescription(
                     "SLOW COMMIT",
                     text,
-                    Change.of(Where.PEER, DatabaseLocks.CHECK + "; run fewer transactions per call" + at(place)),
+                    Change.of(
+                            Where.PEER,
+                            DatabaseLocks.CHECK + "; run fewer transactions per call" + Operations.at(place)),
                     facts);
         }
         HeldRows.Found found = Statements.writes(text.toLowerCase(Locale.ROOT)) ? heldWhile(Set.of(text)) : null;
         if (found != null) {
-            return lock("ROW LOCK", text, found, text + at(place), facts);
+            return lock("ROW LOCK", text, found, text + Operations.at(place), facts);
         }
         String holder = holderOfRow(text);
         if (holder != null) {
             return new CauseDescription(
-                    "ROW LOCK", text, Change.of(Where.CODE, holder + "; waiting: " + text + at(place)), facts);
+                    "ROW LOCK",
+                    text,
+                    Change.of(Where.CODE, holder + "; waiting: " + text + Operations.at(place)),
+                    facts);
         }
         double running = new RunningStatements(pools.values()).meanNanos(excess, text);
         if (running > sum.eachNanos()) {
@@ -191,7 +191,7 @@ final class StoreText {
                             Where.PEER,
                             "shorten the transaction that holds the row: " + DatabaseLocks.elsewhere(text)
                                     + "; if no session holds it, check the plan or a trigger of this"
-                                    + " statement" + at(place) + ": "
+                                    + " statement" + Operations.at(place) + ": "
                                     + text
                                     + "; a different pool size does not help"),
                     facts);
@@ -231,7 +231,7 @@ final class StoreText {
                 all);
     }
 
-    /** Describes the statement of a thread that serves no call, for whose result calls wait. */
+    /** Describes a statement for whose result calls wait, and which is run by a thread that serves no call. */
     private CauseDescription outside(Part part, OutsideStatements.Found outside) {
         String text = outside.statement();
         String line = excess.samples.shownLineOf(part);
@@ -287,7 +287,7 @@ final class StoreText {
 
     private static String moreRowsAtOnce(String text, @Nullable String place) {
         return "check this statement's plan and indexes, read fewer rows, or set a larger fetch size"
-                + " (Statement.setFetchSize, hibernate.jdbc.fetch_size)" + at(place) + ": " + text
+                + " (Statement.setFetchSize, hibernate.jdbc.fetch_size)" + Operations.at(place) + ": " + text
                 + "; a different pool size does not help";
     }
 
@@ -296,11 +296,11 @@ final class StoreText {
         String isNew = counts.areNew(part)
                 ? "; calls do not usually run it, so also find out why they run it now (new code" + keeps + ")"
                 : "";
-        if (excess.samples.computingIn(Phase.SQL) >= READS) {
+        if (excess.samples.areReadingResults(Phase.SQL)) {
             LargeResults results = new LargeResults(evidence, excess, operations);
             String rows = results.fact(part) == null ? "" : " (" + results.text(part) + ")";
             return "read fewer rows or columns, or read in pages, because this statement returns much data" + rows
-                    + at(place) + ": " + text + isNew + "; a different pool size does not help";
+                    + Operations.at(place) + ": " + text + isNew + "; a different pool size does not help";
         }
         String locks = Statements.writes(text.toLowerCase(Locale.ROOT))
                 ? ", a trigger of its table, or the lock that it waits for"
@@ -310,11 +310,12 @@ final class StoreText {
                 ? "the types of its parameters (a number compared with text uses no index), "
                 : "";
         if (part.name().isEmpty()) {
-            return "check the statements of these calls: their plans, their indexes, the number of rows" + at(place)
+            return "check the statements of these calls: their plans, their indexes, the number of rows"
+                    + Operations.at(place)
                     + ": no single statement takes most of the time; a different pool size does not help";
         }
-        return "check this statement: its plan, its indexes, " + types + "the number of rows" + locks + at(place) + ": "
-                + text + values + isNew + "; a different pool size does not help";
+        return "check this statement: its plan, its indexes, " + types + "the number of rows" + locks
+                + Operations.at(place) + ": " + text + values + isNew + "; a different pool size does not help";
     }
 
     /**
@@ -435,10 +436,6 @@ final class StoreText {
             }
         }
         return false;
-    }
-
-    static String at(@Nullable String place) {
-        return place == null ? "" : " in " + place;
     }
 
     /** Returns whether at least half of the samples taken during the given statement show a wait for the next rows. */

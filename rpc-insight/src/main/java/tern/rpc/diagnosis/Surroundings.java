@@ -19,8 +19,8 @@ public interface Surroundings {
     List<PoolSource> pools();
 
     /**
-     * Returns when each data source and each Redis server last answered, by name. A kind of store with only one
-     * instance is omitted.
+     * Returns the time at which each data source and each Redis server last answered, by name. A kind of store with
+     * only one instance is omitted.
      */
     default Map<String, Long> answers() {
         return Map.of();
@@ -39,7 +39,7 @@ public interface Surroundings {
         return List.of();
     }
 
-    /** Returns how log lines reach their appenders. */
+    /** Returns the logging mode, which says whether calling threads write log lines themselves, and why. */
     default LoggingMode logging() {
         return LoggingMode.ASYNCHRONOUS;
     }

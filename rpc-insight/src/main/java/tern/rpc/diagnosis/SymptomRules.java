@@ -10,8 +10,8 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Attributes the time of symptoms to their causes: the time of a wait goes to the work that the call waited for. The
- * order of the rules matters, because a later rule may move time again that an earlier rule has already moved.
+ * Attributes the time of symptoms to their causes: the time of a wait goes to the awaited work. The order of the rules
+ * matters, because a later rule may move time again that an earlier rule has already moved.
  */
 final class SymptomRules {
 
@@ -148,7 +148,10 @@ final class SymptomRules {
             if (elsewhere) {
                 continue;
             }
-            if (waits || (part.kind() == Kind.REDIS && !part.equals(command) && !RedisText.stopsServer(part.name()))) {
+            if (waits
+                    || (part.kind() == Kind.REDIS
+                            && !part.equals(command)
+                            && !RedisCommands.stopsServer(part.name()))) {
                 String waited = verdict != null ? verdict.resource() : part.name();
                 byCause.pour(part, one, TimesByCause.WAIT_FOR + (waited.isEmpty() ? "other commands" : waited));
             }

@@ -14,7 +14,7 @@ import tern.rpc.pool.PoolKind;
  */
 final class TaskRules {
 
-    /** The minimum number of samples of busy threads that are needed to find out what an executor's tasks wait for. */
+    /** Fewer samples of busy threads do not show what an executor's tasks wait for. */
     private static final int MIN_BUSY = 2;
 
     /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */
@@ -69,10 +69,10 @@ final class TaskRules {
     }
 
     /**
-     * Returns what the tasks wait for in at least half of the samples; empty if they do not mostly wait. Tasks that wait
-     * for other tasks of their executor fill its queue, because the other tasks get no thread. Unrelated
-     * tasks may occupy the executor while they run operations. Unrelated tasks need a separate executor. Therefore
-     * operations are returned only if the tasks belong to the waiting calls and take longer than usual.
+     * Returns the waits that at least half of the samples of the tasks show; empty if the tasks do not mostly wait.
+     * Tasks that wait for other tasks of their executor fill its queue, because the other tasks get no thread.
+     * Operations are returned only if the tasks belong to the waiting calls and take longer than usual. If unrelated
+     * tasks occupy the executor with operations, these tasks need a separate executor.
      */
     private Times reasons(PoolVerdict executor, TaskSamples tasks) {
         Times waits = new Times();

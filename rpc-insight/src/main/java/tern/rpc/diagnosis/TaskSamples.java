@@ -11,7 +11,7 @@ import tern.rpc.pool.ApplicationCode;
 /** The samples of threads that serve no call: of one executor's threads, or of other threads with a common name. */
 final class TaskSamples {
 
-    /** The minimum number of samples of busy threads that are needed to assess their waits. */
+    /** The waits of busy threads are assessed only from at least this number of samples. */
     static final int MIN_BUSY = 4;
 
     /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */
@@ -34,7 +34,7 @@ final class TaskSamples {
     private final Times ownWaits = new Times();
     // for each activity of the tasks, the method that the application's innermost frame called in the last sample
     final Map<Part, String> called = new HashMap<>();
-    // for each lock that the tasks wait for, the work of its owner in the last sample
+    // for each awaited lock, the work of its owner in the last sample
     final Map<Part, LockOwner> lockOwners = new HashMap<>();
     // for each application class, the number of sampled task stacks that contain it
     final Map<String, Integer> classes = new HashMap<>();
@@ -197,8 +197,8 @@ final class TaskSamples {
     }
 
     /**
-     * Returns where most of the tasks come from, for example {@code submitted in Orders.all}. The method that submits a
-     * task is known if the task is a lambda. Returns an empty string if there are no samples.
+     * Returns text that says where most of the tasks come from, for example {@code submitted in Orders.all}. The method
+     * that submits a task is known if the task is a lambda. Returns an empty string if there are no samples.
      */
     String origin() {
         return origins.entrySet().stream()
@@ -289,7 +289,7 @@ final class TaskSamples {
      */
     record LockOwner(StackTraceElement line, Part.Kind work) {
 
-        /** Returns the owner of the lock that the thread waits for; null if it is unknown. */
+        /** Returns the owner of the lock for which the thread waits; null if it is unknown. */
         static @Nullable LockOwner of(ThreadSnapshot thread) {
             ThreadSnapshot owner = StackReader.lastOwner(thread);
             List<StackTraceElement> path = owner == null ? List.of() : StackReader.holderPath(thread);

@@ -31,13 +31,13 @@ final class TaskWatch {
     private static final int MAX_THREADS = 96;
     private static final int MAX_EXECUTORS = 32;
 
-    /** The minimum number of samples of threads that likely hold a lock. */
+    /** Threads are considered likely holders of a lock only if at least this number of samples shows them. */
     private static final int MIN_HOLDING = 3;
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
      * The interval after which the weight of all earlier samples is halved. Older samples may come from an earlier
-     * period of late calls with another cause.
+     * period of late calls with a different cause.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -150,7 +150,7 @@ final class TaskWatch {
         return known != null && known.busy > 0;
     }
 
-    /** Returns what the threads outside of calls did at each moment at which the threads of calls were sampled. */
+    /** Returns the work of the threads outside of calls at each moment at which the threads of calls were sampled. */
     SampledMoments moments() {
         return moments;
     }
@@ -262,12 +262,16 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the name of the executor or of the threads that most likely work on the result that a thread waits for.
-     * The first choice is an executor whose tasks run code of the class in which the thread waits. The second choice is
-     * the only executor with tasks, if its threads are mostly busy and there is evidence that its tasks complete the
-     * result. The common pool needs no such evidence, because it mostly runs tasks of calls. No evidence is needed
-     * either if an asynchronous method waits without a thread. The third choice is a group of threads outside of
-     * executors that often run code of the class in which the thread waits. Returns null if there is none of these.
+     * Returns the name of the executor or thread group that most likely computes the result for which a thread waits;
+     * null if there is none. The first of the following is chosen:
+     *
+     * <ol>
+     * <li>An executor whose tasks run code of the class in which the thread waits.
+     * <li>The only executor with tasks, if its threads are mostly busy and there is evidence that its tasks complete
+     * the result. No evidence is needed for the common pool, because it mostly runs tasks of calls, or if an
+     * asynchronous method waits without a thread.
+     * <li>A group of threads outside of executors that often run code of the class in which the thread waits.
+     * </ol>
      *
      * @param line the thread's waiting frame; null if an asynchronous method waits without a thread
      * @param isConnected returns whether there is evidence that an executor's tasks complete the awaited result
@@ -346,7 +350,7 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the tasks or threads outside of calls that most likely hold the lock that a call waits for. The likely
+     * Returns the tasks or threads outside of calls that most likely hold the lock for which a call waits. The likely
      * holders run code of the class in which the call waits, and do not wait for a lock themselves. Tasks that sleep
      * come last. A single sample is not sufficient, because other methods of the class may not use the lock.
      *

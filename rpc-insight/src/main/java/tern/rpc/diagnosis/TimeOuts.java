@@ -17,12 +17,6 @@ import tern.rpc.diagnosis.Part.Kind;
 /** Describes timeouts that end calls although their work takes no longer than usual. */
 final class TimeOuts {
 
-    /** An operation took about its usual time if it took at most this multiple of its usual time. */
-    static final double AS_USUAL = 1.3;
-
-    /** An operation took longer than usual if it took more than this multiple of its usual time. */
-    static final double NOTABLE = 1.1;
-
     /**
      * A timeout between the usual time and the time of the slowest tenth ends at most this share of the operations. If
      * the timeout ends a larger share of the operations, the operation has become slower.
@@ -151,7 +145,8 @@ final class TimeOuts {
      * after timeouts takes longer, although no single attempt took longer than usual.
      */
     private boolean isNoReason(EndedCall call, Part part) {
-        if (call.tookNanos() <= Math.max((double) excess.targetNanos(), AS_USUAL * usualNanos(call.method()))) {
+        if (call.tookNanos()
+                <= Math.max((double) excess.targetNanos(), Baseline.AS_USUAL * usualNanos(call.method()))) {
             return true;
         }
         Phase phase = Operations.phase(part.kind());
@@ -159,10 +154,10 @@ final class TimeOuts {
                 phase == null ? new Operations.Sum(0, 0) : RepeatedOperations.attempts(call, phase, part.name());
         return phase != null
                 && attempts.count() > 1
-                && attempts.eachNanos() <= AS_USUAL * operations.usualNamed(phase, part.name());
+                && attempts.eachNanos() <= Baseline.AS_USUAL * operations.usualNamed(phase, part.name());
     }
 
-    /** Returns how long calls to the given method usually take; 0 if unknown. */
+    /** Returns the usual time of calls to the given method; 0 if unknown. */
     private double usualNanos(String method) {
         return usualNanos.computeIfAbsent(method, name -> {
             Times usual = excess.usualOf(name);
@@ -190,7 +185,7 @@ final class TimeOuts {
                 List.of(deadlines(failed)));
     }
 
-    /** Returns how long the calls ran until their timeout, and how long they usually take. */
+    /** Returns text with the time after which the calls timed out, and with their usual time. */
     private static String times(Failed failed) {
         return "end after " + Times.millis(failed.eachNanos) + " ms"
                 + (failed.usualNanos <= 0 ? "" : ", and usually take " + Times.millis(failed.usualNanos) + " ms");
@@ -248,13 +243,13 @@ final class TimeOuts {
         return tooShort(part, phase, failed, timeout, times, answers);
     }
 
-    /** Returns how long the operation takes in the slowest tenth of the usual calls; not positive if unknown. */
+    /** Returns the time of the operation in the slowest tenth of the usual calls; not positive if unknown. */
     private double slowEach(Part part, double usualCount) {
         return excess.slowUsual(Operations.only(part)) / usualCount;
     }
 
     /**
-     * Returns how long the operation took in the calls that its timeout did not end.
+     * Returns the times of the operation in the calls that were not ended by its timeout.
      *
      * @param good some of the calls that met the target. If the usual times are unknown, the timeout is most likely as
      *     old as the application, so earlier calls count as well
@@ -294,7 +289,10 @@ final class TimeOuts {
                         : List.of());
     }
 
-    /** Returns where the time limit is set: the property, or the line that stops waiting; empty if it is unknown. */
+    /**
+     * Returns the place where the time limit is set: the property, or the line that stops waiting; empty if it is
+     * unknown.
+     */
     private String setBy(Phase phase, Failed failed, double timeout) {
         String limit = limit(failed.ended);
         if (!limit.isEmpty()) {
@@ -324,17 +322,19 @@ final class TimeOuts {
      * expected from their usual times.
      *
      * @param usually the usual time of one operation
-     * @param usualCount how many operations with the same name a call usually runs
+     * @param usualCount the usual number of operations with the same name per call
      */
     private boolean isSlower(
             Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {
         double slow = slowEach(part, usualCount);
-        boolean isMuchLonger = timeout > AS_USUAL * usually;
+        boolean isMuchLonger = timeout > Baseline.AS_USUAL * usually;
         // Repeated attempts add up to a long time in slow calls, although no attempt takes that long.
         boolean isWithinSlow = timeout <= slow && !areAttempts(part);
         boolean isLong = (isMuchLonger && !isWithinSlow)
-                || (slow > 0 && timeout > NOTABLE * usually && timeout > NOTABLE * slow);
-        if (isLong || (answers.areEnough() && answers.meanNanos() > AS_USUAL * usually)) {
+                || (slow > 0
+                        && timeout > Baseline.SLOWER_THAN_USUAL * usually
+                        && timeout > Baseline.SLOWER_THAN_USUAL * slow);
+        if (isLong || (answers.areEnough() && answers.meanNanos() > Baseline.AS_USUAL * usually)) {
             return true;
         }
         double expected = timeout <= usually ? 1 : slow > 0 && timeout > slow ? FEW : isMuchLonger ? SOME : MOST;
@@ -346,7 +346,7 @@ final class TimeOuts {
         return ended != null && Operations.only(part).test(ended);
     }
 
-    /** Returns how many operations with the given name a call usually runs. */
+    /** Returns the usual number of operations with the given name per call. */
     private double usualCount(Part part, double usually, Failed failed) {
         double nanos = failed.ended.stream()
                 .map(call -> excess.usualOf(call.method()))

@@ -10,7 +10,7 @@ import tern.rpc.NamedTimes;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Finds the asynchronous operation that late or failed calls waited for, and that was still running when these calls
+ * Finds the asynchronous operation for which late or failed calls waited, and which was still running when these calls
  * ended. Instead of an operation, calls may also have waited for a task that was still waiting for a thread of its
  * executor.
  */

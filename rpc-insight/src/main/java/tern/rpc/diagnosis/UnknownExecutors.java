@@ -109,7 +109,8 @@ final class UnknownExecutors {
 
     /**
      * Returns the wait for a thread of the given executor. The threads of the executor must be busy while calls wait,
-     * mostly with code of classes other than the waiting class. Returns null if they are not, if ledgers record waits for executors, or if the processors are saturated.
+     * mostly with code of classes other than the waiting class. Returns null if they are not, if ledgers record waits
+     * for executors, or if the processors are saturated.
      *
      * @param threads the common name of the executor's threads, which worked in nearly all samples of the wait
      * @param wait the calls' wait for a result of the executor
@@ -177,7 +178,7 @@ final class UnknownExecutors {
 
     /**
      * Returns the number of threads that is enough for the usual number of calls; -1 if it is not larger than the
-     * present number.
+     * current number.
      */
     private int wantedThreads(TaskSamples executor, Part wait) {
         Waiting calls = waiting(wait);
@@ -205,7 +206,7 @@ final class UnknownExecutors {
     }
 
     /**
-     * Recommends a change for the executor whose threads the calls wait for.
+     * Recommends a change for the executor for whose threads the calls wait.
      *
      * @param part the wait of calls for a thread of the executor
      * @param symptoms the waits for results that the wait for a thread causes
@@ -247,7 +248,7 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns the evidence about the executor whose threads the calls wait for, one fact per short line.
+     * Returns the evidence about the executor for whose threads the calls wait, one fact per short line.
      *
      * @param part the wait of calls for a thread of the executor
      * @param symptoms the waits for results that the wait for a thread causes
@@ -279,7 +280,7 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns where an unmeasured executor is found, and where its tasks come from, one fact per short line.
+     * Returns the place of an unmeasured executor and the origin of its tasks, one fact per short line.
      *
      * @param waiting the stack frame in which calls wait for the tasks; null if it is unknown
      */

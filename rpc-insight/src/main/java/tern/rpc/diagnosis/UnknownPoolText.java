@@ -41,7 +41,7 @@ final class UnknownPoolText {
             return Change.of(
                     Where.CODE,
                     "use shorter tasks or more threads for " + name
-                            + (part.name().equals(ExecutorNames.REACTOR) ? " (" + ExecutorText.ELASTIC_SIZE + ")" : "")
+                            + (part.name().equals(ExecutorNames.REACTOR) ? " (" + ExecutorNames.ELASTIC_SIZE + ")" : "")
                             + mostly + ": tasks of calls wait"
                             + (waited > 0 ? " " + wait : "")
                             + " for a thread, and the number of threads is unknown");

@@ -108,8 +108,8 @@ final class UsualOperations {
     }
 
     /**
-     * Returns how many operations of the given kind a call to one of the given methods usually runs; -1 if unknown.
-     * Ignores methods whose usual number is unknown, if they have few of the calls.
+     * Returns the usual number of operations of the given kind per call to one of the given methods; -1 if unknown.
+     * Ignores methods whose usual number is unknown if they receive few of the calls.
      *
      * @param methods the called methods, with their numbers of calls
      */

@@ -16,10 +16,7 @@ import tern.rpc.Phase;
  */
 final class UsualOwnTimes {
 
-    /**
-     * The minimum number of samples of calls to a method that met the latency target. Fewer samples do not show how the
-     * calls spend their time.
-     */
+    /** Fewer samples of a method's calls that met the latency target do not show how the calls spend their time. */
     private static final int MIN_LOOKS = 8;
 
     private static final UsualOwnTimes UNKNOWN = new UsualOwnTimes(Map.of());
@@ -64,8 +61,8 @@ final class UsualOwnTimes {
     }
 
     /**
-     * Returns the extra time of calls by activity or wait outside of operations. If it is unknown how the usual time
-     * passes, divides the extra time in proportion to the whole time.
+     * Returns the extra time of calls by activity or wait outside of operations. If it is unknown how the usual time is
+     * divided, divides the extra time in proportion to the whole time.
      *
      * @param mean the mean time of late or failed calls by activity or wait
      * @param usualNanos the usual time outside of operations

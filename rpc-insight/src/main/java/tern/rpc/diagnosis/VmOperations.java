@@ -16,6 +16,12 @@ import javax.management.ObjectName;
  */
 final class VmOperations {
 
+    /**
+     * Only JVM operations of at least this duration can be the reason for a pause of the process. Shorter pauses are
+     * not measured.
+     */
+    static final double MIN_PAUSE_NANOS = 20e6;
+
     private static final double KEPT_SECONDS = 60;
 
     /**
@@ -78,8 +84,8 @@ final class VmOperations {
     }
 
     /**
-     * Returns how long each operation has stopped all threads since the given time, in nanoseconds. The given time is
-     * in seconds after the start of the JVM.
+     * Returns the time for which each operation has stopped all threads since the given time, in nanoseconds. The given
+     * time is in seconds after the start of the JVM.
      *
      * @param minNanos the minimum duration; shorter operations are ignored, because many short pauses are not one long
      *     pause

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 
-/** Distinguishes web requests that an application refuses from requests that fail for another reason. */
+/** Distinguishes web requests that are refused by an application from requests that fail for other reasons. */
 public final class WebRefusals {
 
     private WebRefusals() {}

@@ -17,7 +17,7 @@ final class WorkerRules {
     private static final double FULL = 0.8;
 
     /** The refusal reasons caused by limits other than the number of workers. */
-    private static final Set<String> LIMITS = Set.of("method", "connection", Ranking.UNREAD);
+    private static final Set<String> LIMITS = Set.of("method", "connection", Part.UNREAD);
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -72,7 +72,7 @@ final class WorkerRules {
         return part.kind() != Kind.QUEUE;
     }
 
-    /** Returns how long a late or failed call usually occupies a worker; 0 if unknown. */
+    /** Returns the usual time for which a late or failed call occupies a worker; 0 if unknown. */
     private double usualService() {
         double sum = 0;
         int all = 0;
@@ -87,7 +87,7 @@ final class WorkerRules {
     }
 
     private double workers() {
-        ObservedPool pool = WorkerText.pool(evidence);
+        ObservedPool pool = evidence.workers();
         return pool == null ? 0 : pool.now().max();
     }
 
@@ -102,6 +102,6 @@ final class WorkerRules {
 
     /** Returns whether a call that was refused for the given reason found no free worker. */
     static boolean isForWorkers(String reason) {
-        return !LIMITS.contains(reason) && !reason.startsWith(Ranking.STATUS);
+        return !LIMITS.contains(reason) && !reason.startsWith(Part.STATUS);
     }
 }

@@ -1,14 +1,12 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
-import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -40,7 +38,7 @@ final class WorkerText {
     WorkerText(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
-        this.pool = pool(evidence);
+        this.pool = evidence.workers();
         this.perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
         this.usuallyPerSecond = evidence.usual().figure("calls");
         this.more = new MoreCalls(evidence, excess).method();
@@ -111,18 +109,10 @@ final class WorkerText {
         return busy >= FULL * pool.now().max() ? moreWorkers(pool.now()) : bursts();
     }
 
-    /** Returns the workers that calls wait for. A process may have workers of several servers. */
-    static @Nullable ObservedPool pool(Evidence evidence) {
-        return evidence.pools().stream()
-                .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
-                .max(Comparator.comparingInt(pool -> pool.now().waiting()))
-                .orElse(null);
-    }
-
     /**
      * Returns a number of workers that lets the replayed calls meet the target; null if there is none.
      *
-     * @param busy the mean number of workers that the present calls need
+     * @param busy the mean number of workers that the current calls need
      */
     private Remedy.@Nullable Size size(ObservedPool workers, double busy) {
         double room = evidence.targetNanos() - serviceNanos;

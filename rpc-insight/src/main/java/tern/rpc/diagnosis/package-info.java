@@ -1,7 +1,7 @@
 /**
  * Finds out why calls miss their latency target. This package breaks the time of late calls down into activities and
- * waits. Waits are attributed to the work that the calls waited for, and the causes are ranked by the time that they
- * cost. Of the RPC classes, this package uses only the call ledger.
+ * waits. Waits are attributed to the awaited work, and the causes are ranked by the time that they cost. Of the RPC
+ * classes, this package uses only the call ledger.
  */
 @NullMarked
 package tern.rpc.diagnosis;

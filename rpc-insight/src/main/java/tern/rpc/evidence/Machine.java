@@ -86,17 +86,17 @@ public record Machine(
      * @param limitHits the number of allocations that reached the limit
      * @param throttled the number of allocations that were slowed down at {@code memory.high}
      * @param majorFaults the number of pages of this process that had to be read from a disk
-     * @param swapInBytes the number of bytes that the whole machine swapped in
+     * @param swapInBytes the number of bytes swapped in by the whole machine
      */
     public record Memory(
             long limitBytes, long usedBytes, long limitHits, long throttled, long majorFaults, long swapInBytes) {}
 
     /**
-     * The number of bytes that this process read from and wrote to devices. Bytes served by the page cache are not
+     * The number of bytes read from and written to devices by this process. Bytes served by the page cache are not
      * counted.
      *
-     * @param allReadBytes the number of bytes that the whole machine read from devices
-     * @param allWrittenBytes the number of bytes that the whole machine wrote to devices
+     * @param allReadBytes the number of bytes read from devices by the whole machine
+     * @param allWrittenBytes the number of bytes written to devices by the whole machine
      */
     public record Disk(long readBytes, long writtenBytes, long allReadBytes, long allWrittenBytes) {}
 

@@ -9,12 +9,12 @@ import tern.rpc.evidence.Machine.Quota.Level;
  */
 public record MachineSecond(Machine from, Machine to, long nanos) {
 
-    /** The number of processors that this process kept busy. */
+    /** The number of processors kept busy by this process. */
     public double ownCpuProcessors() {
         return perNano(from.processors().ownNanos(), to.processors().ownNanos());
     }
 
-    /** The number of processors that all processes together kept busy. */
+    /** The number of processors kept busy by all processes together. */
     public double busyProcessors() {
         double user = perNano(from.processors().userNanos(), to.processors().userNanos());
         double low = lowPriorityProcessors();
@@ -22,12 +22,12 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return user < 0 || low < 0 || system < 0 ? -1 : user + low + system;
     }
 
-    /** The number of processors that threads with a nice value above 0 kept busy in user mode. */
+    /** The number of processors kept busy in user mode by threads with a nice value above 0. */
     public double lowPriorityProcessors() {
         return perNano(from.processors().lowPriorityNanos(), to.processors().lowPriorityNanos());
     }
 
-    /** The number of processors that other processes kept busy. */
+    /** The number of processors kept busy by other processes. */
     public double otherCpuProcessors() {
         double busy = busyProcessors();
         double own = ownCpuProcessors();
@@ -42,12 +42,12 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return quota > 0 ? Math.min(quota, affinity) : affinity;
     }
 
-    /** The share of the time that other virtual machines on the same host took from this machine. */
+    /** The share of the time taken from this machine by other virtual machines on the same host. */
     public double stealShare() {
         return ofMachine(delta(from.processors().stealNanos(), to.processors().stealNanos()));
     }
 
-    /** The time that other virtual machines took, as a share of the processor time that this machine needed. */
+    /** The time taken by other virtual machines, as a share of the processor time needed by this machine. */
     public double stealShareOfDemand() {
         long user = delta(from.processors().userNanos(), to.processors().userNanos());
         long low = delta(from.processors().lowPriorityNanos(), to.processors().lowPriorityNanos());
@@ -105,7 +105,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return perSecond(from.memory().majorFaults(), to.memory().majorFaults());
     }
 
-    /** The number of bytes per second that the machine swapped in. */
+    /** The number of bytes per second swapped in by the machine. */
     public double swapInPerSecond() {
         return perSecond(from.memory().swapInBytes(), to.memory().swapInBytes());
     }
@@ -114,7 +114,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return perSecond(from.disk().readBytes(), to.disk().readBytes());
     }
 
-    /** The number of bytes per second that other processes read from and wrote to devices. */
+    /** The number of bytes per second read from and written to devices by other processes. */
     public double otherDiskBytesPerSecond() {
         double read = perSecond(from.disk().allReadBytes(), to.disk().allReadBytes());
         double written = perSecond(from.disk().allWrittenBytes(), to.disk().allWrittenBytes());

@@ -19,7 +19,7 @@ public final class LargeReplies {
 
     /**
      * The sizes in MB that are added to the name of a command with a large reply, as in {@code [over 4 MB]}. There are
-     * only few sizes, because the diagnosis treats a command with another size as another operation.
+     * only few sizes, because the diagnosis treats a command with a different size as a different operation.
      */
     private static final int[] SIZES = {64, 16, 4, 1};
 
@@ -103,8 +103,8 @@ public final class LargeReplies {
     }
 
     /**
-     * Returns the names of the same command with smaller replies, the largest first. If a reply grows slowly, the name
-     * of its command contains another size at some time, although the command is the same.
+     * Returns the names of the same command with smaller replies, the largest first. If a reply grows slowly, the size
+     * in the name changes at some time, although the command is the same.
      */
     public static List<String> smaller(String name) {
         Matcher mark = MARK.matcher(name);

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
 /**
- * The operations that threads run outside of calls, such as the renewal of a token by a scheduled job. If such a job
- * stops, calls often run its operation themselves. The diagnosis can then name the job. Thread-safe.
+ * The operations of threads outside of calls, such as the renewal of a token by a scheduled job. If such a job stops,
+ * calls often run its operation themselves. The diagnosis can then name the job. Thread-safe.
  */
 public final class OutsideOperations {
 
@@ -31,7 +31,7 @@ public final class OutsideOperations {
     private OutsideOperations() {}
 
     /**
-     * An operation that a thread outside of calls runs, or ran a short time ago.
+     * An operation that is run by a thread outside of calls, or was run a short time ago.
      *
      * @param name the name of the operation
      * @param threadName the name of the thread that ran it last
@@ -41,7 +41,7 @@ public final class OutsideOperations {
             String name, String threadName, @Nullable Thread thread) {}
 
     /**
-     * The present time of an operation that a thread outside of calls runs.
+     * The current time of an operation outside of calls.
      *
      * @param name the name of the operation
      * @param threadName the name of the thread that ran it last
@@ -160,7 +160,7 @@ public final class OutsideOperations {
 
         private static final double WEIGHT = 0.1;
 
-        /** The weight of the last execution in the mean of the present times. */
+        /** The weight of the last execution in the mean of the current times. */
         private static final double TOOK_WEIGHT = 0.3;
 
         /** A pause is too long if it is at least this multiple of the usual pause. */

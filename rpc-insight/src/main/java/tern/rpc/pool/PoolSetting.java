@@ -67,7 +67,7 @@ public record PoolSetting(String property, String value, Source source, Use use,
         this(property, value, source, use, use == Use.WAIT_LIMIT ? Range.TIME : Range.ANY);
     }
 
-    /** Returns a copy of this setting with another range. */
+    /** Returns a copy of this setting with a different range. */
     public PoolSetting accepting(Range range) {
         return new PoolSetting(property, value, source, use, range);
     }

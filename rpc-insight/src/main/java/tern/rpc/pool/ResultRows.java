@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts the rows that the results of one statement contain. A statement that suddenly returns many rows makes calls
- * late in several places: in the database, in the code that reads the rows, and in the collector. Only some results are
+ * Counts the rows in the results of one statement. A statement that suddenly returns many rows makes calls late in
+ * several places: in the database, in the code that reads the rows, and in the collector. Only some results are
  * counted, because counting the rows of a result needs a proxy for it. Results without rows are not counted.
  * Thread-safe.
  */
@@ -23,12 +23,12 @@ public final class ResultRows {
     /** The rows are counted over periods of this length, and the last two periods are used. */
     private static final long PERIOD_NANOS = 5_000_000_000L;
 
-    /** If the present period contains at least this number of results, the period before it is not needed. */
+    /** If the current period contains at least this number of results, the period before it is not needed. */
     private static final int ENOUGH = 8;
 
     private static final ConcurrentMap<String, ResultRows> STATEMENTS = new ConcurrentHashMap<>();
     private static final ResultRows OTHERS = new ResultRows();
-    private static volatile long turnedNanos; // the beginning of the present period
+    private static volatile long turnedNanos; // the beginning of the current period
 
     private static final class Period {
         final LongAdder results = new LongAdder();
@@ -70,7 +70,7 @@ public final class ResultRows {
         period.rows.increment();
     }
 
-    /** Begins a new period if the present one is long enough. Only the diagnosis calls this. */
+    /** Begins a new period if the current one is long enough. Only the diagnosis calls this. */
     public static void turn(long now) {
         if (Math.abs(now - turnedNanos) < PERIOD_NANOS) {
             return;

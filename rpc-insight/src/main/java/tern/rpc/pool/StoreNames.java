@@ -109,8 +109,9 @@ public final class StoreNames {
     }
 
     /**
-     * Returns when each store last answered, on the clock of {@link System#nanoTime()}. Stores without an answer are
-     * omitted. If there is only one store, the result is empty, because the names of its operations do not contain it.
+     * Returns the time at which each store last answered, on the clock of {@link System#nanoTime()}. Stores without an
+     * answer are omitted. If there is only one store, the result is empty, because the names of its operations do not
+     * contain it.
      */
     public Map<String, Long> answers() {
         Map<String, Long> answers = new HashMap<>();

@@ -2,7 +2,7 @@ package com.mchange.v2;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Stands in for a pool of database connections of the library c3p0 that has no free connection. */
+/** Stands in for a c3p0 pool that has no free database connection. */
 public final class EmptyPool {
 
     private EmptyPool() {}

@@ -70,9 +70,9 @@ class AwaitedWorkTest {
     }
 
     /**
-     * Adds a sample of a call that waits for a result, and what other threads do at the same moment.
+     * Adds a sample of a call that waits for a result, and the work of other threads at the same moment.
      *
-     * @param workingOfTen in how many of ten samples one of the other threads works
+     * @param workingOfTen the number of samples, out of ten, in which one of the other threads works
      */
     private void waits(Sampler.Samples samples, int workingOfTen) {
         long now = time.incrementAndGet();
@@ -201,7 +201,7 @@ class AwaitedWorkTest {
         thread.start();
         thread.join();
         for (int second = 0; second < SECONDS; second++) {
-            calls.usualFigure(BaselineUpdater.OUTSIDE + Phase.HTTP + " POST sms:80/send", 12e6);
+            calls.usualFigure(Baseline.OUTSIDE + Phase.HTTP + " POST sms:80/send", 12e6);
         }
     }
 

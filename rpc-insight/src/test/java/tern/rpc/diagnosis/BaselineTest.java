@@ -100,16 +100,15 @@ class BaselineTest {
     @Test
     void operationsOutsideOfCallsWithManyNamesDoNotKeepOtherFiguresFromBeingLearned() {
         for (int i = 0; i < 6_000; i++) {
-            usual.learn(BaselineUpdater.OUTSIDE + "HTTP GET host" + i + ":80", 5);
-            usual.learn(BaselineUpdater.OUTSIDE + "SQL select stock", 7);
+            usual.learn(Baseline.OUTSIDE + "HTTP GET host" + i + ":80", 5);
+            usual.learn(Baseline.OUTSIDE + "SQL select stock", 7);
         }
         usual.learn("hold orders", 9);
 
         assertThat(usual.figure("hold orders")).isEqualTo(9);
-        assertThat(usual.figure(BaselineUpdater.OUTSIDE + "SQL select stock")).isEqualTo(7);
-        assertThat(usual.figure(BaselineUpdater.OUTSIDE + "HTTP GET host5999:80"))
-                .isEqualTo(5);
-        assertThat(usual.figure(BaselineUpdater.OUTSIDE + "HTTP GET host0:80")).isEqualTo(-1);
+        assertThat(usual.figure(Baseline.OUTSIDE + "SQL select stock")).isEqualTo(7);
+        assertThat(usual.figure(Baseline.OUTSIDE + "HTTP GET host5999:80")).isEqualTo(5);
+        assertThat(usual.figure(Baseline.OUTSIDE + "HTTP GET host0:80")).isEqualTo(-1);
     }
 
     @Test

@@ -14,7 +14,7 @@ import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests blocking commands of Redis that threads outside of calls run. */
+/** Tests blocking Redis commands that are run by threads outside of calls. */
 class BlockingCommandsTest {
 
     private final Shop shop = new Shop();

@@ -8,7 +8,7 @@ import static tern.rpc.diagnosis.Shop.first;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 
-/** Tests which operations the first cause reports as new. */
+/** Tests which operations are reported as new by the first cause. */
 class ChangesTest {
 
     private static final String SCAN = "ScanService.scan";

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
 
-/** Tests failures of other services that clients report, including clients that Tern does not measure. */
+/** Tests failures of other services as reported by clients, including clients that Tern does not measure. */
 class ClientFailuresTest {
 
     private static final String FEIGN =

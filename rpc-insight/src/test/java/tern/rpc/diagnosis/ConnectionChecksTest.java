@@ -10,7 +10,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests calls that wait for a connection of a pool with few connections, while the pool works on their connection. */
+/** Tests calls that wait for a connection of a small pool while the pool checks or opens it. */
 class ConnectionChecksTest {
 
     private static final String POOL = "GET stock:80"; // the name that SampledCalls gives to each operation

@@ -42,7 +42,10 @@ class DeepStacksTest {
         }
     }
 
-    /** @param frames the number of a library's frames, up to those of a deep recursion, as in a pattern */
+    /**
+     * @param frames the number of library frames; the larger one stands for a deep recursion, such as that of a regular
+     *     expression
+     */
     @ParameterizedTest
     @ValueSource(ints = {Deep.FRAMES, 2_000})
     void applicationIsFoundBelowManyFramesOfLibraries(int frames) throws Exception {

@@ -41,8 +41,7 @@ class DelayedThreadsTest {
         return miss(USUAL, usually, during, slower);
     }
 
-    private Diagnosis miss(
-            Consumer<Shop.Steps> usual, Machine usually, Machine during, Consumer<Shop.Steps> slower) {
+    private Diagnosis miss(Consumer<Shop.Steps> usual, Machine usually, Machine during, Consumer<Shop.Steps> slower) {
         shop.machine = usually;
         shop.healthy(usual);
         shop.machine = during;
@@ -159,8 +158,7 @@ class DelayedThreadsTest {
 
     @Test
     void callsWithoutOperationsWaitForTheProcessorsThatAJobTakes() {
-        Diagnosis miss =
-                miss(call -> call.own(5), full(0.4, 0.4), full(1.5, 12, training(1.1)), call -> call.own(140));
+        Diagnosis miss = miss(call -> call.own(5), full(0.4, 0.4), full(1.5, 12, training(1.1)), call -> call.own(140));
 
         assertFirst(miss, "PROCESSORS: risk");
     }
@@ -185,13 +183,22 @@ class DelayedThreadsTest {
         StackTraceElement line = new StackTraceElement("shop.Prices", "sum", "Prices.java", 9);
         Part part = new Part(Part.Kind.COMPUTING, "Prices.sum");
         SampledCalls calls = new SampledCalls()
-                .on(during.usually(-1, 0.5, 0.5, 0)
-                        .delayed(during.delay().usually(4e5, 0.4, true)))
+                .on(during.usually(-1, 0.5, 0.5, 0).delayed(during.delay().usually(4e5, 0.4, true)))
                 .usuallyOwn("Shop.buy", 5, 2)
                 .calls("Shop.buy", Phase.OWN, 140, samples -> {
                     if (samples.list.isEmpty()) {
                         samples.add(new Sample(
-                                0, Phase.OWN, part, List.of(line), null, null, null, false, null, 1_000_000, 2_000_000));
+                                0,
+                                Phase.OWN,
+                                part,
+                                List.of(line),
+                                null,
+                                null,
+                                null,
+                                false,
+                                null,
+                                1_000_000,
+                                2_000_000));
                     }
                 });
         return DiagnosisText.title(calls.causes().get(0));

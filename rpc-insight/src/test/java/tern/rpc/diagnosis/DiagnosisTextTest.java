@@ -37,7 +37,9 @@ class DiagnosisTextTest {
 
     @Test
     void causeOfFailuresHasAShareOfTheFailuresInsteadOfATime() {
-        assertThat(text(0, 0.94)).contains("94 % of the failed and refused calls").doesNotContain("of 300 ms");
+        assertThat(text(0, 0.94))
+                .contains("94 % of the failed and refused calls")
+                .doesNotContain("of 300 ms");
         assertThat(text(0, 0)).contains("200 of 300 ms");
     }
 

@@ -14,7 +14,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 
-/** Tests the diagnosis of a process whose heap is full, so that the usual diagnosis would come too late. */
+/** Tests the diagnosis of a process whose heap is full. The usual diagnosis would come too late. */
 class ExhaustedHeapTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);

@@ -18,7 +18,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests the causes to which the diagnosis attributes failed calls. */
+/** Tests the causes to which failed calls are attributed. */
 class FailedCallsTest {
 
     private final Shop shop = new Shop().healthy(USUAL);

@@ -169,7 +169,7 @@ class ForkedWorkTest {
     /**
      * Returns the first cause if calls wait for tasks of the common pool.
      *
-     * @param fullOfTen in how many of ten samples the pool is full
+     * @param fullOfTen the number of samples, out of ten, in which the pool is full
      */
     private static String titleOfTasks(int fullOfTen) {
         TaskWatch tasks = blockedTasks();

@@ -39,7 +39,9 @@ class HeapGrowthTest {
         assertThat(growth.untilFull()).isEqualTo("at this rate, the heap is full in about 4 s");
     }
 
-    /** Returns the growth after young and mixed collections of G1, each second, with the given used memory per minute. */
+    /**
+     * Returns the growth after young and mixed collections of G1, each second, with the given used memory per minute.
+     */
     private static @Nullable HeapGrowth slowGrowth(boolean marks, long... megabytesOfMinutes) {
         LeastUses least = new LeastUses();
         long at = 0;
@@ -80,7 +82,8 @@ class HeapGrowthTest {
     @Test
     void heapThatACacheHasFilledBeforeIsNotFound() {
         assertThat(slowGrowth(true, 300, 500, 700, 700, 700, 700, 700)).isNull();
-        assertThat(slowGrowth(true, 300, 500, 600, 650, 675, 688, 694, 697, 698, 699)).isNull();
+        assertThat(slowGrowth(true, 300, 500, 600, 650, 675, 688, 694, 697, 698, 699))
+                .isNull();
         assertThat(slowGrowth(true, 300, 300, 300, 380, 460, 540, 620, 700)).isNotNull();
     }
 

@@ -20,7 +20,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Tests which transaction the diagnosis names as the holder of the lock that a statement waits for. */
+/** Tests which transaction is named as the holder of a lock for which a statement waits. */
 class HeldRowsTest {
 
     private static final String LOCK = "select id from stock where id <= ? for update";
@@ -244,7 +244,7 @@ class HeldRowsTest {
     }
 
     /**
-     * Simulates transactions that follow each other, each of which is found by only one inspection of the connections.
+     * Simulates transactions that follow each other. Each of them is found by only one inspection of the connections.
      */
     private void lookAtBookings(int times) {
         for (int i = 0; i < times; i++) {

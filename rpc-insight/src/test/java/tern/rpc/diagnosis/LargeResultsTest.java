@@ -84,7 +84,7 @@ class LargeResultsTest {
         }
         SampledCalls calls = new SampledCalls().usually(Shop.PLACE, Phase.SQL, statement, 4);
         for (int second = 0; second < 20; second++) {
-            calls.usualFigure(LargeResults.ROWS + statement, 50);
+            calls.usualFigure(Baseline.ROWS + statement, 50);
         }
         return calls.running(Shop.PLACE, statement, 30, 200, samples -> look(samples, called))
                 .causes();

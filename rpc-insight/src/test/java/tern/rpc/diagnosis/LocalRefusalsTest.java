@@ -18,7 +18,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.LocalRefusals.Limiter;
 
-/** Tests refusals by circuit breakers, bulkheads and rate limiters that application code calls. */
+/** Tests refusals by circuit breakers, bulkheads and rate limiters in application code. */
 class LocalRefusalsTest {
 
     private static final Exception OPEN = Levels.read(

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Tests waits of this process that the ledger records as a part of an operation of a client. */
+/** Tests waits in this process that the ledger records as a part of a client's operation. */
 class LocalWorkTest {
 
     private static ThreadSnapshot thread(String... frames) {

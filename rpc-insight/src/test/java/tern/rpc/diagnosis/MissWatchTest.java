@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class MissWatchTest {
 
     private final MissWatch watch = new MissWatch();
-    private int begun; // how often a miss has begun
+    private int begun; // the number of misses that have begun
     private boolean open;
 
     /** Adds seconds with 100 calls each, of which the given number is late. */

@@ -302,7 +302,7 @@ class OperationCountsTest {
 
     @Test
     void poolThatIsFullBecauseOfManyNewStatementsIsNotTooSmall() {
-        int[] uses = {200}; // of the connections in a second; each takes 2 ms
+        int[] uses = {200}; // uses of connections per second, of 2 ms each
         fullPool(uses, 2);
         seconds(90, () -> call -> call.in(Phase.SQL, "select order", 2).in(Phase.SQL, "commit", 2));
         uses[0] = 2_000;

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Tests the names and the place of statements if many statements together are the cause. */
+/** Tests which names and which place the diagnosis shows if many statements together are the cause. */
 class OperationPlacesTest {
 
     private Operations operations;

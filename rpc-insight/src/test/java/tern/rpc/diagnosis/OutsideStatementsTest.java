@@ -43,7 +43,7 @@ class OutsideStatementsTest {
         SampledCalls calls = new SampledCalls().tasks(tasks);
         String key = new OutsideOperations.Timed(Phase.SQL, statement, "writer-1", 0).key();
         for (int second = 0; second < SECONDS; second++) {
-            calls.usualFigure(BaselineUpdater.OUTSIDE + key, usualMillis * 1e6);
+            calls.usualFigure(Baseline.OUTSIDE + key, usualMillis * 1e6);
         }
         return calls.calls(
                         "Seats.hold",

@@ -116,7 +116,10 @@ class PoolCausesTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("HELD BY OTHERS: hikari");
     }
 
-    /** In each second, 24 calls arrive at once; the pool lends 8 connections at once, and each further one after a wait. */
+    /**
+     * In each second, 24 calls arrive at once. The pool immediately lends 8 connections, and each further one after a
+     * wait.
+     */
     @Test
     void burstOfCallsNeedsMoreConnectionsAlthoughFewAreUsedOnAverage() {
         long[] taken = {0};

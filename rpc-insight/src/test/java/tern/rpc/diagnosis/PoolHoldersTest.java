@@ -17,7 +17,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Tests causes that the diagnosis finds by an inspection of the code that holds the connections of a pool. */
+/** Tests causes that are found by inspecting the code that holds a pool's connections. */
 class PoolHoldersTest {
 
     private final Shop shop = new Shop();
@@ -86,8 +86,7 @@ class PoolHoldersTest {
     @Test
     void callsThatHoldAConnectionAndWaitForASecondOneAreNamed() {
         shop.healthy(USUAL);
-        Holders holders =
-                heldByCalls(call -> runs(call, Thread.currentThread().getId(), Phase.JDBC_CONNECTION));
+        Holders holders = heldByCalls(call -> runs(call, Thread.currentThread().getId(), Phase.JDBC_CONNECTION));
         shop.pass(1);
         shop.diagnostician.look();
         shop.running.clear();
@@ -253,13 +252,13 @@ class PoolHoldersTest {
         shop.healthy(call -> call.own(2).in(Phase.SQL, update, 2).in(Phase.HTTP, "GET bank:80", 3));
         hold(holder -> holder.begins(update), this::hangsInAStatement);
 
-        Diagnosis miss = shop.miss(call -> call.own(2)
-                .in(Phase.JDBC_CONNECTION, "druid", 3_000)
-                .in(Phase.SQL, update, 2));
+        Diagnosis miss = shop.miss(
+                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 3_000).in(Phase.SQL, update, 2));
 
         assertFirst(miss, "ROW LOCK: " + update);
         assertThat(first(miss).change().text()).contains("no connection of these pools holds the lock");
-        assertThat(first(miss).evidence()).anyMatch(fact -> fact.startsWith("running  calls have been executing it for"));
+        assertThat(first(miss).evidence())
+                .anyMatch(fact -> fact.startsWith("running  calls have been executing it for"));
     }
 
     @Test

@@ -71,8 +71,8 @@ class PossibleLongPollsTest {
             for (int look = 0; look < 8; look++) {
                 long ran = TimeUnit.SECONDS.toNanos(second + 2);
                 shop.running.clear();
-                ledgers.forEach(ledger ->
-                        shop.running.add(new RunningCall(POLL, thread.getId(), Phase.OWN, ran, ran, ledger)));
+                ledgers.forEach(
+                        ledger -> shop.running.add(new RunningCall(POLL, thread.getId(), Phase.OWN, ran, ran, ledger)));
                 shop.diagnostician.look();
                 shop.pass(100);
             }

@@ -11,7 +11,7 @@ import tern.rpc.ServiceKey;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.metrics.RpcMeters;
 
-/** Tests the present times of remote calls. */
+/** Tests the current times of remote calls. */
 class RemoteTimesTest {
 
     interface PriceService {

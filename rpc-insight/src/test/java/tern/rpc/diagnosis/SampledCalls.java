@@ -21,7 +21,7 @@ final class SampledCalls {
     private static final int CALLS = 20;
     private static final int LOOKS = 5;
 
-    /** The number of seconds after which usual times are reliable. */
+    /** Usual times are reliable after this number of seconds. */
     private static final int LEARNT_SECONDS = 20;
 
     private final AtomicLong time = new AtomicLong(1_000_000_000L);
@@ -211,7 +211,7 @@ final class SampledCalls {
         OutsideOperations.Timed timed = new OutsideOperations.Timed(Phase.RPC, name, "", millis * 1e6);
         outside.add(timed);
         for (int second = 0; second < LEARNT_SECONDS; second++) {
-            usual.learn(BaselineUpdater.OUTSIDE + timed.key(), usualMillis * 1e6);
+            usual.learn(Baseline.OUTSIDE + timed.key(), usualMillis * 1e6);
         }
         return this;
     }
@@ -267,7 +267,7 @@ final class SampledCalls {
     }
 
     /**
-     * Adds calls that wait, and repeat an HTTP exchange in between.
+     * Adds calls that alternate between waiting and repeating an HTTP exchange.
      *
      * @param look samples the call's thread, and adds the sample to the call's samples
      */

@@ -87,7 +87,10 @@ class ShortTimeOutsTest {
                 .contains("a longer response timeout than 50 ms (spring.http.clients.read-timeout)");
     }
 
-    /** Serves calls whose time limit ends the exchange, in the given share of the calls while the client connects. */
+    /**
+     * Serves calls whose exchange is ended by a time limit. In the given share of the calls, the client is still
+     * connecting.
+     */
     private void secondsWithLimit(int count, int connectingOf10, double millis) {
         HttpConnectTimeoutException connecting = new HttpConnectTimeoutException("HTTP connect timed out");
         connecting.initCause(new ConnectException("HTTP connect timed out"));
@@ -349,7 +352,7 @@ class ShortTimeOutsTest {
         assertThat(firstCause().change().text()).contains("spring.transaction.default-timeout");
     }
 
-    /** An exception of the application that describes a session, and not the time of the call. */
+    /** An application exception about the timeout of a session, not of the call. */
     private static final class SessionTimedOutException extends RuntimeException {
         private static final long serialVersionUID = 1;
     }

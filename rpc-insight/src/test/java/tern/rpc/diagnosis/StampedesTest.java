@@ -13,7 +13,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests calls that load the same missing entry of a cache at the same time. */
+/** Tests calls that load the same missing cache entry at the same time. */
 class StampedesTest {
 
     private static final String PRICE = "select price where id=?";

@@ -287,8 +287,8 @@ class TimeOutsTest {
     void providerThatAnswersNoMethodInTimeIsProbablyPausedAndNeedsNoLongerTimeout() {
         String stock = "StockService.level at 10.0.0.9:20880";
         String catalog = "CatalogService.article at 10.0.0.9:20880";
-        Shop consumer = new Shop()
-                .healthy(call -> call.own(2).in(Phase.RPC, stock, 10).in(Phase.RPC, catalog, 14));
+        Shop consumer =
+                new Shop().healthy(call -> call.own(2).in(Phase.RPC, stock, 10).in(Phase.RPC, catalog, 14));
         RpcException late = RpcException.refusal(
                 StatusCode.DEADLINE_EXCEEDED,
                 "StockService/level: no answer from 10.0.0.9:20880 within 3000 ms (rpc.client.timeout)",

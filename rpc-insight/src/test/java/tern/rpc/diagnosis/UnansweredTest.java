@@ -9,7 +9,7 @@ import tern.rpc.AsyncOperation;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Tests calls that end before their asynchronous operations have ended. */
+/** Tests calls that end while their asynchronous operations are still running. */
 class UnansweredTest {
 
     private static final String PEER = "GET stock:8080/levels";

@@ -131,7 +131,7 @@ class VmOperationsTest {
 
         operations.add(log.toString());
 
-        assertThat(operations.since(0, JvmPauses.MIN_NANOS)).isEmpty();
+        assertThat(operations.since(0, VmOperations.MIN_PAUSE_NANOS)).isEmpty();
         assertThat(operations.since(0, 0).get("Deoptimize")).isBetween(39e6, 41e6);
     }
 

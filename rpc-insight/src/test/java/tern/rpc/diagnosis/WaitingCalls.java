@@ -11,7 +11,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 
-/** Recorded calls to a shop. The thread of each call exists, and waits until the end of the test. */
+/** Recorded calls to a shop. Each call has a real thread, which waits until the end of the test. */
 final class WaitingCalls {
 
     private static final int CALLS = 4;

@@ -24,10 +24,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * Tests Tern without the optional libraries Jackson and protobuf. All features that do not need these libraries must
- * work.
- */
+/** Tests that all features that need neither Jackson nor protobuf work without these optional libraries. */
 class OptionalLibrariesTest {
 
     private static final String JACKSON = "tools.jackson.";
@@ -82,7 +79,7 @@ class OptionalLibrariesTest {
         }
     }
 
-    /** A call through client and server, including their checks for protobuf. */
+    /** A call through a client and a server, including their checks for protobuf. */
     private static final class PlainCall implements Callable<String> {
         @Override
         public String call() {

@@ -34,7 +34,7 @@ public record LatencyReport(
      *
      * @param calls the number of successful calls; the latencies include only these calls
      * @param qps the number of successful calls per second
-     * @param within the share of all calls that succeeded within the latency target, from 0 to 1
+     * @param within the share of calls that succeeded within the latency target, from 0 to 1
      */
     public record Row(
             String name,
@@ -49,8 +49,8 @@ public record LatencyReport(
             double within) {}
 
     /**
-     * One bar of the histogram. The upper bound of the first bar is 0.1 ms, and the upper bound of each further bar is
-     * 1.25 times the upper bound of the previous bar.
+     * One bar of the histogram. The upper bound of the first bar is 0.1 ms, and that of each further bar is 1.25 times
+     * the previous one.
      *
      * @param upToMillis the exclusive upper bound; the lower bound is the previous bar's upper bound
      */
@@ -59,7 +59,7 @@ public record LatencyReport(
     public static LatencyReport of(Tally tally, Target target) {
         double seconds = seconds(tally, target);
         List<Row> rows = new ArrayList<>();
-        // This constructor of Histogram copies the settings of a histogram but not its counts.
+        // This constructor of Histogram copies the other histogram's settings but not its counts.
         Histogram all = new Histogram(tally.latencies(0));
         long failed = tally.missing();
         for (int step = 0; step < tally.scenario().steps().size(); step++) {
@@ -96,9 +96,8 @@ public record LatencyReport(
     }
 
     /**
-     * Returns the duration that is used to compute the throughput: the longer of two durations without the warm-up. The
-     * two durations are the planned duration of the load, and the time until the last call ends minus the target
-     * latency.
+     * Returns the duration for computing the throughput, without the warm-up: the planned duration of the load, or the
+     * time until the last call ended minus the target latency, whichever is longer.
      */
     private static double seconds(Tally tally, Target target) {
         Duration taken = tally.lastEnd().minus(tally.load().warmUp()).minus(target.latency());

@@ -7,7 +7,7 @@ import java.time.Duration;
  * constant.
  *
  * @param rate the number of calls per second
- * @param warmUp the time before the measurement; calls that start during this time are not counted
+ * @param warmUp the time before the measurement; calls started during this time are not counted
  * @param duration the duration of the measurement
  * @param users the number of threads that make calls; if all threads are waiting for answers, the next calls start
  *     late, and the delay is part of their latency

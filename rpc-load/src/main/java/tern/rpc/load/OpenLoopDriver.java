@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Starts calls at the times that {@link Load} defines, even if earlier calls have not ended. The latency of a call is
- * measured from its intended start. A slow answer therefore also raises the latency of the calls that wait for a
+ * measured from its intended start. A slow answer therefore also raises the latency of calls that are waiting for a
  * thread, as it would for real users. Ignoring these waits is known as "coordinated omission".
  *
  * <p>Each user thread repeats these steps: it takes the next call, waits until the call's start time, and makes the
@@ -16,10 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OpenLoopDriver {
 
-    /**
-     * The maximum time from the start of the last call until all calls have ended. Calls that have not ended by then
-     * are counted as errors.
-     */
+    /** Calls that have not ended this long after the start of the last call are counted as errors. */
     static final Duration GRACE = Duration.ofSeconds(10);
 
     private static final Duration REPORT_EVERY = Duration.ofSeconds(1);

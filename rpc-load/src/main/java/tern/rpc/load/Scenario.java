@@ -8,8 +8,8 @@ import java.util.SplittableRandom;
 public final class Scenario {
 
     /**
-     * One kind of call. An exception counts as an error of the call. An implementation must therefore throw an
-     * exception if the answer is wrong.
+     * One kind of call. An exception counts as an error of the call, so an implementation must throw one if the answer
+     * is wrong.
      */
     @FunctionalInterface
     public interface Call {
@@ -39,8 +39,8 @@ public final class Scenario {
     }
 
     /**
-     * Returns the index of the step that the call with this number executes. The choice is random according to the
-     * weights, but it is the same in every run.
+     * Returns the index of the step for the call with this number. The choice is random according to the weights, but
+     * the same in every run.
      */
     int pick(long number) {
         int ticket = new SplittableRandom(number).nextInt(totalWeight);

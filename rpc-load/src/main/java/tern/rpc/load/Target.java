@@ -3,7 +3,7 @@ package tern.rpc.load;
 import java.time.Duration;
 
 /**
- * The target of a run. A run passes if it meets the target and has no errors.
+ * The target of a run. A run passes if it meets the target without errors.
  *
  * @param qps the minimum number of successful calls per second
  * @param latency the exclusive upper bound on the 99th percentile of the latency

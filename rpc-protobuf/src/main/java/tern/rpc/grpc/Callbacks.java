@@ -5,8 +5,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Runs a listener's callbacks one after another. If no thread is running callbacks, the thread that adds a callback
- * runs it. If another thread is already running callbacks, that thread also runs the new callback. Thread-safe.
+ * Runs a listener's callbacks one after another. A thread that adds a callback also runs it, unless another thread is
+ * already running callbacks. In that case, the other thread runs the new one, too. Thread-safe.
  */
 final class Callbacks {
 

@@ -23,8 +23,8 @@ import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
 
 /**
- * One call to a gRPC service. Only one thread at a time calls the listener, in the call's gRPC context. The thread on
- * which a request arrives delivers it to the listener. A thread of the common pool delivers a cancellation, because
+ * One call to a gRPC service. Only one thread at a time calls the listener, in the call's gRPC context. A request is
+ * delivered to the listener on the thread on which it arrives, a cancellation on a thread of the common pool, because
  * event loops must not run service code.
  */
 final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<Object> {
@@ -32,14 +32,14 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
 
     /**
-     * Limits the rate of logged failures after the end of a call. Without the limit, a caller that ends many calls
+     * Limits the rate at which failures after the end of a call are logged. Otherwise, a caller that ends many calls
      * could fill the log.
      */
     private static final SeldomWarning FAILED_LATE = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
     /**
-     * The number of messages that a service may send after its call was cancelled. Sending a further message throws an
-     * exception. Without the exception, a service that keeps sending would not notice the cancellation, because the
-     * listener is not called while the service runs.
+     * A service may send this number of messages after its call was cancelled. After that, sending throws an exception.
+     * Otherwise, a service that keeps sending would not notice the cancellation, because its listener is not called
+     * while it is running.
      */
     private static final int MAX_DROPPED = 100;
 
@@ -186,8 +186,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     }
 
     /**
-     * Returns whether the cancellation has caused the exception. A cancellation causes an exception if the service
-     * cannot send its next message, or if the service's own call to another service is cancelled as well.
+     * Returns whether the cancellation has caused the exception: the service could not send its next message, or its
+     * own call to another service was cancelled as well.
      */
     private static boolean isCancellation(Throwable thrown) {
         return Thrown.find(thrown, RpcException.class) != null
@@ -238,7 +238,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     }
 
     /**
-     * Drops a message of a cancelled call.
+     * Drops a message that the service sends in a cancelled call.
      *
      * @throws io.grpc.StatusRuntimeException CANCELLED if the service continues to send for too long; the exception
      *     frees the service's thread

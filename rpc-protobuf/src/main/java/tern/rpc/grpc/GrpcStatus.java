@@ -70,7 +70,7 @@ final class GrpcStatus {
                 }
             }
         } catch (SerializationException e) {
-            return List.of(); // The service used a trailer with this name for a value of another type.
+            return List.of(); // The service has used a trailer with this name for a value of another type.
         }
         return details;
     }

@@ -17,7 +17,10 @@ final class OneAnswer implements Answers {
     private final CompletableFuture<Object> stage = new CompletableFuture<>();
     private @Nullable Object answer; // only one thread at a time uses this field
 
-    /** @param takesStream whether the caller sends a stream, and may wait for the headers before it sends messages */
+    /**
+     * @param takesStream whether the caller sends a stream, in which case it may wait for the headers before it sends
+     *     messages
+     */
     OneAnswer(String method, ServerContext serving, boolean takesStream) {
         this.method = method;
         this.serving = serving;

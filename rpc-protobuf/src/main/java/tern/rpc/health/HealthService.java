@@ -30,9 +30,9 @@ import tern.rpc.transport.AcceptedTokens;
 
 /**
  * The {@code grpc.health.v1.Health} service, which reports whether the server accepts calls. Each service name has a
- * status; the empty name represents the whole server. {@link #add} and {@link #set(String, ServingStatus)} add service
- * names. While the whole server is not serving, all names are reported as not serving. Callers need no token, because
- * probes have none and the status is not secret.
+ * status; the empty name represents the whole server. Service names are added with {@link #add} and {@link #set(String,
+ * ServingStatus)}. While the status of the whole server is NOT_SERVING, so is the reported status of every name.
+ * Callers need no token, because probes have none and the status is not secret.
  *
  * <p>Thread-safe. Watchers are notified on the thread that changes the status.
  */
@@ -138,9 +138,9 @@ public final class HealthService {
 
     /**
      * Registers a call of Watch. The number of these calls is limited, because they need no token and may stay open
-     * forever. If the limit is reached, {@link OpenWatches} chooses a call, which ends with UNIMPLEMENTED. After this
-     * status, gRPC clients use the server without health checks (gRFC A17). After any other status, they would send no
-     * calls to the server.
+     * forever. If the limit is reached, {@link OpenWatches} chooses a call that must end with UNIMPLEMENTED. gRPC
+     * clients that get this status use the server without health checks (gRFC A17). With any other status, they would
+     * send no calls to the server.
      *
      * @return the reason why the call is refused; null if it is registered
      */

@@ -20,7 +20,7 @@ final class HealthWatch implements Flow.Subscription {
     private final AtomicInteger changes = new AtomicInteger(); // the number of changes that have not been sent
     private volatile boolean over;
     private volatile boolean subscribed; // whether the end of the stream may be sent to the caller
-    private volatile @Nullable RpcException replaced; // why this call ends; set when a newer call replaces it
+    private volatile @Nullable RpcException replaced; // the reason why this call ends; set by a newer call
 
     // the last sent status; only the thread that increments "changes" from zero uses this field
     private @Nullable ServingStatus sent;
@@ -47,7 +47,7 @@ final class HealthWatch implements Flow.Subscription {
                 caller.onSubscribe(watch);
                 watch.subscribed = true;
                 if (watch.replaced != null) {
-                    // Another call replaced this call during the subscription. The replaced call ends only now, because
+                    // Another call replaced this call during the subscription. It can be ended only now, because
                     // onError must follow onSubscribe.
                     watch.changed();
                 }
@@ -94,7 +94,7 @@ final class HealthWatch implements Flow.Subscription {
         } while (seen != 0);
     }
 
-    /** Ends the call, because another call has replaced it. */
+    /** Ends the call, because a newer call has replaced it. */
     void replaced(RpcException reason) {
         replaced = reason;
         changed();

@@ -67,10 +67,9 @@ final class OpenWatches {
     }
 
     /**
-     * Chooses the call that must end. An earlier call ends only if its address then still has at least as many calls as
-     * the address of the new call. Among the connections from one address, an earlier call ends only if its connection
-     * then still has at least as many calls as the connection of the new call. If no earlier call ends, the new call
-     * ends.
+     * Chooses the call that must end. An earlier call is chosen only if its address then still has at least as many
+     * calls as the new call's address. Within one address, an earlier call is chosen only if its connection then still
+     * has at least as many calls as the new call's connection. Otherwise, the new call is chosen.
      */
     private HealthWatch chooseFor(HealthWatch added) {
         Network own = networks.get(network(added.connection()));

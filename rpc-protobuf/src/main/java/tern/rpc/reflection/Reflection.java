@@ -4,7 +4,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.StatusCode;
 
-/** Answers reflection requests, which ask for services, files and symbols. Immutable. */
+/** Answers reflection requests, which query services, files and symbols. Immutable. */
 final class Reflection {
 
     private final Set<String> services;

@@ -4,7 +4,7 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call to the reflection service: a stream of requests and their answers. Only one thread at a time uses an
+ * One call to the reflection service: a stream of requests with a stream of answers. Only one thread at a time uses an
  * instance.
  */
 final class ReflectionCall implements Flow.Subscriber<byte[]> {

@@ -15,7 +15,7 @@ import tern.rpc.server.ServiceExport;
 
 /**
  * The gRPC server reflection service. Tools such as grpcurl use it to list the services and their messages. Reflection
- * is exported only on request, because every caller can then read the names and types of all services.
+ * is exported only on request, because it lets every caller read the names and types of all services.
  *
  * <p>A service with protobuf messages is described by its own {@code .proto} file, or by a generated file if it has
  * none. A plain Java interface is always described by a generated file: a method with one parameter takes a {@code

@@ -208,7 +208,7 @@ class ServicesInMemoryTest {
         });
     }
 
-    /** Returns a call handler that needs no generated stubs. Its listener sends each request back. */
+    /** Returns a call handler that needs no generated stubs, and whose listener sends each request back. */
     private static ServerCallHandler<String, String> echo() {
         return new ServerCallHandler<>() {
             @Override

@@ -18,9 +18,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.WireName;
 import tern.rpc.endpoint.Endpoint;
 
-/**
- * Tests the error message for a call whose method does not exist on the gRPC server. The call sends protobuf messages.
- */
+/** Tests the error message for a call with protobuf messages whose method does not exist on the gRPC server. */
 class ProtoNamesTest {
 
     private static final String MISSING = "Method not found: x";
@@ -60,8 +58,8 @@ class ProtoNamesTest {
     }
 
     /**
-     * The tested texts are the messages that servers with grpc-java, gRPC for C++, Go, .NET, Node.js and Python send
-     * for an unknown method.
+     * The tested texts are the messages for an unknown method from servers with grpc-java, gRPC for C++, Go, .NET,
+     * Node.js and Python.
      */
     @ParameterizedTest
     @ValueSource(

@@ -54,7 +54,7 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
             found = manager.authenticate(credentials);
         } catch (AuthenticationServiceException e) {
             throw e; // Authentication failed for a reason that is not the caller's fault.
-        } catch (AuthenticationException e) { // The cause is omitted, because its message may contain the credentials.
+        } catch (AuthenticationException e) { // The cause is omitted, because its message can contain the credentials.
             throw RpcAuthorizer.unauthenticated(call + " was refused: its credentials are not accepted");
         }
         if (found == null || !found.isAuthenticated()) {

@@ -9,7 +9,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 
 /**
  * Injects a proxy of a remote service into a field, a setter, or a parameter of a constructor or a {@code @Bean}
- * method. References with the same settings share a proxy. The injection point may also be an {@code Optional}, {@code
+ * method. References with the same settings share a proxy. The injection point can also be an {@code Optional}, {@code
  * ObjectProvider} or {@code Provider} of the service interface. A component of a record is injected as a parameter of
  * its constructor. On a method, this annotation applies to all parameters of the method.
  *
@@ -18,7 +18,7 @@ import org.springframework.beans.factory.annotation.Autowired;
  * that are not an {@link RpcService} and do not contain the reference themselves. A named override in a test replaces
  * only references with that name. The name of a reference is {@link #name()}, or the name of its field or parameter.
  *
- * <p>All string attributes may contain placeholders. The {@code rpc.client.services.<name>.*} properties take
+ * <p>All string attributes can contain placeholders. The {@code rpc.client.services.<name>.*} properties take
  * precedence over the annotation.
  */
 @Documented

@@ -21,8 +21,8 @@ final class Relay implements AutoCloseable {
 
     private final int serverPort;
     private final int port;
-    // The open pairs of connections, client to relay and relay to server. The key is the local port of the relay's
-    // connection to the server.
+    // The open pairs of connections (from the client, and to the server), by the local port of the connection to the
+    // server.
     private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>();
     private ServerSocket listening; // the open port; guarded by this, like the thread that accepts connections
     private Thread accepting;
@@ -113,7 +113,7 @@ final class Relay implements AutoCloseable {
         }
     }
 
-    /** Closes the client connection whose data the relay forwards from the given local port to the server. */
+    /** Closes the client connection that is forwarded to the server from the given local port. */
     void drop(int portTowardsServer) {
         Pair pair = pairs.get(portTowardsServer);
         if (pair != null) {

@@ -14,15 +14,14 @@ import org.springframework.core.env.StandardEnvironment;
 import tern.rpc.spring.RpcConnectionDetails;
 
 /**
- * Sends the calls of all references to {@code rpc.client.url}. Without this configuration, {@code
- * rpc.client.services.<name>.url} of the application and {@code @RpcReference(url)} would take precedence, and a test
- * would call the real provider. An address or registry that the test itself sets for one service still takes
- * precedence.
+ * Sends the calls of all references to {@code rpc.client.url}. Otherwise, the application's {@code
+ * rpc.client.services.<name>.url} and {@code @RpcReference(url)} would take precedence, and a test would call the real
+ * provider. An address or registry that the test itself sets for one service still takes precedence.
  *
  * <p>{@link RpcTest} imports this configuration. Tests with {@code @SpringBootTest} may import it with
  * {@code @ImportAutoConfiguration}.
  */
-// The addresses of containers take precedence, so the beans of containers must be defined before this bean.
+// Container addresses take precedence, so the beans of containers must be defined before this bean.
 @AutoConfiguration(
         afterName = "org.springframework.boot.testcontainers.service.connection.ServiceConnectionAutoConfiguration")
 public final class RpcTestAddresses {
@@ -45,8 +44,8 @@ public final class RpcTestAddresses {
     }
 
     /**
-     * Returns whether the test sets the property. In Spring's environment, the properties of a test come before the
-     * system properties, and the properties of the application come after the system properties.
+     * Returns whether the test sets the property. In Spring's environment, a test's properties come before the system
+     * properties, and the application's properties come after them.
      */
     private static boolean isOfTest(Environment environment, String property) {
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');

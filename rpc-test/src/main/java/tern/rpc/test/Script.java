@@ -18,8 +18,8 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * The answers of a {@link ScriptedProvider} to calls to one method. Each call uses the next step of the script. After
- * the last step, every further call repeats the last step. Thread-safe.
+ * A {@link ScriptedProvider}'s answers to calls to one method. Each call uses the next step of the script. After the
+ * last step, every further call repeats it. Thread-safe.
  */
 public final class Script {
 
@@ -43,11 +43,10 @@ public final class Script {
     }
 
     /**
-     * Adds a step that answers with a value. For a method that returns a future, pass the value with which the future
-     * completes. For a method that returns a stream, pass the publisher.
+     * Adds a step that answers with a value. For a method that returns a future, pass the value that completes the
+     * future. For a method that returns a stream, pass the publisher.
      *
-     * @throws IllegalArgumentException if the script's method is not overloaded and the value does not match its result
-     *     type
+     * @throws IllegalArgumentException if the method is not overloaded and the value does not match its result type
      */
     public Script answer(@Nullable Object value) {
         check(value);

@@ -79,7 +79,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     private final RpcServer server;
     private final Relay relay;
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
-    private final List<SeenCall> calls = new ArrayList<>(); // All accesses hold the lock of the list.
+    private final List<SeenCall> calls = new ArrayList<>(); // guarded by the list's own lock
     private static final ThreadLocal<@Nullable Object> STREAM_ANSWER = new ThreadLocal<>();
 
     private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types, Serializer serializer) {
@@ -130,8 +130,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Allows classes in arguments that the interfaces do not declare. The property {@code rpc.limits.allowed-classes}
-     * of the tested application does not apply to the provider.
+     * Allows classes in arguments that the interfaces do not declare. The tested application's property {@code
+     * rpc.limits.allowed-classes} does not apply to the provider.
      *
      * <pre>{@code
      * ScriptedProvider.allowing("com.example.orders.*").of(OrderService.class)
@@ -145,7 +145,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         return new Builder(HessianSerializer.builder().allow(classes).build());
     }
 
-    /** Creates providers that allow more classes than their interfaces declare. Thread-safe. */
+    /** Creates providers that allow classes in addition to those that their interfaces declare. Thread-safe. */
     public static final class Builder {
 
         private final Serializer serializer;
@@ -283,8 +283,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Creates the target object of a service. The object receives only streaming calls, because a filter answers all
-     * other calls.
+     * Creates the target object of a service, which receives only streaming calls, because a filter answers all other
+     * calls.
      */
     private Object target(Class<?> type) {
         return Proxy.newProxyInstance(
@@ -314,7 +314,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Fails if the number of calls to the method differs from the given number.
+     * Fails unless the method was called exactly the given number of times.
      *
      * @throws IllegalArgumentException if no service has a method with this name
      */

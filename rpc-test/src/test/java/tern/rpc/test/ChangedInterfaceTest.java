@@ -28,8 +28,8 @@ import org.springframework.core.io.DefaultResourceLoader;
 import tern.rpc.RpcException;
 
 /**
- * Makes calls over each protocol. The provider has a newer version of the interface than the caller. The results must
- * match the table in docs/calls.md.
+ * Makes calls over each protocol to a provider with a newer version of the interface. The results must match the table
+ * in docs/calls.md.
  */
 @Timeout(240)
 class ChangedInterfaceTest {

@@ -43,7 +43,7 @@ class GettingStartedTest {
 
     private static final Path DOCS = Path.of("..", "docs");
 
-    /** Matches a line that ends with a file name in backticks, and the code block after it. */
+    /** Matches a line that ends with a file name in backticks, and the code block that follows. */
     private static final Pattern FILE =
             Pattern.compile("`([\\w./-]+\\.(?:xml|java|properties))`\n\n```\\w+\n(.*?)```", Pattern.DOTALL);
 

@@ -35,7 +35,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests which beans a test slice contains. Also tests a scripted provider in an application. */
+/** Tests which beans a test slice contains, and a scripted provider in an application. */
 @Timeout(120)
 class RpcTestTest {
 
@@ -139,9 +139,7 @@ class RpcTestTest {
             assertThat(addressedVisitor.desk.greet("Eve")).isEqualTo("Good day, Eve");
         }
 
-        /**
-         * The application would not start with a registry, because the module of the registry is not on the class path.
-         */
+        /** With a registry, the application would not start, because the registry's module is not on the class path. */
         @Test
         void applicationUsesNoRegistry(@Autowired ApplicationContext context) {
             assertThat(context.getEnvironment().getProperty("rpc.server.registry"))

@@ -51,7 +51,7 @@ class ScriptedProviderTest {
         TripleCodecs codecs =
                 new TripleCodecs(serializer, new JsonCodec(JsonMapper.builder().build()), 0);
         ClientTransportSettings usual = ClientTransportSettings.named("test");
-        // The minimum reconnect delay is short enough for the client to find the reopened port during the test.
+        // With this short reconnect delay, the client finds the reopened port during the test.
         ClientTransportSettings settings = usual.withReconnect(usual.reconnectMin(), usual.reconnectMin());
         return RpcClient.builder()
                 .transport(new NettyClientTransport(settings, loops, new DubboProtocol(serializer, 0)))

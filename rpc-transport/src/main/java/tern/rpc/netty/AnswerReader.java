@@ -18,7 +18,7 @@ public interface AnswerReader {
     @Nullable
     Answer read(ByteBuf in, PendingCall call);
 
-    /** Returns whether the connection may be used for another request after the last answer. */
+    /** Returns whether the connection can be used for another request after the last answer. */
     boolean keepsAlive();
 
     /** Returns the number of missing bytes of the current answer; 0 if the length of the answer is unknown. */

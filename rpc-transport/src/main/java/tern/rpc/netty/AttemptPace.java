@@ -6,7 +6,7 @@ import tern.rpc.NanoClock;
 
 /**
  * Permits one connection attempt every half second for calls that find no connection. Such an attempt can reach a
- * restarted provider before a long reconnect pause ends. Thread-safe.
+ * restarted provider without waiting for the end of a long reconnect pause. Thread-safe.
  */
 final class AttemptPace {
 

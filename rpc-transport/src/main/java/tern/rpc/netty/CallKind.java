@@ -6,7 +6,7 @@ public enum CallKind {
     /** A unary call of a service. */
     UNARY,
 
-    /** A streaming call of a service, which may stay open for ever. */
+    /** A streaming call of a service, which can stay open for any length of time. */
     STREAM,
 
     /**
@@ -16,8 +16,9 @@ public enum CallKind {
     HEALTH_CHECK,
 
     /**
-     * A call of the health service's {@code Watch} method. Such a call needs no token and may stay open for ever. If
-     * all calls on a connection are of this kind, the server may close the connection to make room for a new one.
+     * A call of the health service's {@code Watch} method. Such a call needs no token and can stay open for any length
+     * of time. If all calls on a connection are of this kind, the server is allowed to close the connection to make
+     * room for a new one.
      */
     HEALTH_WATCH
 }

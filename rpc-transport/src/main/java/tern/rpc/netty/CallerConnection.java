@@ -60,8 +60,8 @@ final class CallerConnection implements PendingCall.Carrier {
         /**
          * Called once, when the connection is closed.
          *
-         * @param unreachable the reason why the server was never reached; null if the server was reached or the call
-         *     had ended earlier
+         * @param unreachable the reason why the server was never reached; null if the server was reached, or if the
+         *     call had ended earlier
          */
         void gone(CallerConnection connection, @Nullable String unreachable);
     }
@@ -98,7 +98,7 @@ final class CallerConnection implements PendingCall.Carrier {
         call.carriedBy(this);
         current = call;
         if (isClosed()) {
-            lose(call); // this connection may have been closed just before it received the call
+            lose(call); // this connection might have been closed just before it received the call
         } else if (call.isDone()) {
             close("its call was given up"); // the caller no longer waits for the answer
         }
@@ -129,8 +129,8 @@ final class CallerConnection implements PendingCall.Carrier {
         try {
             write(call, socket);
         } catch (IOException e) {
-            // an answer is read even if the write fails, because the server may have answered before it read the whole
-            // request
+            // an answer is read even if the write fails, because the server might have answered before it read the
+            // whole request
             Answer early = answerAfter(call, socket, e);
             answered(call, early, false);
             return;
@@ -178,8 +178,8 @@ final class CallerConnection implements PendingCall.Carrier {
         channel = made;
         try {
             if (isClosed()) {
-                // the thread that closed the connection may not have seen the new channel, so the current thread closes
-                // the channel
+                // the thread that closed the connection might not have seen the new channel, so the current thread
+                // closes the channel
                 made.close();
             }
             made.setOption(StandardSocketOptions.TCP_NODELAY, true);
@@ -254,9 +254,9 @@ final class CallerConnection implements PendingCall.Carrier {
 
     private void answered(PendingCall call, Answer answer, boolean reusable) {
         if (unread.capacity() > USUAL_BYTES) {
-            unread = Unpooled.EMPTY_BUFFER; // the large buffer of a large answer is not kept for later answers
+            unread = Unpooled.EMPTY_BUFFER; // the buffer of a large answer is not kept for later answers
         }
-        // the field "current" is cleared before the answer is delivered, because the next call may then use the
+        // the field "current" is cleared before the answer is delivered, because the next call can then use the
         // connection
         current = null;
         if (!call.answer(answer)) {

@@ -55,9 +55,9 @@ public final class CallsInFlight {
     }
 
     /**
-     * Returns the refusal of a health check, and counts it. Returns null if the health check is accepted, or if the
-     * call is not a health check. The health checks of one connection are limited, because they could otherwise occupy
-     * all threads that are reserved for health checks.
+     * Returns null if the call is accepted as a health check, or is not a health check. Otherwise counts a refusal and
+     * returns its exception. The health checks of one connection are limited, because they could otherwise occupy all
+     * threads that are reserved for health checks.
      */
     public @Nullable RpcException refusesCheck(NettyServerCall call) {
         int running = checks;
@@ -69,7 +69,8 @@ public final class CallsInFlight {
     }
 
     /**
-     * Returns the refusal of a streaming call, and counts it; null if the call is accepted or is not a streaming call.
+     * Returns null if the call is accepted as a streaming call, or is not a streaming call. Otherwise counts a refusal
+     * and returns its exception.
      */
     public @Nullable RpcException refusesStream(NettyServerCall call) {
         String reason =
@@ -156,7 +157,7 @@ public final class CallsInFlight {
     }
 
     /**
-     * Returns the result of {@link #keepConnection}, which may be slightly out of date. Any thread may call this
+     * Returns the result of {@link #keepConnection}, which can be slightly out of date. Any thread may call this
      * method.
      */
     boolean mayKeepConnection() {

@@ -106,12 +106,12 @@ final class ChannelOpening implements ConnectAttempt.Outcome {
         return true;
     }
 
-    /** Returns whether the channel is open or was open. */
+    /** Returns whether the channel has been opened, even if it has been closed since then. */
     boolean isOpened() {
         return isOpened;
     }
 
-    /** Called when bytes have been read. Returns true if they are the first ones. */
+    /** Called when bytes have been read. Returns whether these are the first bytes on the connection. */
     boolean heardFirst() {
         boolean first = !heard;
         heard = true;

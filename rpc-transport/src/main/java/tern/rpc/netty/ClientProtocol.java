@@ -100,7 +100,7 @@ public interface ClientProtocol {
 
     /**
      * Returns whether answers in this protocol begin with text. If so, unexpected text does not prove that the server
-     * uses another protocol.
+     * uses a different protocol.
      */
     default boolean isText() {
         return false;

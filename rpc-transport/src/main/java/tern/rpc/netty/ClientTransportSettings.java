@@ -9,14 +9,13 @@ import tern.rpc.transport.Tls;
 /**
  * The connection settings and limits of a client (docs/limits.md).
  *
- * @param application the application name that the client sends to servers; may be empty
+ * @param application the application name that the client sends to servers; can be empty
  * @param connectTimeout the timeout of one connection attempt
  * @param reconnectMin the upper bound of the first random pause between connection attempts; doubled after each failure
  * @param reconnectMax the maximum pause between attempts
  * @param heartbeat the idle time after which the client sends a heartbeat; the time limit for the answer depends on the
  *     protocol
- * @param probeAfter the time without received bytes after which the client sends a heartbeat while calls wait for an
- *     answer
+ * @param probeAfter how long a connection with waiting calls may receive nothing before the client sends a heartbeat
  * @param probeTimeout the time limit for the answer to a heartbeat while calls wait for an answer
  * @param maxInFlight the maximum number of unanswered calls on one connection, 1 to {@value #MAX_IN_FLIGHT}; further
  *     calls fail as not executed
@@ -41,8 +40,8 @@ public record ClientTransportSettings(
         @Nullable Supplier<Tls> tls) {
 
     /**
-     * The upper bound on {@code maxInFlight}. The bound is limited because each connection allocates a table with two
-     * to four slots per permitted call.
+     * The upper bound on {@code maxInFlight}. There is a bound because each connection allocates a table with two to
+     * four slots per permitted call.
      */
     public static final int MAX_IN_FLIGHT = 1 << 20;
 
@@ -120,8 +119,7 @@ public record ClientTransportSettings(
     }
 
     /**
-     * @param after the time without received bytes after which the client sends a heartbeat while calls wait for an
-     *     answer
+     * @param after how long a connection with waiting calls may receive nothing before the client sends a heartbeat
      * @param timeout the time limit for the answer to this heartbeat
      */
     public ClientTransportSettings withProbe(Duration after, Duration timeout) {

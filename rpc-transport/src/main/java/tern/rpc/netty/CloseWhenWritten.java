@@ -22,7 +22,7 @@ final class CloseWhenWritten extends WriteCommand {
 
     /**
      * The time that the peer has to close the connection after the last byte has been written (docs/limits.md). The
-     * last bytes are then in the send buffer of the operating system, which a slow network needs time to empty.
+     * last bytes are then in the send buffer of the operating system, and a slow network needs time to transmit them.
      */
     static final long LINGER_MILLIS = 5_000;
 

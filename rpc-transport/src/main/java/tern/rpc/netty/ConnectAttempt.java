@@ -72,7 +72,7 @@ final class ConnectAttempt {
 
     private void toAddress(Bootstrap bootstrap) {
         ChannelFuture connecting = bootstrap.handler(handlers.get()).connect(endpoint.host(), endpoint.port());
-        // A failed attempt may have no channel, for example because file descriptors have run out.
+        // A failed attempt might have no channel, for example because file descriptors have run out.
         if (connecting.cause() == null) {
             outcome.connecting(connecting.channel());
         }
@@ -86,7 +86,7 @@ final class ConnectAttempt {
     }
 
     /**
-     * Connects to a host name. Several channels may try to connect. Only the first channel that connects gets the
+     * Connects to a host name. Several channels can try to connect. Only the first channel that connects gets the
      * handlers.
      */
     private void toName(Bootstrap bootstrap, EventLoops loops, EventLoop loop) {

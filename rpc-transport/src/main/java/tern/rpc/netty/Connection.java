@@ -18,7 +18,7 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * One client socket, from the connection attempt until it is closed. Calls may be sent as soon as the object exists;
+ * One client socket, from the connection attempt until it is closed. Calls can be sent as soon as the object exists;
  * their requests wait in the write queue until the socket is open. All state changes are in this class, because their
  * order determines which calls are lost. Fields without a comment are confined to the event loop.
  */
@@ -28,7 +28,7 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * The maximum number of pending calls if the connection transmits one call at a time. The number is two, because
-     * the next call may begin before the previous answer has been delivered to its caller.
+     * the next call can begin before the previous answer has been delivered to its caller.
      */
     private static final int ONE_AND_THE_NEXT = 2;
 
@@ -80,7 +80,7 @@ public final class Connection implements PendingCall.Carrier {
     /**
      * @param tls null for no TLS
      * @param replacement whether the connection replaces a lost or draining one. A replacement accepts calls only after
-     *     the server has sent bytes, because its peer may be a process that is shutting down, or a proxy whose server
+     *     the server has sent bytes, because its peer might be a process that is shutting down, or a proxy whose server
      *     has stopped
      */
     Connection(
@@ -110,7 +110,7 @@ public final class Connection implements PendingCall.Carrier {
             // Calls that were sent before the event loop was set have not started their deadline checks.
             deadlines.sweepLater();
         } catch (RuntimeException | Error e) {
-            // Errors are caught as well as exceptions, because memory may be exhausted temporarily.
+            // Errors are caught as well as exceptions, because memory might be exhausted temporarily.
             close("the attempt to connect failed: " + Thrown.text(e));
         }
     }
@@ -198,7 +198,7 @@ public final class Connection implements PendingCall.Carrier {
         }
         entered();
         if (call.hasFailed()) {
-            abandoned(call); // the call may have been cancelled before this connection was assigned to it
+            abandoned(call); // the call might have been cancelled before this connection was assigned to it
         }
         return stream;
     }
@@ -221,7 +221,8 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            // If the connection was closed while this call was being registered, close() may not have failed this call.
+            // If the connection was closed while this call was being registered, close() might not have failed this
+            // call.
             failCalls();
         } else {
             deadlines.sweepLater();
@@ -309,10 +310,10 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Called when calls have waited for a while, because the server serves no further calls on this connection. Must run
+     * Called when calls have waited for a while because the server serves no further calls on this connection. Must run
      * on the event loop.
      *
-     * @return the number of the calls that another connection can serve now
+     * @return how many of the waiting calls another connection can serve now
      */
     public int relief() {
         return owner.relief(this);
@@ -332,8 +333,8 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * Returns whether the server has answered a call, or has sent bytes and kept the connection open for at least a
-     * second. If not, the server may accept and immediately close every connection, so the next connection attempt must
-     * wait.
+     * second. If not, the server might accept and immediately close every connection, so the next connection attempt
+     * must wait.
      */
     boolean wasOfUse() {
         return answered || opening.hasLasted();
@@ -351,7 +352,7 @@ public final class Connection implements PendingCall.Carrier {
         closeIfDrained();
     }
 
-    /** Returns the room for messages of streams in the write queue. */
+    /** Returns the free space for stream messages in the write queue. */
     public QueueRoom room() {
         return room;
     }
@@ -379,7 +380,7 @@ public final class Connection implements PendingCall.Carrier {
     /** Called when the server has asked the client to stop sending calls. Must run on the event loop. */
     public void drain() {
         if (state == State.READY) {
-            LOG.info("{} is going away; no new calls on this connection", endpoint);
+            ServerFaults.leaves(endpoint);
             // The connection pool is notified before the state changes, so that calls can find the replacement as soon
             // as this connection is draining.
             owner.changed(this, State.DRAINING);
@@ -394,8 +395,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Returns the one-way calls that the server may still run, because it has not answered them. Must run on the event
-     * loop.
+     * Returns the one-way calls that the server might still run, because it has not answered them. Must run on the
+     * event loop.
      */
     public PendingOneWayCalls oneWayCalls() {
         return oneWayCalls;
@@ -403,7 +404,7 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * Closes a draining connection when it is no longer needed. A one-way call is no longer pending when its request
-     * has been written, but still needs the connection. The socket may accept the request later, and many servers
+     * has been written, but still needs the connection. The socket might accept the request later, and many servers
      * cancel the call if the connection is closed before they have answered.
      */
     void closeIfDrained() {
@@ -440,7 +441,7 @@ public final class Connection implements PendingCall.Carrier {
         if (state == State.CLOSED) {
             return;
         }
-        closeReason = PeerText.text(reason); // HTTP/2 errors may contain text from the peer
+        closeReason = PeerText.text(reason); // HTTP/2 errors can contain text from the peer
         state = State.CLOSED;
         keepAlive.stop();
         Channel open = channel;

@@ -15,7 +15,7 @@ interface ConnectionOwner {
     /**
      * Called when calls have waited for a while on a connection whose server serves no further calls on it.
      *
-     * @return the number of the calls that another connection can serve now
+     * @return how many of the waiting calls another connection can serve now
      */
     default int relief(Connection crowded) {
         return 0;

@@ -28,10 +28,11 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint, for a protocol that transmits many calls on a connection at the same time. There is
- * usually one connection, and {@link ExtraConnections further ones} while its server serves no more calls on it. A lost or draining connection is replaced. The first replacements are immediate; later ones
- * wait for pauses that double, with full jitter. A call that finds no connection fails, but may start a connection
- * attempt before the pause ends. A draining connection stays open until its last answer has arrived. A replacement
- * accepts calls once its server has sent bytes. Thread-safe.
+ * usually one connection, and {@link ExtraConnections further ones} while its server serves no more calls on it. A lost
+ * or draining connection is replaced. The first replacements are immediate; later ones follow after pauses that double,
+ * with full jitter. A call that finds no connection fails, but may start a connection attempt before the pause ends. A
+ * draining connection stays open until its last answer has arrived. A replacement accepts calls once the server has
+ * sent bytes on it. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, ConnectionOwner {
 
@@ -163,7 +164,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
 
     /**
      * Returns the reason why there is no connection, for error messages. The reason reported by the connection itself
-     * is preferred, because a call may find a connection closed before its event loop has notified this pool.
+     * is preferred, because a call can find a connection closed before its event loop has notified this pool.
      */
     private String whyNotConnected() {
         for (int i = 0; i < current.length(); i++) {
@@ -199,7 +200,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
             Connection candidate = current.get(place);
             State state = candidate.state();
             if (state != State.READY && state != State.CONNECTING) {
-                candidate = current.get(place); // another thread may have replaced the connection
+                candidate = current.get(place); // another thread might have replaced the connection
                 state = candidate.state();
             }
             if (state == State.READY) {

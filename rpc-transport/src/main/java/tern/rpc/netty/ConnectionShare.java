@@ -1,16 +1,16 @@
 package tern.rpc.netty;
 
 /**
- * Keeps some of a server's connections free for addresses with few connections. Without this rule, a few addresses could
- * hold all connections with a running call on each, and no other client could connect.
+ * Keeps some of a server's connections free for addresses with few connections. Without this rule, a few addresses
+ * could hold all connections with a running call on each, and no other client could connect.
  *
- * <p>An address with more than {@link #FEW} connections gets a further connection only while at least a quarter as many
- * are free, and at least a thirty-second of all. One address alone therefore gets at most four fifths of all
- * connections, and of k addresses that want as many as possible, each gets four parts in 4k + 1.
+ * <p>An address with more than {@link #FEW} connections gets a further one only while the number of free connections is
+ * at least a quarter of the address's own connections, and at least 1/32 of the limit. One address alone therefore gets
+ * at most four fifths of all connections. If k addresses want as many as possible, each gets 4/(4k + 1) of them.
  */
 final class ConnectionShare {
 
-    /** An address may have this number of connections as long as any is free. */
+    /** An address is allowed this number of connections as long as any connection is free. */
     static final int FEW = 16;
 
     private static final int FREE_PART = 4;

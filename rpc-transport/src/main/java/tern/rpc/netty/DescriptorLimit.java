@@ -8,8 +8,8 @@ import java.lang.management.ManagementFactory;
  * descriptor, and a process without free descriptors can neither accept connections nor open files.
  *
  * @param connections the maximum number of connections; at most the configured number
- * @param leaving the maximum number of silent connections that may be closing at the same time to admit new ones. The
- *     number of open connections may exceed the limit by this number
+ * @param leaving the maximum number of silent connections that are closing at the same time to admit new ones. The
+ *     number of open connections can exceed the limit by this number
  * @param descriptors the number of descriptors that the process may open; {@link #UNKNOWN} if it is not known
  */
 record DescriptorLimit(int connections, int leaving, long descriptors) {
@@ -25,7 +25,7 @@ record DescriptorLimit(int connections, int leaving, long descriptors) {
     /** At most one in {@value} descriptors for connections is used by connections that are being closed. */
     private static final int LEAVING_SHARE = 8;
 
-    /** A sixteenth of the connections that may be closing are closed together. */
+    /** A single check closes at most a sixteenth of {@link #leaving}. */
     private static final int TOGETHER_SHARE = 16;
 
     /** @param configured the maximum number of connections in the settings */
@@ -41,7 +41,7 @@ record DescriptorLimit(int connections, int leaving, long descriptors) {
     /**
      * Returns the number of silent connections that are closed together. A single check of all connections then makes
      * room for this many new connections. If there are few connections, the number is small, because a client that
-     * connects all the time takes most of the room.
+     * keeps connecting takes most of the room.
      */
     int together() {
         return Math.max(1, leaving / TOGETHER_SHARE);

@@ -52,7 +52,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     // connections that were opened without a call, and become idle when they are connected
     private final Set<Connection> unused = ConcurrentHashMap.newKeySet();
     private final Set<Connection> begunByCalls =
-            ConcurrentHashMap.newKeySet(); // connection attempts that a call has started but does not wait for
+            ConcurrentHashMap.newKeySet(); // connection attempts started by calls that do not wait for the connection
     private final AttemptPace pace;
     // the number of open connections, including connections of blocking callers
     private final AtomicInteger count = new AtomicInteger();

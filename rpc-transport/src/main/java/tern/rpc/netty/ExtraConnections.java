@@ -12,10 +12,10 @@ import tern.rpc.NanoClock;
 import tern.rpc.netty.Connection.State;
 
 /**
- * Further connections to one endpoint, for calls above the number that the server serves at the same time on the
- * connections of the {@link ConnectionPool}. Many proxies limit the number of HTTP/2 streams of a connection, so that
- * calls would wait as long as other streams stay open. A connection is closed after it has been idle for the heartbeat
- * interval. A lost connection is not replaced. Thread-safe.
+ * Further connections to one endpoint, for the calls that exceed the server's limit of concurrent calls on the
+ * connections of the {@link ConnectionPool}. Many proxies limit the number of HTTP/2 streams per connection; calls
+ * above this limit would have to wait until other streams are closed. A connection is closed after it has been idle for
+ * the heartbeat interval. A lost connection is not replaced. Thread-safe.
  */
 final class ExtraConnections implements ConnectionOwner {
 
@@ -27,13 +27,15 @@ final class ExtraConnections implements ConnectionOwner {
     private final ClientTransportSettings settings;
     private final EventLoops loops;
     private final AttemptPace pace;
-    // the connections that are being opened or take calls; changed only while holding the lock on this object
+    // the connections that are being opened or accept calls; changed only while holding the lock on this object
     private final List<Connection> open = new CopyOnWriteArrayList<>();
-    // the connections that take no further calls, until they are closed
+    // the connections that accept no further calls and are not closed yet
     private final List<Connection> leaving = new CopyOnWriteArrayList<>();
     private boolean closed; // guarded by this
 
-    /** @param pool decides which connection carries a call instead of a connection of this object */
+    /**
+     * @param pool decides which connection takes over calls from a connection of this object
+     */
     ExtraConnections(
             ConnectionOwner pool,
             Function<ConnectionOwner, Connection> maker,
@@ -99,7 +101,7 @@ final class ExtraConnections implements ConnectionOwner {
 
     /**
      * Closes a connection that is idle. The connection takes no further calls for a heartbeat interval before it is
-     * closed, because another thread may just have chosen it for a call.
+     * closed, because another thread might just have chosen it for a call.
      */
     private void closeIfIdle(Connection connection) {
         boolean idle = connection.calls().running() == 0;

@@ -13,14 +13,14 @@ import java.util.concurrent.atomic.AtomicLong;
  * most a third. If k networks add as many bytes as they can, each gets at most 1/(k + 1) of the budget, and at least as
  * much stays free for other networks.
  *
- * <p>The bytes of the connection count twice: as its own bytes and as bytes of its network. Callers behind one proxy
- * share a network. If the large connections of a network may add no more bytes, small connections of the same network
- * may still add bytes.
+ * <p>A connection's bytes count twice: as its own bytes and as bytes of its network. Callers behind one proxy share a
+ * network. When the large connections of a network are no longer allowed to add bytes, small connections of the same
+ * network still are.
  *
- * <p>A network may exceed its half, for example because bytes are counted after they have been read. The excess bytes
+ * <p>A network can exceed its half, for example because bytes are counted after they have been read. The excess bytes
  * reduce only the number of bytes that this network may add.
  *
- * <p>Thread-safe. Concurrent callers may together exceed the limit.
+ * <p>Thread-safe. Concurrent callers together can exceed the limit.
  */
 final class FairBudget {
 
@@ -99,7 +99,7 @@ final class FairBudget {
         }
 
         /**
-         * Called once for each {@link #join}, when the connection is closed. The bytes of the connection may be
+         * Called once for each {@link #join}, when the connection is closed. The bytes of the connection can be
          * released later.
          */
         void leave() {

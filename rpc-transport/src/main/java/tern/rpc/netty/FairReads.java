@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Limits the time that one connection occupies its event loop before other connections are read. Netty alone reads up
- * to 16 buffers of 64 KiB in a row. A peer that fills these buffers with tiny frames would occupy the event loop for
+ * Limits the time for which one connection occupies its event loop before other connections are read. Netty alone reads
+ * up to 16 buffers of 64 KiB in a row. A peer that fills these buffers with tiny frames would occupy the event loop for
  * hundreds of milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the
  * event loop for {@link #TURN_NANOS}, other connections are read first. A connection whose previous bytes took a long
  * time gets a smaller buffer for its next read. If many connections are busy, turns are shorter, so that every
@@ -43,8 +43,8 @@ final class FairReads implements RecvByteBufAllocator {
     static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /**
-     * A connection that has occupied the event loop for a full turn (see the class comment) counts as busy for one to
-     * two times this period.
+     * A connection that has occupied the event loop for a full turn (see the class comment) counts as busy for between
+     * one and two of these periods.
      */
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -54,7 +54,7 @@ final class FairReads implements RecvByteBufAllocator {
      */
     static final FairReads SHARED = new FairReads(NanoClock.SYSTEM);
 
-    /** Netty's default maximum of consecutive reads from a TCP channel. */
+    /** Netty's default for the maximum number of consecutive reads from a TCP channel. */
     static final int MAX_READS_IN_A_ROW = 16;
 
     static final int MIN_BYTES = 128;
@@ -66,7 +66,7 @@ final class FairReads implements RecvByteBufAllocator {
     static final int MEASURED_BYTES = 1 << 10;
 
     /**
-     * The maximum size of a connection's first buffer. The buffer is small, because many new connections may send
+     * The maximum size of a connection's first buffer. The buffer is small, because many new connections might send
      * expensive bytes at the same time.
      */
     static final int FIRST_BYTES = 4 << 10;
@@ -278,7 +278,7 @@ final class FairReads implements RecvByteBufAllocator {
             } else if (took < turn / 2) {
                 limit = Math.min(MAX_BYTES, 2 * limit);
             }
-            // While many connections are busy, every connection gets a small buffer, because its next bytes may be
+            // While many connections are busy, every connection gets a small buffer, because its next bytes might be
             // expensive.
             limit = (int) Math.min(limit, MAX_BYTES * turn / LARGE_BUFFER_NANOS);
         }

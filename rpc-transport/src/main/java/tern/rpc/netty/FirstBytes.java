@@ -44,7 +44,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
                 if (kept.readableBytes() >= UnexpectedProtocols.ENOUGH_BYTES
                         || UnexpectedProtocols.protocol(kept) != null) {
                     refuse();
-                } else if (!waiting) { // more bytes may reveal which protocol the server really uses
+                } else if (!waiting) { // more bytes might reveal which protocol the server really uses
                     waiting = true;
                     context.executor().schedule(this::refuse, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 }

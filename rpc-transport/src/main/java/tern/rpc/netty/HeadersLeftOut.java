@@ -12,7 +12,7 @@ public final class HeadersLeftOut {
     private static final Logger LOG = LoggerFactory.getLogger(HeadersLeftOut.class);
 
     /**
-     * The maximum number of names to warn about. There is a limit, because applications may derive names from their
+     * The maximum number of names to warn about. There is a limit, because applications might derive names from their
      * callers' input.
      */
     private static final int MAX_NAMES = 64;

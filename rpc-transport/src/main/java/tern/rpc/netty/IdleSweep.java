@@ -20,7 +20,7 @@ final class IdleSweep {
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The interval between two checks is at least 1/{@value} of the idle timeout. A connection may therefore be closed
+     * The interval between two checks is at least 1/{@value} of the idle timeout. A connection can therefore be closed
      * up to this interval after its timeout.
      */
     private static final int MAX_LOOKS = 64;
@@ -30,7 +30,9 @@ final class IdleSweep {
     // the event loops that have scheduled a check; each event loop adds and removes itself
     private final Set<EventLoop> looking = ConcurrentHashMap.newKeySet();
 
-    /** @param connections all open connections of all event loops; may change at any time */
+    /**
+     * @param connections all open connections of all event loops; can change at any time
+     */
     IdleSweep(Duration patience, Collection<ServerConnection> connections) {
         this.patienceNanos = patience.toNanos();
         this.connections = connections;

@@ -100,7 +100,7 @@ public final class InboundAccount {
         long now = kept.addAndGet(bytes) + incomplete;
         budget.add(part, bytes);
         if (now < SMALL_BYTES && now - bytes >= SMALL_BYTES && paused) {
-            lookAgain(budget); // the event loop may have paused reading because of the bytes that are now released
+            lookAgain(budget); // the event loop might have paused reading because of the bytes that are now released
         }
     }
 
@@ -130,7 +130,7 @@ public final class InboundAccount {
     /**
      * Changes the number of bytes of incomplete messages. Called after each read.
      *
-     * @param bytes the change in the number of counted bytes; may be negative
+     * @param bytes the change in the number of counted bytes; can be negative
      */
     public void incomplete(int bytes) {
         if (closed) {
@@ -190,8 +190,8 @@ public final class InboundAccount {
     }
 
     /**
-     * Returns whether this connection may exceed the budget before the given connection. The connection whose address
-     * holds fewer bytes is first. Among the connections of one address, the connection that has waited longer is first.
+     * Returns whether this connection takes precedence over the given one in exceeding the budget. The connection whose
+     * address holds fewer bytes goes first; between connections from the same address, the one that has waited longer.
      * Any thread may call this method.
      */
     boolean goesBefore(InboundAccount other) {
@@ -247,9 +247,8 @@ public final class InboundAccount {
     /**
      * Schedules a check of whether this connection may be read. Any thread may call this method.
      *
-     * @param requester the budget that has requested the check. The budget may have chosen this connection as the only one
-     *     that
-     *     may exceed the budget to complete its message
+     * @param requester the budget that has requested the check, possibly because the budget has chosen this connection
+     *     as the only one that may exceed the budget to complete its message
      */
     void lookAgain(InboundBudget requester) {
         try {

@@ -14,15 +14,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>These rules cannot cause a deadlock. Complete messages need no more memory, because workers decode or refuse them
  * and release the memory. If no connection may add bytes to its incomplete message, one connection at a time is still
- * read until its message is complete. The network with the fewest bytes comes first. Within a network, the connection
- * that has waited the longest comes first. The total exceeds the budget by at most the size of one message. If the
+ * read until its message is complete. The network with the fewest bytes goes first. Within a network, the connection
+ * that has waited the longest goes first. The total exceeds the budget by at most the size of one message. If the
  * message is not complete within {@code rpc.limits.first-bytes-timeout}, its connection is closed, and the next
  * connection is read. Connections that hold no bytes of the budget, such as connections with only small requests, are
  * always read.
  *
  * <p>Messages smaller than {@link InboundAccount#SMALL_BYTES} are counted only after they have been in memory for some
  * time, because well-behaved peers send a small message without a pause. A connection checks the budget after each
- * read, so each connection may exceed the budget by the bytes of one read.
+ * read, so each connection can exceed the budget by the bytes of one read.
  *
  * <p>Thread-safe.
  */
@@ -36,7 +36,7 @@ final class InboundBudget {
 
     private static final int PART_FOR_STRANGERS = 16;
 
-    /** While at most 1/{@value} of the budget is used, messages of busy connections may arrive slowly. */
+    /** While at most 1/{@value} of the budget is used, messages of busy connections are allowed to arrive slowly. */
     private static final int PART_OF_PATIENT = 4;
 
     /**
@@ -133,7 +133,7 @@ final class InboundBudget {
         account.waitsAs(places.getAndIncrement());
         waiting.add(account);
         if (account.hasRoom() || (account.wantsTurn() && finishing.get() == null)) {
-            wake(); // memory may have become free before the account was added to the waiting accounts
+            wake(); // memory might have become free before the account was added to the waiting accounts
         }
     }
 

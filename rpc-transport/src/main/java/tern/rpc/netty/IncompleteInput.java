@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The received bytes of a server connection that belong to an incomplete frame or header, so the decoder keeps them. The
+ * The received bytes that the decoder of a server connection keeps because their frame or header is incomplete. The
  * memory budget for requests counts them, and the rest must arrive at the minimum rate for slow peers. If the rest
  * arrives more slowly, the connection is closed. A connection with running or arriving calls stays open for longer,
  * because a short interruption of the network would otherwise end all of its calls. Confined to the event loop.
@@ -26,7 +26,7 @@ public final class IncompleteInput {
         boolean isTooSlow(BodyPace pace, long arrivedBytes, long now);
 
         /**
-         * Returns whether the connection has calls other than health watches, and little of the memory for requests is
+         * Returns whether the connection has calls other than health watches while little of the memory for requests is
          * used. Slow bytes are then harmless.
          */
         boolean hasPatience();
@@ -56,8 +56,8 @@ public final class IncompleteInput {
     }
 
     /**
-     * Called after each read. Starts or continues the accounting and the time limit of the incomplete frame, if there is
-     * one.
+     * Called after each read. Starts or continues the accounting and the time limit of the incomplete frame, if there
+     * is one.
      *
      * @param bytes the number of received bytes of the incomplete frame; 0 if no frame is incomplete
      * @param held the memory that the kept bytes occupy

@@ -28,7 +28,8 @@ final class KeepAlive {
     private long askedNanos;
     private boolean awaitsAnswer;
     private @Nullable Future<?> ticking;
-    // true while a heartbeat of pingOnce() is unanswered; set without a lock, so two threads may each send a heartbeat
+    // true while a heartbeat of pingOnce() is unanswered; set without a lock, so two threads might each send a
+    // heartbeat
     private volatile boolean isPinged;
     private volatile long pingedNanos;
 

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A server's TLS engine that limits the records without application data, refuses further handshakes, and never blocks
  * the event loop while another thread computes a part of the handshake. Java's engine holds its lock during such a
- * computation, so a peer that begins handshakes and closes its connections could stop the event loop. This class leaves
- * everything else to Java's engine. Records can be counted only here: in TLS 1.3, the type of a record is
+ * computation, so a peer that begins handshakes and then closes the connections could block the event loop. This class
+ * leaves everything else to Java's engine. Records can be counted only here: in TLS 1.3, the type of a record is
  * encrypted, and Netty's handler joins the data of several records.
  */
 final class LimitedTlsEngine extends SSLEngine {
@@ -117,7 +117,7 @@ final class LimitedTlsEngine extends SSLEngine {
         }
     }
 
-    /** Closes the sides that the event loop has closed during the computation. */
+    /** Closes the sides that the event loop has tried to close during the computation. */
     private void computed() {
         boolean outbound;
         boolean inbound;
@@ -138,7 +138,7 @@ final class LimitedTlsEngine extends SSLEngine {
         }
     }
 
-    /** Closes the inbound side, or lets a running computation close it when it ends. */
+    /** Closes the inbound side; during a computation, the side is closed when the computation ends. */
     @Override
     public void closeInbound() throws SSLException {
         gone = true;
@@ -156,7 +156,7 @@ final class LimitedTlsEngine extends SSLEngine {
         return engine.isInboundDone();
     }
 
-    /** Closes the outbound side, or lets a running computation close it when it ends. */
+    /** Closes the outbound side; during a computation, the side is closed when the computation ends. */
     @Override
     public void closeOutbound() {
         synchronized (closing) {

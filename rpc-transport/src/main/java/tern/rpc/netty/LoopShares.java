@@ -18,17 +18,19 @@ import org.jspecify.annotations.Nullable;
  * connections would still get a thousand times as much time as an address with one connection.
  *
  * <p>An event loop works in passes: it reads once from each connection that has received bytes, and then runs its
- * tasks. All networks together get {@link #PASS_NANOS} in one pass, in equal shares. When the connections of a network
- * have used up its share, each of them rests after its next read: the server does not read from it. After each pass,
- * the connections that have rested the longest are read again, as many as the share of their network permits. The next
- * pass begins at once, so no time is lost if only one network sends bytes. Confined to the event loop.
+ * tasks. All networks together get {@link #PASS_NANOS} in one pass, in equal shares. When a network's connections have
+ * used up its share, each of them rests after its next read: the server does not read from it. After each pass, the
+ * connections that have rested the longest are read again, as many as their network's share permits. The next pass
+ * begins at once, so no time is lost if only one network sends bytes. Confined to the event loop.
  */
 final class LoopShares {
 
     /** The time of all networks together in one pass (docs/limits.md). */
     static final long PASS_NANOS = FairReads.ROUND_NANOS;
 
-    /** The minimum share of a network. If more networks are busy than can get this share, they get it in turn. */
+    /**
+     * The minimum share of a network. If too many networks are busy to give each of them this share, they take turns.
+     */
     static final long MIN_SHARE_NANOS = FairReads.MIN_TURN_NANOS;
 
     private static final Runnable NEXT_PASS = () -> {};
@@ -122,7 +124,7 @@ final class LoopShares {
         /**
          * Called after bytes of a connection have been read and processed.
          *
-         * @param nanos the time that this has taken
+         * @param nanos the time that reading and processing took
          */
         void used(SocketReading connection, long nanos) {
             if (countedIn != pass) {
@@ -158,7 +160,7 @@ final class LoopShares {
         /**
          * Resumes reading from the connections that have rested the longest.
          *
-         * @return the time that they are expected to need
+         * @return the expected time for reading from these connections
          */
         private long resume(long share) {
             usedNanos = Math.max(0, usedNanos - share);

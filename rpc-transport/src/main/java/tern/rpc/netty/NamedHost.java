@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.DnsEndpoints;
 
 /**
- * Opens a channel to a host name. Another thread looks up the name, because a lookup may block for seconds. Then the
+ * Opens a channel to a host name. Another thread looks up the name, because a lookup can block for seconds. Then the
  * addresses are tried as described in RFC 8305 (Happy Eyeballs). IPv6 and IPv4 addresses alternate. An attempt starts
  * when the previous attempt has failed or has taken 250 ms. The first open channel is used. Confined to the event loop.
  */
@@ -62,7 +62,7 @@ final class NamedHost {
      * Opens a channel.
      *
      * @param bootstrap creates channels on the event loop; its handler is replaced with a handler that does nothing
-     * @param timeoutMillis the maximum time of the lookup, and the time after which no further attempt starts
+     * @param timeoutMillis the time limit of the lookup, and the time after which no further attempt starts
      * @param lookups runs the lookup, which blocks
      * @return the channel; the future completes on the event loop, before the channel has read any bytes
      */
@@ -126,7 +126,7 @@ final class NamedHost {
         return all;
     }
 
-    /** Returns the addresses in the same order, except that the known address is first if it is among them. */
+    /** Returns the addresses in the same order, except that the known address, if present, moves to the front. */
     static List<InetAddress> startingWith(@Nullable InetAddress known, List<InetAddress> addresses) {
         int at = known == null ? -1 : addresses.indexOf(known);
         if (at <= 0) {

@@ -50,7 +50,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
 
     protected NettyServerCall(ServerConnection connection) {
         this.connection = connection;
-        // the tenant's call counter is stored here, because later calls on the connection may belong to another tenant
+        // the tenant's call counter is stored here, because later calls on the connection can belong to another tenant
         this.share = connection.share();
     }
 
@@ -109,8 +109,8 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
 
     /**
      * Works like {@link #claimAnswer} for a result or a failure of the method, and also drops the reference to the
-     * arguments. The connection removes an answered call only at its next check. If the heap is full, this check may be
-     * late, and the arguments of answered calls would keep the heap full.
+     * arguments. The connection removes an answered call only at its next check. If the heap is full, this check might
+     * be late, and the arguments of answered calls would keep the heap full.
      */
     protected boolean claimResult() {
         if (!claimAnswer()) {
@@ -175,7 +175,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
 
     /**
      * Called when the connection has been lost. Ends the call, because its answer cannot be sent. A one-way call
-     * continues, because its caller may close the connection as soon as the request has been sent. Must run on the
+     * continues, because its caller might close the connection as soon as the request has been sent. Must run on the
      * event loop.
      */
     @Override
@@ -197,7 +197,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
         return false;
     }
 
-    /** Notifies the executing code that the answer is no longer needed. */
+    /** Notifies the code that executes the call that the answer is no longer needed. */
     protected void stopRunning() {
         Watcher current = watcher;
         if (current != null) {

@@ -41,15 +41,18 @@ public final class NettyServerTransport implements ServerTransport {
     /** Minimum pause after a check that found no silent connection to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The pause after a connection could not be accepted, in which silent connections close. */
+    /**
+     * The time for which no connections are accepted after accepting one has failed. Silent connections are closed
+     * meanwhile.
+     */
     private static final long AFTER_FAILURE_MILLIS = 100;
 
-    /** The time for which the limit on connections is lower after a connection could not be accepted. */
+    /** The time for which the limit on connections is lower after accepting a connection has failed. */
     private static final long LOWERED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * The limit on connections is lowered to one in {@value} at least. With very few connections, an address with many
-     * connections could not be distinguished from others.
+     * The limit on connections is never lowered below 1/{@value} of its normal value. With very few connections, an
+     * address with many connections could not be distinguished from others.
      */
     private static final int LOWEST_SHARE = 4;
 
@@ -88,7 +91,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final InboundBudget strangers;
     private final FairBudget heads;
     private final UnsentBudget unsent;
-    private volatile Lowered lowered; // effective only for some time after a connection could not be accepted
+    private volatile Lowered lowered; // effective only for some time after accepting a connection has failed
     private volatile @Nullable Channel listening;
     private volatile int port;
     private volatile boolean draining;
@@ -190,18 +193,18 @@ public final class NettyServerTransport implements ServerTransport {
     }
 
     /**
-     * Called when a connection could not be accepted, usually because the process has no free file descriptor. Closes
+     * Called when accepting a connection has failed, usually because the process has no free file descriptor. Closes
      * silent connections, and lowers the limit for some time. The server then accepts connections above the limit and
-     * closes them at once, so that connections from other addresses do not wait behind them. The method stops the
-     * acceptance of connections first, because its other steps may fail without descriptors. If the acceptance went on,
-     * the event loop would fail to accept again and again.
+     * closes them at once, so that connections from other addresses do not wait behind them. The method stops accepting
+     * connections first, because its other steps can fail without descriptors. If the server continued to accept, the
+     * event loop would fail again and again.
      */
     private void acceptFailed(Channel socket, Throwable cause) {
         socket.config().setAutoRead(false);
         socket.eventLoop()
                 .schedule(
                         () -> {
-                            if (socket.isOpen()) { // drain() may have closed it
+                            if (socket.isOpen()) { // drain() might have closed it
                                 socket.config().setAutoRead(true);
                             }
                         },
@@ -244,7 +247,7 @@ public final class NettyServerTransport implements ServerTransport {
         // thousands of idle connections.
         ChannelFutureListener closed = done -> closed(accepted, network);
         int ofNetwork = perNetwork.merge(network, 1, Integer::sum);
-        // The listener decrements the connection count. The listener is added before any step that may fail, because
+        // The listener decrements the connection count. The listener is added before any step that can fail, because
         // the count must decrease in any case.
         accepted.closeFuture().addListener(closed);
         if (!hasRoom(network, ofNetwork)) {
@@ -257,7 +260,7 @@ public final class NettyServerTransport implements ServerTransport {
                             + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
                     null);
             if (!accepted.closeFuture().isDone()) {
-                // The connection must no longer be counted when its peer notices the close, because the peer may
+                // The connection must no longer be counted when its peer notices the close, because the peer might
                 // connect again immediately. This code runs on the channel's event loop, so the close listener, which
                 // decrements the connection count, has not run yet.
                 accepted.closeFuture().removeListener(closed);
@@ -275,7 +278,7 @@ public final class NettyServerTransport implements ServerTransport {
         }
         accepted.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
         if (draining) {
-            connection.goAway(); // drain() may have run before this connection was added to the open connections
+            connection.goAway(); // drain() might have run before this connection was added to the open connections
         }
     }
 
@@ -316,8 +319,8 @@ public final class NettyServerTransport implements ServerTransport {
         List<ServerConnection> silent =
                 SilentConnections.choose(connections.values(), network, own, own ? 1 : limit.together(), now);
         if (silent.isEmpty()) {
-            // The next search for this address must wait. A search for another address may find a connection to close,
-            // because the choice depends on the address of the new connection.
+            // The next search for this address must wait. A search for another address might find a connection to
+            // close, because the choice depends on the address of the new connection.
             nextLookOfNetwork.put(network, now + BETWEEN_LOOKS_NANOS);
             if (!own && isNobodySilent(now)) {
                 nextLookNanos.compareAndSet(next, now + BETWEEN_LOOKS_NANOS);

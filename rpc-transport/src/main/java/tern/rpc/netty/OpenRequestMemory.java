@@ -59,7 +59,7 @@ public final class OpenRequestMemory {
     /**
      * Adjusts the number of bytes that incomplete request messages occupy. Called after each read.
      *
-     * @param bytes the change, as computed by {@link InboundAccount#counted}; may be negative
+     * @param bytes the change, as computed by {@link InboundAccount#counted}; can be negative
      */
     public void incomplete(int bytes) {
         if (inbound != null || (bytes != 0 && !closed)) {
@@ -134,7 +134,7 @@ public final class OpenRequestMemory {
 
     /**
      * Reserves memory for a compressed request that is about to be decompressed. {@link #unpacked} releases the memory.
-     * Any thread may call this method. Concurrent callers may together exceed the limit.
+     * Any thread may call this method. Concurrent callers can together exceed the limit.
      *
      * @param bytes the number of decompressed bytes
      * @return the reason for a refusal, as text for error messages; null if the memory was reserved

@@ -5,15 +5,15 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Share;
 
 /**
- * Limits the number of open streaming calls on a server, because a stream holds memory and may stay open for ever. A
- * tenant may open a stream only while its number of open streams is smaller than the number of free streams. If k
- * tenants open as many streams as they can, each gets 1/(k + 1) of all streams. The rest, also 1/(k + 1), stays free
- * for further tenants. Thread-safe. Because of races, a few more streams may be admitted.
+ * Limits the number of open streaming calls on a server, because a stream holds memory and can stay open for any length
+ * of time. A tenant may open a stream only while it has fewer open streams than the number of streams that are still
+ * available. If k tenants open as many streams as they can, each gets 1/(k + 1) of all streams. The rest, also 1/(k +
+ * 1), stays available for further tenants. Thread-safe. Because of races, a few more streams might be admitted.
  */
 final class OpenStreams {
 
     /**
-     * The maximum heap divided by this number is the maximum number of open streams (docs/limits.md). An idle stream
+     * The server permits one open stream for each {@value} bytes of the maximum heap (docs/limits.md). An idle stream
      * occupies about a quarter of this number of bytes.
      */
     private static final int HEAP_OF_A_STREAM = 16 << 10;

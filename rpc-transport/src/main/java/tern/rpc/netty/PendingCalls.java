@@ -80,7 +80,7 @@ public final class PendingCalls {
         oneWay = calls;
     }
 
-    /** Returns the number of calls that the server may still run, including one-way calls. */
+    /** Returns the number of calls that the server might still run, including one-way calls. */
     int running() {
         return count.get() + oneWay;
     }
@@ -99,7 +99,7 @@ public final class PendingCalls {
     }
 
     /**
-     * Counts a call that has ended without an answer, and removes it from the table. The server may still answer it.
+     * Counts a call that has ended without an answer, and removes it from the table. The server might still answer it.
      */
     void abandon(long id) {
         // the counter is incremented before the call is removed, so that a late answer always finds the call or the

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one-way calls of a client's connection that the server may still run. The callers of one-way calls do not wait,
+ * The one-way calls of a client's connection that the server might still run. The callers of one-way calls do not wait,
  * but many servers cancel running one-way calls when the connection is closed. A connection that accepts no further
  * calls is therefore kept open until the server has answered the one-way calls, but only for a limited time. Confined
  * to the event loop.

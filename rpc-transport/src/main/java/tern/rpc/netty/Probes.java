@@ -13,7 +13,7 @@ final class Probes {
     private final Supplier<SpareConnection> maker;
     private final EventLoops loops;
     private final AtomicReference<@Nullable SpareConnection> last = new AtomicReference<>();
-    // the shortest time in which a connection was opened, because other connections may have waited for this process
+    // the time of the fastest connection attempt; slower attempts might have been delayed by this process
     private volatile long openingNanos;
 
     Probes(Supplier<SpareConnection> maker, EventLoops loops) {
@@ -41,7 +41,7 @@ final class Probes {
         }
     }
 
-    /** Returns the time that the connection of a check needs before it can send its request. */
+    /** Returns the expected time until the connection of a check is open and can send its request. */
     long delayNanos() {
         return openingNanos;
     }

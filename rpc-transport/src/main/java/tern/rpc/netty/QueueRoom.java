@@ -10,18 +10,20 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The room for messages of streams in the write queue of a client's connection. The streams of a connection share its
- * write queue, so many streams can fill it although each of them has few unsent bytes. A stream waits while the queue is
- * full, and is notified when the queue has room again.
+ * The free space for stream messages in the write queue of a client's connection. The streams of a connection share its
+ * write queue, so many streams can fill the queue although each of them has few unsent bytes. A stream waits while the
+ * queue is full, and is notified when the queue has room again.
  *
  * <p>Waiting streams are notified in the order in which they began to wait, and only as many at a time as the queue has
- * room for. If all of them were notified at once, thousands of threads would wake up for the room of a single message,
- * and most of them would wait again. A notified stream may send nothing, or may send later on another thread. The room
- * is therefore checked again shortly afterwards, until no stream waits or the queue is full. Thread-safe.
+ * room for. If all of them were notified at once, thousands of threads would wake up for the space of a single message,
+ * and most of them would wait again. A notified stream might send nothing, or might send later on another thread. The
+ * room is therefore checked again shortly afterwards, until no stream waits or the queue is full. Thread-safe.
  */
 public final class QueueRoom {
 
-    /** The number of bytes that a notified stream is expected to send: the bytes after which it is no longer ready. */
+    /**
+     * The number of bytes that a notified stream is expected to send: after that many, the stream is no longer ready.
+     */
     static final long BYTES_PER_TURN = 32 << 10;
 
     /** The time until the next check if streams still wait although the queue has room. */
@@ -41,8 +43,8 @@ public final class QueueRoom {
     /**
      * Returns whether the queue has room for a message. If not, the task runs when the queue has room again.
      *
-     * @param whenRoom the task of one stream, always the same object; runs on the event loop and must not block. Returns
-     *     false if the stream has ended, so that another stream is notified instead
+     * @param whenRoom the task of one stream, always the same object; runs on the event loop and must not block.
+     *     Returns false if the stream has ended, so that another stream is notified instead
      */
     public boolean isThere(BooleanSupplier whenRoom) {
         if (hasRoom()) {

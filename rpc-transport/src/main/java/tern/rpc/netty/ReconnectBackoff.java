@@ -3,9 +3,9 @@ package tern.rpc.netty;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Computes the pauses between connection attempts. There is no pause after the first failed attempt and after the first
- * {@value #MAX_LOST_AT_ONCE} lost connections. Later pauses are random, so that clients do not all connect at the same
- * moment. Their upper bound doubles with each failure. Not thread-safe.
+ * Computes the pauses between connection attempts. There is no pause after the first failed attempt, nor after the
+ * first {@value #MAX_LOST_AT_ONCE} lost connections. Later pauses are random, so that clients do not all connect at the
+ * same moment. Their upper bound doubles with each failure. Not thread-safe.
  */
 final class ReconnectBackoff {
 
@@ -32,7 +32,7 @@ final class ReconnectBackoff {
     /**
      * Returns the pause after the loss of a connection on which the server had sent bytes, or after the server
      * announced that it will close the connection. There is no pause after the first {@value #MAX_LOST_AT_ONCE} such
-     * connections in a row. The server may be restarting, or a single call may have caused the loss.
+     * connections in a row. The server might be restarting, or a single call might have caused the loss.
      */
     long nextMillisAfterALoss() {
         failures = 0;

@@ -126,8 +126,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when the caller has been authenticated. A caller has been authenticated when a call of the caller has been
-     * admitted, or when the caller's token has been accepted and there are no authorizers. From then on, the limits for
+     * Called when the caller has been authenticated. A caller has been authenticated when one of its calls has been
+     * admitted, or when its token has been accepted and there are no authorizers. From then on, the limits for
      * unauthenticated callers do not apply. Any thread may call this method, any number of times.
      */
     public void callerIsKnown() {
@@ -146,7 +146,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     private void leaveStrangers() {
-        if (!known) { // another thread may have admitted a call from this caller at the same time
+        if (!known) { // another thread might have admitted a call from this caller at the same time
             known = true;
             memory.moveTo(port.budget());
         }
@@ -166,8 +166,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when bytes have been read, instead of {@link #heard}, by protocols that must continue reading while the
-     * peer has too many unread answers, because their writes depend on received frames.
+     * Called instead of {@link #heard} when bytes have been read. Used by protocols whose writes depend on received
+     * frames, and which must therefore keep reading even while the peer has too many unread answers.
      */
     public void heardWithoutPause() {
         heardNanos = System.nanoTime();
@@ -296,8 +296,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Returns the {@link Share} of the tenant to which a new call belongs. The share counts the tenant's admitted
-     * calls.
+     * Returns the {@link Share} that counts a new call, namely the share of the call's tenant. A share counts the
+     * tenant's admitted calls.
      */
     Share share() {
         return tenancy.share();
@@ -308,7 +308,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return port.handler();
     }
 
-    /** Called when a stream has made no progress for 10 s although its peer would have accepted bytes. */
+    /** Called when a stream has made no progress for 10 s, even though its peer would have accepted bytes. */
     public void stalled(String method, long unsentBytes) {
         port.counters().stalled(method, channel.remoteAddress(), unsentBytes);
     }
@@ -319,8 +319,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Closes the connection if nothing has been read during the idle timeout, no call is in flight and the peer reads
-     * no bytes of its answers. The server first asks the client to stop sending calls, so that it loses no call that the
-     * client sends at this moment. Must run on the event loop.
+     * no bytes of its answers. The server first asks the client to stop sending calls, so that no call that is already
+     * on its way is lost. Must run on the event loop.
      *
      * @return the number of nanoseconds until the earliest time at which the connection can reach the idle timeout
      */
@@ -442,7 +442,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * Logs why this connection is being closed: always at debug level, and as a warning at most once in ten seconds for
      * each reason.
      *
-     * @param how the reason, which may contain text from the peer
+     * @param how the reason, which can contain text from the peer
      * @param cause the exception to log with its stack trace; null if the reason is not an exception
      */
     public void logClosing(String how, @Nullable Throwable cause) {

@@ -33,8 +33,8 @@ final class ServerCounters {
     private final Map<String, SeldomWarning> closings = new ConcurrentHashMap<>();
 
     /**
-     * Logs why a connection is closed. Each reason is logged at most once in ten seconds, because peers can cause
-     * any number of connections to be closed and a log may be slow.
+     * Logs why a connection is closed. Each reason is logged at most once in ten seconds, because peers can cause any
+     * number of connections to be closed and a log can be slow.
      *
      * @param reason identifies the reason. Texts that differ only in numbers count as the same reason
      */
@@ -42,7 +42,7 @@ final class ServerCounters {
         String key = key(reason);
         SeldomWarning known = closings.get(key);
         if (known == null) {
-            // The reason may contain text from the peer, so the number of reasons is limited.
+            // The reason can contain text from the peer, so the number of reasons is limited.
             known = closings.computeIfAbsent(
                     closings.size() < MAX_REASONS ? key : "",
                     unseen -> new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS));
@@ -99,7 +99,9 @@ final class ServerCounters {
         return ending.get();
     }
 
-    /** Called when all answers of a connection have been sent and the server waits until the peer closes it. */
+    /**
+     * Called when all answers of a connection have been sent and the server waits for the peer to close the connection.
+     */
     void outputEnded(Channel channel) {
         ending.incrementAndGet();
         channel.closeFuture().addListener(done -> ending.decrementAndGet());

@@ -2,10 +2,13 @@ package tern.rpc.netty;
 
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
+import tern.rpc.Pace;
 import tern.rpc.PeerText;
 import tern.rpc.SeldomWarning;
 
@@ -21,13 +24,15 @@ public final class ServerFaults {
 
     private static final SeldomWarning GOING_AWAY = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
+    private static final LeavingServers LEAVING = new LeavingServers(LOG, NanoClock.SYSTEM);
+
     private ServerFaults() {}
 
     /**
      * Logs that a connection is being closed.
      *
      * @param server the server, for the message
-     * @param how the reason, which may contain text from the server
+     * @param how the reason, which can contain text from the server
      * @param cause the exception to log with its stack trace; null if the reason is not an exception
      */
     public static void closing(Object server, String how, @Nullable Throwable cause) {
@@ -42,5 +47,30 @@ public final class ServerFaults {
     public static void goesAway(Object server, long error, ByteBuf text) {
         GOING_AWAY.warn(() -> server + " goes away with HTTP/2 error " + error + ": "
                 + PeerText.name(text.toString(StandardCharsets.ISO_8859_1)));
+    }
+
+    /** Logs that a server accepts no further calls on a connection. */
+    static void leaves(Object connection) {
+        LEAVING.log(connection);
+    }
+
+    /**
+     * Logs servers that accept no further calls. A server may end each connection after its first answer, and the next
+     * call then opens another connection. Lines beyond the limit are logged at level DEBUG. Thread-safe.
+     */
+    static final class LeavingServers {
+
+        private final Logger log;
+        private final Pace pace;
+
+        LeavingServers(Logger log, NanoClock clock) {
+            this.log = log;
+            this.pace = new Pace(SeldomWarning.CALLS_PER_SECOND, Duration.ofSeconds(1), clock);
+        }
+
+        void log(Object connection) {
+            log.atLevel(pace.take() ? Level.INFO : Level.DEBUG)
+                    .log("{} is going away; no new calls on this connection", connection);
+        }
     }
 }

@@ -97,7 +97,8 @@ final class ServerTlsHandler extends SslHandler {
 
     /**
      * Counts the kept bytes. During a computation, the superclass also keeps complete records. The time limit for the
-     * rest of a record begins after the computation, because the client is not responsible for the computation's time.
+     * rest of a record begins after the computation, because the client is not responsible for the time that the
+     * computation takes.
      */
     private void count() {
         IncompleteInput input = incomplete;

@@ -38,12 +38,15 @@ final class SilentConnections {
     static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * The time after an answered call after which a connection counts as silent, if its address has many more
-     * connections than the address of the new connection. "Many more" means more than twice as many plus eight.
+     * A connection whose address has many more connections than the address of the new connection counts as silent if
+     * no call has been answered for this long. "Many more" means more than twice as many plus eight.
      */
     static final long SILENT_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** The time after which an unused connection of such an address counts as silent. */
+    /**
+     * An unused connection whose address has many more connections than the address of the new connection counts as
+     * silent after this time.
+     */
     static final long UNUSED_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final int MANY = 8;
@@ -69,7 +72,7 @@ final class SilentConnections {
         long quietSinceNanos();
     }
 
-    /** The state of a connection at the time of the check. The connection itself may change at any time. */
+    /** The state of a connection at the time of the check. The connection itself can change at any time. */
     private record Silent<C extends Open>(C connection, boolean hasMadeCalls, long quietSinceNanos) {}
 
     private static final Comparator<Silent<?>> UNUSED_AND_OLDEST_FIRST = Comparator.<Silent<?>, Boolean>comparing(

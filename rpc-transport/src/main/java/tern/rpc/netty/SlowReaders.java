@@ -28,7 +28,7 @@ import tern.rpc.SeldomWarning;
  *
  * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client has read neither all waiting bytes nor
  * {@link #FAST_BYTES} within one second. If a client reports more than {@link #FAST_BYTES} in one step, the bytes above
- * {@link #FAST_BYTES} count for the following seconds. Above {@link UnsentBudget#mostBytes}, any connection may be
+ * {@link #FAST_BYTES} count for the following seconds. Above {@link UnsentBudget#mostBytes}, any connection can be
  * closed immediately. The address with the most unread bytes is processed first. Within an address, the connection with
  * the most unread bytes is closed first. Thread-safe.
  */
@@ -59,7 +59,7 @@ final class SlowReaders {
         long takenBytes();
 
         /**
-         * Returns the client's report size: the number of bytes by which {@link #takenBytes} may grow in one step; 0 if
+         * Returns the client's report size: the number of bytes by which {@link #takenBytes} can grow in one step; 0 if
          * unknown.
          */
         int takenStepBytes();
@@ -126,7 +126,9 @@ final class SlowReaders {
     private final AtomicBoolean looking = new AtomicBoolean();
     private Map<Open, Look> last = Map.of(); // accessed only by the checking task; at most one such task runs at a time
 
-    /** @param open all connections; may change at any time */
+    /**
+     * @param open all connections; can change at any time
+     */
     SlowReaders(Collection<? extends Open> open, UnsentBudget unsent, ScheduledExecutorService executor) {
         this.open = open;
         this.unsent = unsent;
@@ -162,7 +164,7 @@ final class SlowReaders {
                 warning = close(tooMany + unsent.manyBytes() / 4, unsent.mostBytes(), any -> true);
             }
         }
-        warning.run(); // the warning is logged after the lock is released, because a log may be slow
+        warning.run(); // the warning is logged after the lock is released, because a log can be slow
     }
 
     private void look() {

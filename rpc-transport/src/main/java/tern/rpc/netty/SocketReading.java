@@ -25,13 +25,13 @@ final class SocketReading implements RecvByteBufAllocator {
     private boolean dropping; // true if all received bytes are dropped, so that nothing pauses reading
     private boolean overBudget; // true while reading is paused because the memory for requests is used up
     private boolean resting; // true while the event loop reads from other addresses first
-    // true while reading is paused; the time in which the event loop reads from other addresses first does not count
+    // true while reading is paused for any reason except that the event loop reads from other addresses first
     private boolean paused;
-    private int usedNanos; // how long the event loop was busy with the bytes that were read last
+    private int usedNanos; // the time for which the most recently read bytes occupied the event loop
     private long sinceNanos = System.nanoTime(); // the time at which reading last resumed
 
     /**
-     * @param gracePeriod the time during which the body of a request may arrive at any speed
+     * @param gracePeriod the time during which a request body is allowed to arrive at any speed
      * @param network the connections with which this connection shares the time of the event loop; null if the event
      *     loop does not divide its time
      */
@@ -59,8 +59,8 @@ final class SocketReading implements RecvByteBufAllocator {
     }
 
     /**
-     * Called after bytes have been read and processed. The event loop may then read from other networks before it reads
-     * from this connection again.
+     * Called after bytes have been read and processed. The event loop might then read from other networks before it
+     * reads from this connection again.
      *
      * @param nanos the time that reading and processing took on the event loop
      */
@@ -85,7 +85,7 @@ final class SocketReading implements RecvByteBufAllocator {
         return resting;
     }
 
-    /** Returns how long the event loop was busy with the bytes that were read last. */
+    /** Returns the time for which the most recently read bytes occupied the event loop. */
     int usedNanos() {
         return usedNanos;
     }
@@ -126,8 +126,8 @@ final class SocketReading implements RecvByteBufAllocator {
     }
 
     /**
-     * Called when all further bytes are dropped. The dropped bytes are still read, so that the close of the peer is
-     * noticed.
+     * Called when all further bytes are dropped. The dropped bytes are still read, so that the server notices when the
+     * peer closes the connection.
      */
     void drop() {
         dropping = true;
@@ -149,8 +149,8 @@ final class SocketReading implements RecvByteBufAllocator {
 
     /**
      * Returns whether the body of a request arrives too slowly. The speed is measured in periods of at least twice the
-     * grace period. Each period begins with a grace period, in which bytes may arrive at any speed. When the server
-     * resumes reading after a pause, a new period begins.
+     * grace period. Each period begins with a grace period, during which bytes are allowed to arrive at any speed. When
+     * the server resumes reading after a pause, a new period begins.
      */
     boolean isTooSlow(BodyPace pace, long arrivedBytes, long now) {
         if (sinceNanos - pace.sinceNanos() > 0) {

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the operating system probe connections on which nothing is received. A client may vanish without closing its
+ * Makes the operating system probe connections on which nothing is received. A client can vanish without closing its
  * connection, for example if its machine or its network fails. While a stream on this connection sends nothing, only
- * such a probe shows that the client has vanished. Without probes, the stream would never end.
+ * such a probe reveals that the client has vanished. Without probes, the stream would never end.
  */
 final class TcpProbes {
 
@@ -32,7 +32,8 @@ final class TcpProbes {
     private TcpProbes() {}
 
     /**
-     * Starts the probes of a connection. If the platform does not support their times, its default times apply.
+     * Starts the probes of a connection. If the platform does not support setting the times of the probes, its default
+     * times apply.
      *
      * @param isEpoll whether the channel uses epoll; otherwise it uses NIO
      * @param silence the time without received bytes before the first probe

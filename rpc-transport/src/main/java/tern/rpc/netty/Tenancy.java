@@ -11,7 +11,7 @@ import tern.rpc.limit.Share;
 /**
  * Selects the tenant whose {@link Share} counts the calls on a connection. If the client has a certificate, the tenant
  * is the subject of the certificate. Otherwise, if the server has connections from several addresses, the tenant is the
- * client's address. If all connections come from one address, each connection is a tenant, because the address may
+ * client's address. If all connections come from one address, each connection is a tenant, because the address might
  * belong to a proxy for many callers (docs/decisions/0019). Confined to the event loop.
  */
 final class Tenancy {

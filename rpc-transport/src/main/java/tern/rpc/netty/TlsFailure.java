@@ -71,7 +71,7 @@ final class TlsFailure {
 
     /**
      * Returns the message of the innermost cause on one line, because the messages of the outer exceptions only repeat
-     * it. The message may contain text from the peer's certificate.
+     * it. The message can contain text from the peer's certificate.
      */
     static String inWords(Throwable cause) {
         String words = cause.toString();

@@ -55,7 +55,7 @@ final class TlsGate implements AutoCloseable {
     /**
      * @param source supplies keys and trusted certificates; null for a port without TLS
      * @param clearTextToo whether clients without TLS are accepted too
-     * @throws IllegalArgumentException if clients must have a certificate but clients without TLS are accepted as well
+     * @throws IllegalArgumentException if clients must present a certificate although clients without TLS are accepted
      */
     TlsGate(@Nullable Supplier<Tls> source, boolean clearTextToo, NanoClock clock) {
         this.context = source == null ? null : TlsContext.ofServer(source);
@@ -98,7 +98,7 @@ final class TlsGate implements AutoCloseable {
     }
 
     boolean takesClearText() {
-        // the settings may have changed since the server started
+        // the settings might have changed since the server started
         return context == null || (clearTextToo && !needsCertificates(context));
     }
 
@@ -119,8 +119,8 @@ final class TlsGate implements AutoCloseable {
     }
 
     /**
-     * Refuses a client that uses a served protocol without TLS on a port that requires TLS. The alert means that the
-     * port uses TLS and that the server has not read a request.
+     * Refuses a client that uses a served protocol, but without the required TLS. To the client, the alert means that
+     * the port uses TLS and that the server has not read a request.
      */
     void refuseClearText(ChannelHandlerContext handler, ServerConnection connection, ServerProtocol protocol) {
         unexpectedClearText.warn("Closing a connection from " + connection.remoteAddress() + ": the client speaks "

@@ -9,7 +9,7 @@ import tern.rpc.NanoClock;
 /**
  * Limits the TLS records without application data that a client sends after its handshake, such as changes of its keys
  * and empty records. A record without application data has only a few bytes, but makes the server compute keys and
- * queue an answer that no other limit counts. A well-behaved client sends many gigabytes of data between two such
+ * queue an answer, which no other limit covers. A well-behaved client sends many gigabytes of data between two such
  * records. Confined to the event loop.
  */
 final class TlsRecordLimit {

@@ -11,9 +11,9 @@ import tern.rpc.Thrown;
 
 /**
  * The calls of one server connection that have not been answered. Their deadlines are checked periodically. A call that
- * has been open for a while is checked only once a second, so that thousands of open calls take little time. Examples
- * of such calls are a stream without a deadline and an incomplete request. Confined to the event loop, except where
- * stated otherwise.
+ * has been open for a while is checked only once a second, so that checking thousands of open calls takes little time.
+ * Examples of such calls are a stream without a deadline and an incomplete request. Confined to the event loop, except
+ * where stated otherwise.
  */
 final class UnansweredCalls {
 
@@ -106,13 +106,13 @@ final class UnansweredCalls {
 
     /**
      * Returns whether a call prevents the server from closing the connection to make room for a new connection.
-     * Incomplete requests are included. The result may be a little out of date. Any thread may call this method.
+     * Incomplete requests are included. The result can be a little out of date. Any thread may call this method.
      */
     boolean mayKeepConnection() {
         return keep;
     }
 
-    /** Returns whether a call has ended. Any thread may call this method. */
+    /** Returns whether any call has ended. Any thread may call this method. */
     boolean haveEnded() {
         return haveEnded;
     }
@@ -160,7 +160,7 @@ final class UnansweredCalls {
     }
 
     private void sweepRarelyLater() {
-        sweepingRarely = false; // as in sweepLater()
+        sweepingRarely = false; // stays false if nothing can be scheduled, as in sweepLater()
         channel.eventLoop().schedule(this::sweepRarely, RARE_SWEEP_MILLIS, TimeUnit.MILLISECONDS);
         sweepingRarely = true;
     }
@@ -231,7 +231,7 @@ final class UnansweredCalls {
     }
 
     private static List<Unanswered> stillOpen(List<Unanswered> some) {
-        // A new list replaces the old list, because a check may be iterating over the old list.
+        // A new list replaces the old list, because a check might be iterating over the old list.
         List<Unanswered> open = new ArrayList<>(some);
         open.removeIf(call -> !call.isOpen());
         return open.isEmpty() ? Collections.emptyList() : open;

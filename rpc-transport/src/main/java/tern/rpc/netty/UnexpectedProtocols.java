@@ -21,7 +21,7 @@ public final class UnexpectedProtocols {
     // frame type of SETTINGS, the first frame of a server (RFC 9113, section 6.5)
     private static final int SETTINGS = 4;
     private static final int HTTP2_HEADER_BYTES = 9;
-    // the protocol version with which MySQL's handshake begins, after a packet header of four bytes
+    // the protocol version at the beginning of MySQL's handshake, after a packet header of four bytes
     private static final int MYSQL_VERSION = 10;
     private static final short DUBBO_MAGIC = (short) 0xDABB;
 
@@ -87,7 +87,7 @@ public final class UnexpectedProtocols {
                 && text.contentEquals(first.toString(first.readerIndex(), length, StandardCharsets.US_ASCII));
     }
 
-    /** Returns whether all received bytes are text, which means that the peer does not use a binary protocol. */
+    /** Returns whether all received bytes are text, that is, the peer does not use a binary protocol. */
     static boolean isText(ByteBuf first) {
         if (first.readableBytes() < ENOUGH_BYTES) {
             return false;

@@ -17,9 +17,9 @@ public final class UnreadBytes {
     public static final int MAX_STEP_BYTES = 512 << 10;
 
     /**
-     * If all unread answers together exceed {@link UnsentBudget#manyBytes}, only connections with more unread bytes
-     * than this number get no further answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to
-     * connections with any number of unread bytes.
+     * If all unread answers together exceed {@link UnsentBudget#manyBytes}, connections with more unread bytes than
+     * this number get no further answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to connections
+     * with any number of unread bytes.
      */
     static final long MANY = 1 << 20;
 
@@ -57,8 +57,8 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns by how much the number of unread bytes changes when the number of bytes in the write queue changes; 0
-     * unless the queue has reached another step.
+     * Returns the change in the number of unread bytes that a change in the size of the write queue causes; 0 unless
+     * the queue has reached another step.
      */
     static long countedChange(long before, long after) {
         return ((after >> QUEUE_STEP_BITS) - (before >> QUEUE_STEP_BITS)) << QUEUE_STEP_BITS;
@@ -115,7 +115,7 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns the client's report size: the number of bytes by which {@link #taken} may grow in one step; 0 if unknown.
+     * Returns the client's report size: the number of bytes by which {@link #taken} can grow in one step; 0 if unknown.
      */
     public int stepBytes() {
         return stepBytes;
@@ -136,7 +136,7 @@ public final class UnreadBytes {
      * Returns whether further calls should be refused. Three conditions must hold: unread answers occupy too much
      * memory on the server, more than a few of these bytes belong to the client's network (all connections from its
      * address), and more than 1 MiB belongs to this connection. If the answers occupy more than {@link
-     * UnsentBudget#mostBytes}, the bytes of this connection do not matter.
+     * UnsentBudget#mostBytes}, the third condition does not apply.
      */
     public boolean areTooMany() {
         return (bytes > MANY && budget.isShortFor(part)) || budget.isFullFor(part);

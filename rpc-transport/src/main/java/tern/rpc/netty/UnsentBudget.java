@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
  * A server's memory budget for answers that clients have not read: at most an eighth of the heap, or a quarter while
  * only one network (the connections from one address) has unread bytes. Thread-safe.
  *
- * <p>The following rules apply in addition to the limit for each stream. A stream may send more if its network has few
- * unread bytes, or may add bytes according to {@link FairBudget}. Other streams are ended if they send more while three
- * quarters of the budget are used. If their connection has few unread bytes, they are ended only when the whole budget
- * is used.
+ * <p>The following rules apply in addition to the limit for each stream. A stream is allowed to send more if its
+ * network has few unread bytes, or if {@link FairBudget} permits the network to add bytes. Other streams are ended if
+ * they send more while three quarters of the budget are used. If their connection has few unread bytes, they are ended
+ * only when the whole budget is used.
  *
  * <p>Above {@link #manyBytes}, connections of clients that do not read are closed. Above {@link #mostBytes}, any
- * connection may be closed ({@link SlowReaders}).
+ * connection can be closed ({@link SlowReaders}).
  *
- * <p>The budget does not limit unary answers, so the callers of one network may use it up. A network with few unread
- * bytes may therefore always add more. All such networks together hold at most half of the budget. When connections
- * must be closed, the network with the most unread bytes loses its connections first.
+ * <p>The budget does not limit unary answers, so the callers of one network can use it up. A network with few unread
+ * bytes is therefore always allowed to add more. All such networks together hold at most half of the budget. When
+ * connections must be closed, the network with the most unread bytes loses its connections first.
  *
  * <p>The bytes of a connection count until the connection has been closed, because they occupy memory until then.
  */
@@ -31,18 +31,18 @@ final class UnsentBudget {
     private static final int SMALL_PART = 8;
 
     /**
-     * With many addresses, a limit of 1/{@link #SMALL_PART} of the budget for each of them would exceed the budget in
-     * total. The limit of an address is then 1/{@value} of an equal share of the budget.
+     * With many addresses, a limit of 1/{@link #SMALL_PART} of the budget for each address would exceed the budget in
+     * total. In this case, an address is limited to 1/{@value} of an equal share of the budget.
      */
     private static final int SMALL_PART_OF_EQUAL = 2;
 
     /** A connection that holds at most 1/{@value} of the budget may use the last quarter of it. */
     private static final int SMALL_CONNECTION_PART = 16;
 
-    /** Any connection may be closed when unread answers occupy more than 1/{@value} of the heap. */
+    /** Any connection can be closed when unread answers occupy more than 1/{@value} of the heap. */
     private static final int HEAP_PART = 4;
 
-    /** The limit above which any connection may be closed, as a multiple of the configured budget. */
+    /** The limit above which any connection can be closed, as a multiple of the configured budget. */
     private static final int MOST = 4;
 
     private final int maxStreamBytes;
@@ -66,7 +66,7 @@ final class UnsentBudget {
     }
 
     /**
-     * Returns the number of bytes above which any connection may be closed: four times {@code
+     * Returns the number of bytes above which any connection can be closed: four times {@code
      * rpc.limits.max-unsent-answers}, but at most a quarter of the maximum heap.
      */
     long mostBytes() {

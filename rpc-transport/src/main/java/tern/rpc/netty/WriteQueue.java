@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The write queue of one connection. Many threads add commands, and the event loop writes all of them with one flush.
  * The queue is implemented as a stack, which the event loop takes as a whole and reverses. Only a thread that finds the
- * queue empty schedules a write, so a busy connection needs one task and one system call for many frames. Commands may
+ * queue empty schedules a write, so a busy connection needs one task and one system call for many frames. Commands can
  * be queued before the channel is open. Thread-safe; only the event loop removes commands.
  */
 public class WriteQueue implements Runnable {
 
-    // Atomic field updaters are used instead of atomic objects to save memory, because there may be thousands of idle
+    // Atomic field updaters are used instead of atomic objects to save memory, because there can be thousands of idle
     // connections.
     private static final AtomicReferenceFieldUpdater<WriteQueue, @Nullable WriteCommand> STACK =
             AtomicReferenceFieldUpdater.newUpdater(WriteQueue.class, WriteCommand.class, "stack");
@@ -28,12 +28,12 @@ public class WriteQueue implements Runnable {
 
     /** Called when bytes have left the queue. Runs on the event loop. */
     void lowered() {
-        // subclasses may override this method
+        // subclasses can override this method
     }
 
     /** Called when the number of queued bytes has changed. Any thread may call this method. */
     void changed(long before, long after) {
-        // subclasses may override this method
+        // subclasses can override this method
     }
 
     /** Adds a command. If the channel is closed, the event loop drops the command. */
@@ -123,7 +123,7 @@ public class WriteQueue implements Runnable {
         }
         for (WriteCommand command = oldest; command != null; ) {
             WriteCommand newer = command.next;
-            // a written command may be kept for a long time, so its link must not keep later commands in memory
+            // a written command might be kept for a long time, so its link must not keep later commands in memory
             command.next = null;
             command.written();
             command = newer;

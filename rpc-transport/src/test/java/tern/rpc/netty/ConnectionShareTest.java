@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Tests how many of a server's connections one address may hold. */
+/** Tests how many of a server's connections a single address is allowed to hold. */
 class ConnectionShareTest {
 
     private static final int MAX = 8_192;
 
-    /** Returns the number of free connections after the addresses in turn have taken as many as they may. */
+    /**
+     * Returns the number of connections that stay free when all addresses, in turn, have taken as many as they are
+     * allowed to.
+     */
     private static int freeAfter(int addresses, int max) {
         int each = 0;
         int open = 0;

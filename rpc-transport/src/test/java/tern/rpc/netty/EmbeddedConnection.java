@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
 
-/** A client's connection without a socket. The test acts as the server, and may leave written bytes unread. */
+/** A client's connection without a socket. The test acts as the server, and can leave written bytes unread. */
 public final class EmbeddedConnection implements AutoCloseable {
 
     private static final Duration HOUR = Duration.ofHours(1);
@@ -82,7 +82,7 @@ public final class EmbeddedConnection implements AutoCloseable {
     public void passSecond() {
         channel.advanceTimeBy(1, TimeUnit.SECONDS);
         channel.runPendingTasks();
-        channel.runPendingTasks(); // a scheduled task may have queued a write
+        channel.runPendingTasks(); // a scheduled task might have queued a write
     }
 
     /** Returns the time of the event loop's clock. */

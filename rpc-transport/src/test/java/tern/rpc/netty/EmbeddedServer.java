@@ -156,7 +156,7 @@ public final class EmbeddedServer implements AutoCloseable {
             }
         }
 
-        /** Sends bytes. The caller may send more bytes afterwards. */
+        /** Sends bytes. The caller can send more bytes afterwards. */
         public void send(byte[] input, int from, int to) {
             write(input, from, to);
         }
@@ -177,7 +177,7 @@ public final class EmbeddedServer implements AutoCloseable {
         public void pass(Duration time) {
             channel.advanceTimeBy(time.toNanos(), TimeUnit.NANOSECONDS);
             channel.runPendingTasks();
-            channel.runPendingTasks(); // a scheduled task may have queued a write
+            channel.runPendingTasks(); // a scheduled task might have queued a write
         }
 
         /** Returns the bytes that the server has sent since the last call to this method. */

@@ -26,7 +26,7 @@ class ErrorTolerantLoopTest {
     void loopContinuesAfterErrorsWhileItWaitsForSockets() throws Exception {
         AtomicInteger errors = new AtomicInteger();
         try (Group group = new Group(failing(errors))) {
-            do { // the loop may run several tasks before it waits for sockets again
+            do { // the loop can run several tasks before it waits for sockets again
                 assertThat(group.next().submit(() -> "done").get(10, TimeUnit.SECONDS))
                         .isEqualTo("done");
             } while (errors.get() <= ERRORS);

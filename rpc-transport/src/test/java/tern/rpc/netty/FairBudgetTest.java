@@ -21,8 +21,8 @@ class FairBudgetTest {
     }
 
     /**
-     * Adds bytes, one by one, for a new connection until it may add no more. Returns the number of bytes that the
-     * connection then holds.
+     * Adds bytes, one by one, for a new connection until it is not allowed to add more. Returns the number of bytes
+     * that the connection then holds.
      */
     private static int fill(FairBudget.Part part) {
         int held = 0;

@@ -17,8 +17,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * A server in a separate JVM that reports how much its heap grows. That heap contains no clients and no objects of
- * other tests. If the JVM crashes while it counts the objects, the tests continue.
+ * A server in a separate JVM that reports the growth of its heap. This heap contains no clients and no objects of other
+ * tests. If the JVM crashes while it counts the objects, the tests continue.
  */
 final class IdleServer implements AutoCloseable {
 
@@ -27,7 +27,7 @@ final class IdleServer implements AutoCloseable {
     private static final String ANSWER = "answer ";
     private static final String END = "end";
 
-    /** A service with a protobuf message as argument, so that all protocols support it. */
+    /** A service with a protobuf message as argument, which all protocols support. */
     public interface Shout {
         StringValue shout(StringValue text);
     }

@@ -28,7 +28,10 @@ class LimitedTlsEngineTest {
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Keys keys = new Keys();
 
-    /** Has no keys. Choosing a key is a part of the computation, and takes until the connection has been closed. */
+    /**
+     * A key manager without keys. Choosing a key is a part of the computation, and blocks until the connection has been
+     * closed.
+     */
     private final class Keys extends X509ExtendedKeyManager {
 
         private volatile boolean waited;

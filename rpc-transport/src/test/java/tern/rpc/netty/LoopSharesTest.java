@@ -138,7 +138,7 @@ class LoopSharesTest {
             shares.passEnds();
             passes++;
         }
-        assertThat(passes).isEqualTo(2); // with the first connection, the second would rest for another pass
+        assertThat(passes).isEqualTo(2); // it would be 3 if the first connection were still open
     }
 
     @Test
@@ -267,7 +267,7 @@ class LoopSharesTest {
         channels.subList(0, 100).forEach(EmbeddedChannel::close);
         busy.forEach(SocketReading::closed);
 
-        read(other, LoopShares.PASS_NANOS); // no other address is left
+        read(other, LoopShares.PASS_NANOS); // no other address is left, so no connection needs to rest
         shares.passEnds();
 
         assertThat(other).noneMatch(SocketReading::isResting);

@@ -201,8 +201,8 @@ class LostProvidersTest {
                 return callers.calls.get() > 20 * CALLS;
             });
             callers.close();
-            // On a busy machine, waiting takes so long that the client tries the frozen provider again. Each of these
-            // attempts is a single call, which may fail.
+            // On a busy machine, the wait can be so long that the client tries the frozen provider again. Each of these
+            // attempts is a single call, which is allowed to fail.
             long trials = (System.nanoTime() - frozen) / TIMEOUT.toNanos();
             assertThat(callers.failures.size())
                     .as("calls that failed")

@@ -44,7 +44,7 @@ class MissingDescriptorsTest extends ConnectionLimitFixture {
                 .contains("accepts at most 11 connections instead of 8192", "only 16 files");
     }
 
-    /** Fails as the operating system does when the process has no free file descriptor. */
+    /** Fails in the same way as the operating system when the process has no free file descriptor. */
     private void failToAccept() {
         Channel socket = Objects.requireNonNull(Objects.requireNonNull(port).socket());
         IOException failure = new IOException("accept(..) failed: Too many open files");

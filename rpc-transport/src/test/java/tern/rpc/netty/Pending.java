@@ -10,7 +10,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.transport.PendingCall;
 
-/** Creates pending calls for tests of the layers below a proxy. */
+/** Creates pending calls, for tests of the layers below the proxies. */
 final class Pending {
 
     private static final MethodDescriptor ECHO =

@@ -49,7 +49,7 @@ class QueueRoomTest {
         channel.finishAndReleaseAll();
     }
 
-    /** Lets the given number of streams wait for room. */
+    /** Makes the given number of streams wait for room. */
     private void await(int count) {
         for (int i = 0; i < count; i++) {
             int number = streams.size();

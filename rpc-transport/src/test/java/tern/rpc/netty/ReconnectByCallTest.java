@@ -88,7 +88,9 @@ class ReconnectByCallTest {
         }
     }
 
-    /** @param maySend whether the request may have been sent */
+    /**
+     * @param maySend whether the request might have been sent
+     */
     private static void assertFails(Work work, boolean maySend) {
         try {
             work.quick("a");
@@ -125,8 +127,8 @@ class ReconnectByCallTest {
             assertThat(server.port()).isEqualTo(port);
             now.addAndGet(PAUSE_NANOS);
 
-            // The client may already be connected. A failed call begins an attempt in the background, and on a busy
-            // machine this attempt may reach the port only after the server has opened it.
+            // The client might already be connected. A failed call begins an attempt in the background, and on a busy
+            // machine this attempt might reach the port only after the server has opened it.
             Await.until("it is called", () -> succeeds(work));
 
             assertThat(succeeds(work)).isTrue();
@@ -200,7 +202,7 @@ class ReconnectByCallTest {
                 for (int j = 0; j < 300; j++) {
                     assertFails(work, greeting.length > 0);
                 }
-                // the first attempts have no pause between them, and the test may count an attempt late
+                // the first attempts have no pause between them, and the test might count an attempt late
                 assertThat(accepted.get()).isBetween(before + round, before + round + 3);
                 now.addAndGet(PAUSE_NANOS);
             }

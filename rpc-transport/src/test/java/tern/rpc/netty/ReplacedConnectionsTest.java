@@ -102,8 +102,8 @@ class ReplacedConnectionsTest extends ConnectionLimitFixture {
     }
 
     /**
-     * A new connection from an address that may not replace any connection is refused. Tests that the next connection
-     * from another address is still accepted immediately, without the pause of 100 ms between two searches.
+     * A new connection from an address that is not allowed to replace any connection is refused. Tests that the next
+     * connection from another address is still accepted immediately, without the pause of 100 ms between two searches.
      */
     @ParameterizedTest
     @ValueSource(ints = {2, 4})

@@ -32,8 +32,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests that readers receive the sender of each message. Messages that take much work are read for one sender after
- * another.
+ * Tests that readers are told the sender of each message. The readers let the senders of expensive messages take turns.
  */
 class SendersOfMessagesTest {
 

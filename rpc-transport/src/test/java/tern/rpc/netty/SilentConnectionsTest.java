@@ -125,7 +125,7 @@ class SilentConnectionsTest {
     }
 
     /**
-     * Connections may change while a sort compares them. A sort of the changing connections themselves could throw an
+     * Connections can change while a sort compares them. A sort of the changing connections themselves could throw an
      * exception.
      */
     @Test

@@ -133,7 +133,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         });
     }
 
-    /** An event that may happen to a connection. */
+    /** An event that can happen to a connection. */
     enum Mishap {
         LOST_BY_CLIENT,
         LOST_BY_SERVER,

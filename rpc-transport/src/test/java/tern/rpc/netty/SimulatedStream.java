@@ -54,7 +54,7 @@ final class SimulatedStream {
     private static final int HEAD_BYTES = 12;
     private static final ByteString FILLER = ByteString.copyFrom(new byte[16 << 10]);
 
-    /** The methods of the streams whose service has not yet been notified that the stream has ended. */
+    /** The methods of those streams whose end has not yet been reported to the service. */
     private static final List<Shape> SERVING = new ArrayList<>();
 
     private static @Nullable Simulation simulation;
@@ -70,13 +70,15 @@ final class SimulatedStream {
     private final int cancelAt;
     private final int failAt;
     private final boolean cancelledByOther; // true if another thread cancels the call at a random time
-    private final boolean mayBreak; // true if the connection may be lost during the stream
+    private final boolean mayBreak; // true if the connection can be lost during the stream
     private int sent;
     private int received;
     private @Nullable StatusCode end;
     private @Nullable String fault;
 
-    /** @param mayBreak whether the connection may be lost during the stream */
+    /**
+     * @param mayBreak whether the connection can be lost during the stream
+     */
     SimulatedStream(Simulation in, int id, boolean mayBreak) {
         Random random = in.random();
         this.caller = in.user("caller " + id);
@@ -99,9 +101,7 @@ final class SimulatedStream {
         SERVING.clear();
     }
 
-    /**
-     * Describes the streams whose service has not been notified of the end of the stream; empty if there are none.
-     */
+    /** Describes the streams whose end has not been reported to the service; empty if there are none. */
     static String serving() {
         return SERVING.isEmpty() ? "" : "streams whose end the service was not told: " + SERVING;
     }
@@ -412,7 +412,7 @@ final class SimulatedStream {
         return new RpcException(StatusCode.ABORTED, "as planned");
     }
 
-    /** Records the start of a stream. The returned task records its end and may run more than once. */
+    /** Records the start of a stream. The returned task records its end and can run more than once. */
     private static Runnable served(Shape shape) {
         SERVING.add(shape);
         boolean[] over = new boolean[1];

@@ -32,7 +32,7 @@ import tern.rpc.ServerContext;
 
 /**
  * Threads, event loops and sockets that run one step at a time on the thread of a test, in an order determined by a
- * seed. A step is one task of an event loop, one run of a worker, or one action of a user. Application code may call
+ * seed. A step is one task of an event loop, one run of a worker, or one action of a user. Application code can call
  * {@link #pause()} to let other threads run first. The same seed always gives the same order.
  *
  * <p>Time does not advance, and scheduled tasks run only if they have no delay. Code that waits for time to pass

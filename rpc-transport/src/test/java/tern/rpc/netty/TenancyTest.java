@@ -10,7 +10,7 @@ import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
 
-/** Tests the assignment of a connection's calls to tenants. */
+/** Tests the tenant to which a connection's calls are assigned. */
 class TenancyTest {
 
     private final Tenancy.Of all = new Tenancy.Of();

@@ -125,7 +125,7 @@ class WriteQueueTest {
 
             @Override
             protected void write(WriteBatch batch) {
-                // a command may write nothing, for example a request whose call has already ended
+                // a command can write nothing, for example a request whose call has already ended
             }
         });
 

@@ -20,7 +20,8 @@ import tern.rpc.load.replay.Facts;
  * the attack. Also prints the peak memory and CPU time of the server's process, and the reactions that the attacker
  * saw. Exits with 1 if fewer than 95 % of the honest calls during an attack on Tern are answered.
  *
- * <pre>load-tests/attacks [--attacks=gzip,silent] [--peers=tern,grpc-java] [--seconds=15] [--heap=256m] [--logs=DIRECTORY]</pre>
+ * <pre>load-tests/attacks [--attacks=gzip,silent] [--peers=tern,grpc-java] [--seconds=15] [--heap=256m]
+ * [--logs=DIRECTORY]</pre>
  */
 public final class Attacks {
 
@@ -207,7 +208,7 @@ public final class Attacks {
     }
 
     /**
-     * Returns a port that is free on all addresses. Sockets of the previous attack may still occupy a port on some
+     * Returns a port that is free on all addresses. Sockets of the previous attack might still occupy a port on some
      * loopback addresses.
      */
     private static int freePort() throws IOException {

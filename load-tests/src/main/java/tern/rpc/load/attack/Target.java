@@ -62,6 +62,6 @@ public interface Target {
         /** Counts the entries of a map or the elements of a collection. */
         int count(Object container);
     }
-    /** A small object. A result may contain many of these objects. */
+    /** A small object. A result can contain many of these objects. */
     record Item(String name, int price, long sold) implements Serializable {}
 }

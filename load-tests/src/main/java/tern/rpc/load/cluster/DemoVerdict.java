@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Judges a run of {@link ClusterDemo}. A call may be lost only if it was in flight at the killed provider and its
- * method is not idempotent.
+ * Judges a run of {@link ClusterDemo}. A call is allowed to be lost only if it was in flight at the killed provider and
+ * its method is not idempotent.
  *
  * @param inFlight the number of lost calls that were in flight at the killed provider
  * @param reasons the reasons for FAIL; empty for PASS

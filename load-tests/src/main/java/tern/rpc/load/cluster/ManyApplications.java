@@ -49,10 +49,10 @@ final class ManyApplications {
     private static final int STEPS_PER_SECOND = 10;
     private static final int LEAVE_SECONDS = 10;
     private static final int RETURN_SECONDS = 60;
-    // the client opens at most this number of connections per second
+    // the maximum number of connections that the client opens per second
     private static final int CONNECTIONS_PER_SECOND = 50;
     private static final int SUBSET = 100; // the number of providers to which a reference connects (docs/cluster.md)
-    private static final int LAST_LIST_SECONDS = 2; // The client delays a new list of providers for at most a second.
+    private static final int LAST_LIST_SECONDS = 2; // The client delays a new list of providers by at most a second.
     private static final String CLUSTER_THREAD = "rpc-client-cluster";
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -198,7 +198,7 @@ final class ManyApplications {
     }
 
     /**
-     * Runs a scene between two scenes without changes, and compares the response times. The load of the machine may
+     * Runs a scene between two scenes without changes, and compares the response times. The load of the machine can
      * change during the run, so the mean of the two scenes without changes is used.
      */
     private void besideQuiet(String name, Scene scene) throws InterruptedException {

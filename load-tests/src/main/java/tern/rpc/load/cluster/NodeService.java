@@ -13,7 +13,10 @@ public interface NodeService {
      */
     CompletableFuture<Integer> work(int call);
 
-    /** Does the same as {@link #work}, as an idempotent method. A client may use copies of its calls as probes. */
+    /**
+     * Does the same as {@link #work}, as an idempotent method. A client is allowed to use copies of its calls as
+     * probes.
+     */
     @RpcMethod(idempotent = true)
     CompletableFuture<Integer> read(int call);
 }

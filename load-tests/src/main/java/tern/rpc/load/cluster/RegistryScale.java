@@ -143,7 +143,7 @@ final class RegistryScale {
                 plain[i] = (watch.await(size) - written) / NANOS_PER_MILLI;
                 tern[i] = (consumer.awaitList(size).nanos() - written) / NANOS_PER_MILLI;
                 later[i] = tern[i] - plain[i];
-                TimeUnit.SECONDS.sleep(1); // This pause is longer than the time for which the client collects changes.
+                TimeUnit.SECONDS.sleep(1); // longer than the client delays changes
             }
             double processor = (consumer.figures().processorNanos() - processorBefore) / NANOS_PER_MILLI / changes;
             print(
@@ -203,7 +203,7 @@ final class RegistryScale {
 
     /**
      * Removes all instances but one within ten seconds, and creates them again within a minute. Repeats this, because
-     * the first restart includes the time in which the virtual machine compiles the code that handles a restart.
+     * the first restart includes the time for compiling the code that handles a restart.
      */
     private void massRestart(EmbeddedZooKeeper keeper, ManyInstances many) throws Exception {
         try (ConsumerProcess consumer = consumer("tern", keeper)) {

@@ -50,7 +50,7 @@ final class Station {
     }
 
     /**
-     * Returns the number of calls that have arrived so far. Calls that may be copies of other calls are not counted.
+     * Returns the number of calls that have arrived so far. Calls that might be copies of other calls are not counted.
      */
     long arrived() {
         return arrived.sum();
@@ -67,7 +67,7 @@ final class Station {
     }
 
     /**
-     * Serves a call of an idempotent method. The call may be a copy that a client sends as a probe, so it is not
+     * Serves a call of an idempotent method. The call might be a copy that a client sends as a probe, so it is not
      * counted.
      */
     CompletableFuture<Integer> read(Supplier<RuntimeException> failure) {

@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
 /** Counts the calls in one run by the second in which they were scheduled to start. Thread-safe. */
 final class Timeline {
 
-    /** The number of seconds that are measured before the fault begins. */
+    /** The number of measured seconds before the fault begins. */
     static final int BEFORE = 5;
 
     static final int FAULT = 20;
     static final int AFTER = 8;
 
-    /** The number of seconds at the beginning of the fault in which response times are not measured. */
+    /** The number of seconds after the start of a fault during which response times are not measured. */
     static final int SETTLED = 3;
 
     private static final int SECONDS = BEFORE + FAULT + AFTER;

@@ -35,7 +35,8 @@ import tern.sample.api.UserService;
  * <p>Dubbo 2.7 lost time because {@code get} used to spin. This effect no longer occurs on a current JDK: since JDK 9,
  * a thread in {@code get} yields only a few times, which takes too little time to measure.
  *
- * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.CallerComparison [rounds] [seconds] [callers]</pre>
+ * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.CallerComparison [rounds] [seconds]
+ * [callers]</pre>
  */
 public final class CallerComparison {
 

@@ -17,8 +17,7 @@ record Cost(double cpuNanos, double bytes) {
     private static final int BATCH = 20;
 
     /**
-     * Measures an operation by repeating it for {@code millis} milliseconds. A warm-up, which takes a quarter of that
-     * time, comes first.
+     * Measures an operation by repeating it for {@code millis} milliseconds, after a warm-up of a quarter of that time.
      */
     static Cost of(Supplier<?> operation, int millis) {
         run(operation, millis / 4);

@@ -29,7 +29,8 @@ import tern.sample.api.User;
  * Compares how Tern and hessian-lite read and write hessian2. In this benchmark, both libraries reuse their readers and
  * writers for all messages. Dubbo itself creates new readers and writers for each message.
  *
- * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HessianCoding [rounds] [milliseconds] [part of a row's name]</pre>
+ * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HessianCoding [rounds] [milliseconds] [part of a
+ * row's name]</pre>
  */
 public final class HessianCoding {
 

@@ -42,10 +42,11 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Compares three clients that make JSON calls over HTTP/1.1: Tern's client, whose waiting callers read their own
  * sockets; Tern's client with only event loops; and the JDK's client. Client and server share one process. The result
- * is the CPU
- * time of this process per call. The clients run alternately for several rounds, and the first round is discarded.
+ * is the CPU time of this process per call. The clients run alternately for several rounds, and the first round is
+ * discarded.
  *
- * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HttpClientComparison [rounds] [seconds] [callers]</pre>
+ * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HttpClientComparison [rounds] [seconds]
+ * [callers]</pre>
  */
 public final class HttpClientComparison {
 

@@ -10,7 +10,8 @@ import tern.rpc.netty.triple.OwnPieces;
  * Compares Tern's compression with the JDK's compression streams, and Tern's parser for {@code google.protobuf.Value}
  * with Jackson's parser.
  *
- * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.LibraryComparison [rounds] [milliseconds] [part of a row's name]</pre>
+ * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.LibraryComparison [rounds] [milliseconds] [part of
+ * a row's name]</pre>
  */
 public final class LibraryComparison {
 

@@ -35,7 +35,7 @@ final class SideBySide {
      *
      * @param library the library's name for the column headers
      * @param arguments the number of rounds, the milliseconds per operation and round, and a string that the names of
-     *     the measured rows must contain; trailing arguments may be omitted
+     *     the measured rows must contain; trailing arguments can be omitted
      */
     static void print(String library, List<Row> rows, String... arguments) {
         int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : ROUNDS;

@@ -6,10 +6,10 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Checks whether the resources of a process stay constant during a long run (figure R21 in docs/figures/promises.md).
- * Memory may grow by at most 1 MB in 10 minutes, or by at most 1 MB in the whole run if the run is shorter. The numbers
- * of threads and descriptors must not grow. The first tenth of the samples is ignored, because pools and caches fill
- * during that time.
+ * Checks whether a process's use of resources stays constant during a long run (promise R21 in
+ * docs/figures/promises.md). Memory is allowed to grow by at most 1 MB in 10 minutes, or by at most 1 MB in the whole
+ * run if the run is shorter. The numbers of threads and descriptors must not grow. The first tenth of the samples is
+ * ignored, because pools and caches fill during that time.
  */
 final class Flatness {
 
@@ -60,8 +60,8 @@ final class Flatness {
     }
 
     /**
-     * Judges a count that fluctuates, such as the number of threads. The regression line may rise by less than 0.5 over
-     * the whole run.
+     * Judges a count that fluctuates, such as the number of threads. The regression line must rise by less than 0.5
+     * over the whole run.
      */
     private Verdict count(String what, ToDoubleFunction<Resources> figure) {
         double grown = slope(figure).over(minutes());

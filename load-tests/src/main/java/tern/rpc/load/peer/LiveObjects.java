@@ -36,7 +36,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
     }
 
     /**
-     * Counts the live objects of this process. Garbage is collected twice, because the first collection may make more
+     * Counts the live objects of this process. Garbage is collected twice, because the first collection can make more
      * objects unreachable.
      */
     static LiveObjects count() {
@@ -80,7 +80,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
     }
 
     /**
-     * Returns the size of the JDK's and Netty's direct memory. Netty may allocate memory that the JDK's counter does
+     * Returns the size of the JDK's and Netty's direct memory. Netty can allocate memory that the JDK's counter does
      * not include.
      */
     private static long directBytesNow() {

@@ -17,6 +17,14 @@ public interface ProtobufStreams {
     /** Sends every received item back. */
     StreamObserver<Item> ping(StreamObserver<Item> answers);
 
+    /**
+     * Sends every received item back, through publishers. Each item is requested when the previous one has been sent.
+     * Only Tern supports this method.
+     */
+    default Flow.Publisher<Item> map(Flow.Publisher<Item> items) {
+        throw new UnsupportedOperationException("this peer has no publishers here");
+    }
+
     /** An implementation whose methods throw an exception, for frameworks that do not support streams. */
     ProtobufStreams NONE = new ProtobufStreams() {
         @Override

@@ -15,6 +15,9 @@ record Scene(String name, int callers, int pairs, String description) {
     private static final int FEW = 10;
     private static final int STREAMS = 50;
 
+    /** The beginnings of the names of the scenarios with streams. */
+    private static final List<String> STREAM_KINDS = List.of("feed", "ping", "pipe", "map");
+
     static final List<Scene> ALL = List.of(
             new Scene("existUser", MANY, 1, "a short text there, a boolean back"),
             new Scene("createUser", MANY, 1, "a user of twelve fields there, a boolean back"),
@@ -33,6 +36,8 @@ record Scene(String name, int callers, int pairs, String description) {
             new Scene("feed1", 1, 1, "one stream of 200,000 messages of 100 bytes from the server"),
             new Scene("feed50", STREAMS, 1, "50 streams at once, each of 20,000 messages of 100 bytes from the server"),
             new Scene("ping1", 1, 1, "messages of 100 bytes there and back on one stream, one at a time"),
+            new Scene("pipe1", 1, 1, "20,000 messages of 100 bytes there and back on one stream, without waiting"),
+            new Scene("map1", 1, 1, "as pipe1, but through publishers that request one message at a time"),
             new Scene(
                     "ping50", STREAMS, 1, "messages of 100 bytes there and back on 50 streams, one at a time on each"));
 
@@ -55,7 +60,7 @@ record Scene(String name, int callers, int pairs, String description) {
 
     /** Returns whether the scenario counts stream messages instead of calls. */
     boolean streams() {
-        return name.startsWith("feed") || name.startsWith("ping");
+        return STREAM_KINDS.stream().anyMatch(name::startsWith);
     }
 
     /** Returns the name of the call. Scenarios that differ only in the number of callers have the same call. */

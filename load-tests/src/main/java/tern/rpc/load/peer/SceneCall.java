@@ -52,6 +52,8 @@ interface SceneCall {
             case "feed1" -> new FeedCall(services.streams(), 200_000);
             case "feed50" -> new FeedCall(services.streams(), 20_000);
             case "ping1", "ping50" -> new PingCall(services.streams(), 1_000);
+            case "pipe1" -> new PipeCall(services.streams(), 20_000, false);
+            case "map1" -> new PipeCall(services.streams(), 20_000, true);
             case "stability" -> new InTurn(services);
             default -> throw new IllegalArgumentException("call '" + name + "' is not known");
         };

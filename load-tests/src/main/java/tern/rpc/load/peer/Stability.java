@@ -13,7 +13,8 @@ import tern.rpc.load.replay.Facts;
  * Makes calls of all kinds, one after another, for an hour by default. Every minute, client and server run the garbage
  * collector, and this program prints the resources that they hold. Exits with 1 if a resource grows or a call fails.
  *
- * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.peer.Stability [--peer=tern-dubbo] [--hours=1] [--callers=20]</pre>
+ * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.peer.Stability [--peer=tern-dubbo] [--hours=1]
+ * [--callers=20]</pre>
  */
 public final class Stability {
 

@@ -28,4 +28,9 @@ final class StreamAnswers implements ProtobufStreams {
     public StreamObserver<Item> ping(StreamObserver<Item> answers) {
         return answers; // each message is sent back as it is
     }
+
+    @Override
+    public Flow.Publisher<Item> map(Flow.Publisher<Item> items) {
+        return new MappedItems(items);
+    }
 }

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 /**
  * New processes of one compared framework. The processes are warmed up with few callers in every scenario, and then
  * measured. Before the measurement, the first scenario runs once more and its result is discarded, because the JIT
- * compiler may still be running on machines with few processors.
+ * compiler might still be running on machines with few processors.
  */
 final class Trial implements AutoCloseable {
 

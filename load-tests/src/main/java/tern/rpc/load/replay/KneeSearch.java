@@ -82,7 +82,7 @@ final class KneeSearch {
 
     /**
      * Returns a rate at which calls should clearly miss the target. If other processes slowed the machine down during
-     * the search, calls may meet the target even at this rate.
+     * the search, calls might meet the target even at this rate.
      */
     double beyond() {
         double third = Math.max(held, MIN_RATE) * BEYOND;

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Replays the tuning of a service from 140 to 600 calls per second (docs/replay.md). For each configuration error and
  * its fix, this program searches for the highest rate at which 99 % of the calls end within 100 ms and no call fails.
- * Then
- * it raises the rate further and reads the provider's diagnosis. Run it in the project's folder after {@code ./mvnw
- * package -DskipTests}:
+ * Then it raises the rate further and reads the provider's diagnosis. Run it in the project's folder after {@code
+ * ./mvnw package -DskipTests}:
  *
- * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.replay.Replay [--rounds=1,2,…] [--seconds=6] [--stores=embedded]</pre>
+ * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.replay.Replay [--rounds=1,2,…] [--seconds=6]
+ * [--stores=embedded]</pre>
  *
  * <p>Exits with 1 if the first cause in a diagnosis was not the configuration error, or if a fix made little
  * difference. The results are in {@code target/replay/}.

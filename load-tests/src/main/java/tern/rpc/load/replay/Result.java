@@ -21,8 +21,8 @@ record Result(
         Answer answer) {
 
     /**
-     * The limit for the highest rate with the mistake, as a share of the highest rate after the fix. A fix makes a
-     * clear difference if the share is at most this limit.
+     * A fix makes a clear difference if the highest rate with the mistake is at most this share of the highest rate
+     * after the fix.
      */
     static final double CLEARLY_WORSE = 0.7;
 

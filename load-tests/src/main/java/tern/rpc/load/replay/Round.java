@@ -13,7 +13,7 @@ import java.util.Set;
  * @param sqlDelayed whether a proxy delays connections to a database server by a millisecond in each direction
  * @param slowLog whether the provider's console output is read slowly
  * @param byHand the cause that was originally found by hand, from thread dumps
- * @param causes the prefixes of the names that the diagnosis may give to the true cause; empty if there is no error
+ * @param causes the prefixes of the names that the diagnosis can give to the true cause; empty if there is no error
  */
 record Round(
         int number,

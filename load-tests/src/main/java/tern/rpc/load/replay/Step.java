@@ -29,8 +29,8 @@ record Step(
     static final double TARGET_MILLIS = 100;
 
     /**
-     * The maximum p99 of a near miss, as a multiple of the target. In a near miss, at most 0.1 % of the calls may fail.
-     * A near miss may be due to a pause of the machine.
+     * The maximum p99 of a near miss, as a multiple of the target. In a near miss, at most 0.1 % of the calls fail. A
+     * near miss might be due to a pause of the machine.
      */
     private static final double NEAR = 10;
 

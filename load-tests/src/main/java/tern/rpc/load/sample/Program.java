@@ -144,7 +144,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Stops the process and its child processes, such as databases, because the process itself may fail to stop its
+     * Stops the process and its child processes, such as databases, because the process itself might fail to stop its
      * children.
      */
     @Override

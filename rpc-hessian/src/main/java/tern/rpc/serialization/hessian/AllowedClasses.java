@@ -20,7 +20,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.WireName;
 
 /**
- * Collects the application classes that can be reached from one service's method signatures. The search starts at
+ * Collects the application classes that are reachable from one service's method signatures. The search starts at
  * parameter, result and declared exception types, and follows field types, superclasses, type arguments, array
  * components and permitted subclasses. Not thread-safe.
  */
@@ -39,8 +39,8 @@ final class AllowedClasses {
     }
 
     /**
-     * Returns the classes that can be reached from a service's methods. The keys of the map are class names. A class
-     * with a {@link WireName} has a second key, its wire name.
+     * Returns the classes that are reachable from a service's methods, by class name. A class with a {@link WireName}
+     * has its wire name as a second key.
      *
      * @throws IllegalArgumentException if a class cannot be serialized. The message names the method, the class, and
      *     where the class occurs: in a parameter, the result or an exception, and in which field
@@ -49,7 +49,7 @@ final class AllowedClasses {
         AllowedClasses classes = new AllowedClasses(service);
         for (MethodDescriptor method : service.methods()) {
             if (method.payload() != Payload.JAVA) {
-                continue; // The messages of a method whose payload is not JAVA are never encoded as Hessian.
+                continue; // Messages of other payloads are never encoded as Hessian.
             }
             String name = service.simpleName() + "." + method.name();
             for (int i = 0; i < method.parameters().size(); i++) {
@@ -163,8 +163,8 @@ final class AllowedClasses {
     }
 
     /**
-     * Visits only the fields and type arguments of a supertype, because messages are not expected to contain
-     * instances of the supertype itself.
+     * Visits only a supertype's fields and type arguments, because messages are not expected to contain instances of
+     * the supertype itself.
      *
      * @param child the class or interface that extends the supertype, for error messages
      */
@@ -222,7 +222,7 @@ final class AllowedClasses {
     /**
      * The position of a type, for error messages.
      *
-     * @param mayBeTransient whether the position is a field that can be declared transient
+     * @param mayBeTransient whether the position is a field, which could be declared transient
      */
     private record Place(String text, boolean mayBeTransient) {
 

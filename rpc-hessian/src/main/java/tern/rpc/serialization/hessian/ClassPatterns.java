@@ -16,7 +16,7 @@ final class ClassPatterns {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClassPatterns.class);
 
-    /** The property with which users allow additional classes. */
+    /** The property that allows additional classes. */
     static final String PROPERTY = "rpc.limits.allowed-classes";
 
     private static final Pattern NAME = Pattern.compile("[\\p{L}_$][\\p{L}\\p{N}_$]*(\\.[\\p{L}_$][\\p{L}\\p{N}_$]*)*");
@@ -45,7 +45,8 @@ final class ClassPatterns {
     }
 
     /**
-     * Warns about a package with classes that attacks use. There is no warning about a single class, which may be data.
+     * Warns about a package that contains classes known from attacks. There is no warning about a single class, which
+     * may be data.
      */
     private static void warnOfAttacks(String entry) {
         String name = entry.replaceFirst("[.*]+$", "");

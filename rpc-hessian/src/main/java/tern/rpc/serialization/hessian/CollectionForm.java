@@ -51,8 +51,8 @@ final class CollectionForm implements WireForm {
     }
 
     /**
-     * Returns a form for collections that hessian-lite copies into a new list each time it writes them. Later
-     * references in the message cannot point to these copies.
+     * Returns a form for collections that hessian-lite copies into a new list each time it writes them. Such a copy
+     * cannot be the target of a later reference in the message.
      */
     static CollectionForm copied(Class<?> ignored) {
         return new CollectionForm(null, true, false);

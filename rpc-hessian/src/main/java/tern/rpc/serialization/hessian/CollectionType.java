@@ -38,7 +38,7 @@ final class CollectionType {
     private static final CollectionType TREE_SET = of(TreeSet.class, size -> new TreeSet<>());
 
     /**
-     * The types that can be created for a declared interface. The first type that implements the interface is used.
+     * The types to create for a declared interface: the first type in the list that implements the interface is used.
      */
     private static final List<CollectionType> DEFAULTS = List.of(
             ARRAY_LIST,
@@ -112,7 +112,7 @@ final class CollectionType {
     }
 
     /**
-     * Returns the memory that an empty collection needs beyond the memory assumed for one value, in bytes. Blocking
+     * Returns the memory of an empty collection in addition to the memory assumed for one value, in bytes. Blocking
      * queues need this memory for their locks, and array deques for their initial array.
      */
     int shellBytes() {

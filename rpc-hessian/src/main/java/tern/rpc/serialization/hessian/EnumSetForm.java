@@ -7,9 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes an {@link EnumSet} as hessian-lite's handle object, which contains the enum class and the constants.
- * Unlike hessian-lite, this class does not need {@code sun.misc.Unsafe} to find the enum class. As with
- * {@link HandleForm}, the handle takes a reference number in the message. Thread-safe.
+ * Writes an {@link EnumSet} as hessian-lite's handle object, which contains the enum class and the constants. Unlike
+ * hessian-lite, this class does not need {@code sun.misc.Unsafe} to find the enum class. As in {@link HandleForm}, the
+ * handle takes a reference number in the message. Thread-safe.
  */
 final class EnumSetForm implements WireForm {
 

@@ -18,8 +18,7 @@ final class ForeignCauses {
     private static final Logger LOG = LoggerFactory.getLogger(ForeignCauses.class);
 
     /**
-     * Logs causes with their stack traces. The rate of these log lines is limited, because logging a stack trace costs
-     * more than most calls.
+     * Logs causes with their stack traces, at a limited rate, because logging a stack trace costs more than most calls.
      */
     private static final SeldomWarning TRACED = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
 

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads an instance of a JDK class from the named parts that hessian-lite writes. The parts may differ from the fields
- * of the class. Thread-safe.
+ * Reads an instance of a JDK class from the named parts that hessian-lite writes, which may differ from the fields of
+ * the class. Thread-safe.
  */
 final class FormShape extends Shape {
 
@@ -88,9 +88,9 @@ final class FormShape extends Shape {
 
         /**
          * Sets a function that returns the cost of hashing or comparing a value, in addition to the costs of its parts.
-         * The unit is the cost of visiting one small value. Without this function, there is no additional cost.
+         * The unit is the cost of visiting one small value. By default, there is no additional cost.
          */
-        // The function "visits" receives only values that the class Assembly has created, so they have the type T.
+        // The function "visits" receives only values created by the Assembly, so they have the type T.
         @SuppressWarnings("unchecked")
         <T> Builder weighing(ToLongFunction<T> visits) {
             this.weight = (ToLongFunction<Object>) visits;

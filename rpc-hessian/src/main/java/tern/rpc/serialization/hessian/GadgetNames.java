@@ -3,13 +3,13 @@ package tern.rpc.serialization.hessian;
 import java.util.List;
 
 /**
- * The names of classes that are known to run harmful code when they are deserialized. No error message suggests allowing
- * them, and {@code rpc.limits.audit-classes} does not read them. A warning names a configured package that contains
- * them. Immutable.
+ * The names of gadget classes, which are known to run harmful code when they are deserialized. No error message
+ * suggests allowing these classes, and {@code rpc.limits.audit-classes} does not let them be read. A configured package
+ * that contains one of them is reported in a warning. Immutable.
  */
 final class GadgetNames {
 
-    /** Packages of libraries whose classes are never sent as data, but have been used in deserialization attacks. */
+    /** Library packages whose classes are never sent as data, but have been used in deserialization attacks. */
     private static final List<String> PREFIXES = List.of(
             "bsh.",
             "ch.qos.logback.",
@@ -48,7 +48,8 @@ final class GadgetNames {
     }
 
     /**
-     * Returns whether the package contains such classes. If {@code tree} is true, its subpackages are searched, too.
+     * Returns whether the package contains known gadget classes. If {@code tree} is true, its subpackages are searched,
+     * too.
      */
     static boolean areIn(String packageName, boolean tree) {
         String prefix = packageName + '.';

@@ -14,17 +14,17 @@ import tern.rpc.serialization.LargeWork;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Limits the processor time that the reader spends on hashing and comparing the keys in a message. The weight of a key
- * is the number of values that hashing the key may visit; a value is counted once for each reference to it. The limit
- * grows with the size of the message, because a few bytes of references can describe a key with a very large weight.
- * Messages whose keys take many steps for their size need a permit ({@link LargeWork#startHashing}). Benchmarks extend
- * this class to measure its cost. Not thread-safe.
+ * Limits the processor time for hashing and comparing the keys in a message. The weight of a key is the number of
+ * values that may be visited when the key is hashed; a value is counted once for each reference to it. The limit grows
+ * with the size of the message, because a few bytes of references can describe a key with a very large weight. Messages
+ * whose keys take many steps for the size of the message need a permit ({@link LargeWork#startHashing}). Benchmarks
+ * extend this class to measure its cost. Not thread-safe.
  */
 class HashBudget {
 
     /**
-     * The maximum number of comparisons for each element added to a priority queue or a sorted container. The number
-     * equals the maximum height of the heap in a priority queue.
+     * The maximum number of comparisons for each element added to a priority queue or a sorted container: the maximum
+     * height of a priority queue's heap.
      */
     private static final int COMPARISONS = 20;
 
@@ -34,8 +34,8 @@ class HashBudget {
     private static final int FULL_BYTES = 128 << 10;
 
     /**
-     * The number of bytes that are added to the size of a message before its budget is computed. A small message may
-     * then contain keys that refer to the same value several times.
+     * Added to the size of a message when its budget is computed, so that a small message may contain keys that refer
+     * to the same value several times.
      */
     private static final int SPARE_BYTES = 1 << 10;
 
@@ -46,18 +46,17 @@ class HashBudget {
     private static final int HASH_STEPS = 4;
 
     /**
-     * The additional steps for comparing a key with an earlier key of the same hash code. The additional steps are
-     * charged for each value in the key, because a comparison follows many references and takes much longer than
-     * hashing. Comparisons with the first {@link HessianLimits#equalKeys} earlier keys cost no additional steps. Only
-     * keys of JDK classes, such as lists and maps, cost additional steps. Objects of the application's classes cost
-     * none, because entities often have a constant hash code. A step is the unit of the limit {@code
-     * rpc.limits.max-key-steps}.
+     * The additional steps for comparing a key with an earlier key of the same hash code, charged for each value in the
+     * key. A comparison follows many references and takes much longer than hashing. Comparisons with the first {@link
+     * HessianLimits#equalKeys} earlier keys cost no additional steps. Only keys of JDK classes, such as lists and maps,
+     * cost additional steps. Objects of the application's classes cost none, because entities often have a constant
+     * hash code. A step is the unit of the limit {@code rpc.limits.max-key-steps}.
      */
     private static final int EQUAL_STEPS = 512;
 
     /**
-     * The number of steps for each byte of a message that need no permit. Keys that share no parts take fewer steps:
-     * hashing takes {@link #HASH_STEPS} for each value and each set around it, and a value takes at least one byte.
+     * A message needs no permit for this number of steps per byte. Keys that share no parts take fewer steps: hashing
+     * takes {@link #HASH_STEPS} for each value and each set around it, and a value takes at least one byte.
      */
     private static final int STEPS_WITHOUT_TURN = 16;
 
@@ -71,10 +70,10 @@ class HashBudget {
     private int bytes;
     private Object sender = ""; // set for each message
     private @Nullable LargeWork turn; // the permit to hash many keys; null while none is held
-    private @Nullable RpcException refusal; // the reason why the message got no turn
+    private @Nullable RpcException refusal; // the reason why the message got no permit
 
-    // Counters of the message's non-scalar keys. The container and the hash code of a key select its counter.
-    // Null until the message has a non-scalar key.
+    // Counters of the message's non-scalar keys. The container and the hash code of a key select its counter. Null
+    // until a message has a non-scalar key.
     private int @Nullable [] places;
     private boolean isCounted;
     private int counted; // The sum of the counters in the field "places".
@@ -153,7 +152,7 @@ class HashBudget {
         return before + 1;
     }
 
-    /** Returns the number of earlier keys with which the container may compare a key. */
+    /** Returns the maximum number of earlier keys that the container compares with the key. */
     private int comparisons(@Nullable Object key, int before, Object container) {
         if (container instanceof SortedSet || container instanceof SortedMap) {
             return Math.min(before, COMPARISONS);
@@ -172,7 +171,7 @@ class HashBudget {
     /**
      * Counts a key. The budget has already been charged for hashing it. Returns the number of steps to charge for each
      * value in the key, because the key is compared with all earlier keys that have the same hash code. This number is
-     * an upper bound, because keys with other hash codes may share the counter.
+     * an upper bound, because keys with other hash codes can share the counter.
      */
     private int sameHash(Object key, Object container) {
         int[] counts = places;
@@ -183,7 +182,7 @@ class HashBudget {
         isCounted = true;
         int mixed = (key.hashCode() ^ System.identityHashCode(container)) * 0x9e3779b9;
         int same = counts[(mixed ^ mixed >>> 16) & PLACES - 1]++;
-        // Keys with different hash codes may share a counter. Therefore four times the average of all counters is
+        // Keys with different hash codes can share a counter. Therefore four times the average of all counters is
         // subtracted from the value of this counter.
         int excess = same - limits.equalKeys() - (int) (4L * counted++ / PLACES);
         return excess > 0 && key.getClass().getName().startsWith("java.") ? same + EQUAL_STEPS * excess : same;
@@ -193,7 +192,8 @@ class HashBudget {
      * Charges the budget for a key that refers to incomplete containers, whose contents are still being read. The usual
      * case is a set of children that all refer to their parent. If this key and all earlier keys refer to the same
      * single container, the cost is {@code part}, because comparing two keys does not visit that container. Otherwise,
-     * the cost is {@code part} × the number of keys including this key. A bit mask represents a set of containers.
+     * the cost is {@code part} × the number of keys including this key. Sets of containers are represented by bit
+     * masks.
      *
      * @param part the part of the key's weight that comes from references to incomplete containers
      * @param referred the incomplete containers to which this key refers
@@ -249,7 +249,10 @@ class HashBudget {
         }
     }
 
-    /** Called when a value has been read, even if reading has failed. Another message may then hash many keys. */
+    /**
+     * Releases the permit, so that another message may hash many keys. Called when a value has been read, even if
+     * reading has failed.
+     */
     void endTurn() {
         LargeWork held = turn;
         if (held != null) {
@@ -258,7 +261,7 @@ class HashBudget {
         }
     }
 
-    /** Returns whether the exception says that too many other messages hash many keys at this time. */
+    /** Returns whether the exception says that too many other messages are currently hashing many keys. */
     boolean isRefusal(RuntimeException failure) {
         return failure == refusal;
     }

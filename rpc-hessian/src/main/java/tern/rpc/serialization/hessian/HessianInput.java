@@ -68,8 +68,8 @@ final class HessianInput extends TextInput {
             case 0x5c -> 1;
             case 0x5d -> (byte) next();
             case 0x5e -> (short) unsignedShort();
-            // The number is multiplied by 0.001 and not divided by 1,000, because writers choose this encoding only if
-            // the product equals the double.
+            // The number must be multiplied by 0.001 and not divided by 1,000, because writers choose this encoding
+            // only if the product equals the double.
             case 0x5f -> 0.001 * fourBytes();
             case 'D' -> Double.longBitsToDouble(eightBytes());
             default -> throw unexpected(tag, "a double");

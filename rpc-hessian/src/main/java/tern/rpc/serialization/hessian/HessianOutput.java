@@ -28,8 +28,8 @@ final class HessianOutput extends AbstractHessianOutput {
     int links;
 
     /**
-     * Returns whether an exception class is unknown to callers. Null while arguments or results are written, because
-     * the exceptions in them are data.
+     * Returns whether an exception class is unknown to callers. Null while arguments or results are being written,
+     * because exceptions in them are data.
      */
     @Nullable
     Predicate<Class<?>> foreign;
@@ -69,8 +69,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Replaces the tables and releases the array. Called after a failure, because the tables may be inconsistent, and
-     * after a large message, to free memory.
+     * Replaces the tables and releases the array. Called after a failure, because the tables may then be inconsistent,
+     * and after a large message, to free memory.
      */
     void forget() {
         scalars.forget();
@@ -98,7 +98,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a value. Caches in {@code place} how the value's class is written, for the next value at the same place.
+     * Writes a value. Caches in {@code place} the form in which the value's class is written, for the next value at the
+     * same place.
      */
     void writeObject(@Nullable Object value, LastForm place) throws IOException {
         if (value == null || value instanceof String || value instanceof Integer) {
@@ -143,8 +144,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a float as the double with the same decimal digits. Other methods write fields and elements declared as
-     * float.
+     * Writes a float as the double with the same decimal digits. Fields and elements declared as float are written by
+     * other methods.
      */
     void writeFloat(float value) {
         scalars.writeDouble(Double.parseDouble(String.valueOf(value)));
@@ -212,7 +213,7 @@ final class HessianOutput extends AbstractHessianOutput {
         return known >= 0;
     }
 
-    /** Skips one reference number. Readers assign it to a value that the rest of the message never references. */
+    /** Skips one reference number, which readers assign to a value that the rest of the message never refers to. */
     void skipRef() {
         if (!unshared) {
             references.skip();
@@ -225,7 +226,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Assigns the old value's reference number to the new value too, because readers create only one value for both.
+     * Assigns the old value's reference number to the new value, too, because readers create only one value for both.
      */
     @Override
     public boolean replaceRef(@Nullable Object old, Object value) {
@@ -299,8 +300,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Begins an object; the caller then writes the object's fields. If this message does not contain the class
-     * definition, this method writes the definition first.
+     * Begins an object; the caller then writes the object's fields. If the message does not contain the class
+     * definition yet, this method writes it first.
      */
     void begin(ClassDefinition definition) {
         int known = definitions.put(definition);

@@ -15,15 +15,14 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.Serializer;
 
 /**
- * The Hessian 2 format as Dubbo uses it. Reads only four groups of classes: classes that can be reached from a
- * service's signatures, their subclasses in the packages of the service, JDK value types, and configured classes.
- * Thread-safe.
+ * The Hessian 2 format as Dubbo uses it. Reads only four groups of classes: classes reachable from a service's
+ * signatures, their subclasses in the service's packages, JDK value types, and configured classes. Thread-safe.
  */
 public final class HessianSerializer implements Serializer {
 
     private static final String NAME = "hessian2";
 
-    /** The packages of exceptions that every caller has. */
+    /** The packages whose exceptions every caller has. */
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
 
     private final HessianLimits limits;
@@ -146,9 +145,9 @@ public final class HessianSerializer implements Serializer {
         }
 
         /**
-         * Makes the serializer also read serializable application classes that are not allowed. For each such class,
-         * it logs once which property would allow the class. Use this mode only for a trial period, because only an
-         * enforced list of allowed classes keeps unexpected classes out.
+         * Lets the serializer also read serializable application classes that are not allowed. For each such class, it
+         * logs once which property would allow the class. Use this mode only for a trial period, because only an
+         * enforced list of allowed classes keeps out unexpected classes.
          */
         public Builder audit() {
             this.audit = true;
@@ -157,8 +156,8 @@ public final class HessianSerializer implements Serializer {
 
         /**
          * Sets whether an exception keeps the messages of its causes when it is sent, even if the classes of these
-         * causes are unknown to callers. The messages of exceptions may contain SQL or other internals. The default is
-         * false: callers get the class name and an id, and the cause is logged with this id.
+         * causes are unknown to callers. Exception messages may contain SQL or other internals. The default is false:
+         * callers get the class name and an id, and the cause is logged with this id.
          */
         public Builder exceptionTexts(boolean sent) {
             this.exceptionTexts = sent;

@@ -16,8 +16,8 @@ import tern.rpc.serialization.SerializationException;
 final class HessianWriter implements ObjectWriter {
 
     /**
-     * After a message above this size, the writer keeps neither the array nor the written objects. Otherwise, each idle
-     * writer could occupy several MiB.
+     * After a message of more than this size, the writer keeps neither the array nor the written objects. Otherwise,
+     * every idle writer could occupy several MiB.
      */
     private static final int MAX_KEPT_BYTES = 1 << 20;
 
@@ -99,7 +99,7 @@ final class HessianWriter implements ObjectWriter {
     /**
      * Returns the exception for a value that could not be written. If the value was refused because too many large
      * messages are being written, the refusal is returned unchanged, because a later attempt may succeed. Line breaks
-     * in the failure's message, which hessian-lite's messages contain, are replaced with commas.
+     * in the failure's message, as in hessian-lite's messages, are replaced with commas.
      */
     private RuntimeException failed(@Nullable Object value, Throwable failure) {
         hessian.forget();

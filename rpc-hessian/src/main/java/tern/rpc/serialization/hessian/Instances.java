@@ -46,8 +46,8 @@ final class Instances {
     }
 
     /**
-     * Returns a handle of type {@code (Object, T)void} that sets the field. T is the field's type if that type is
-     * primitive, otherwise Object.
+     * Returns a handle of type {@code (Object, T)void} that sets the field. T is the field's type if it is primitive,
+     * and Object otherwise.
      */
     static MethodHandle setter(Field field) {
         try {
@@ -60,8 +60,8 @@ final class Instances {
     }
 
     /**
-     * Returns a handle of type {@code (Object)T} that reads the field. T is the field's type if that type is
-     * primitive, otherwise Object.
+     * Returns a handle of type {@code (Object)T} that reads the field. T is the field's type if it is primitive, and
+     * Object otherwise.
      */
     static MethodHandle getter(Field field) {
         try {

@@ -27,6 +27,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
@@ -34,7 +36,7 @@ import tern.rpc.serialization.SerializationException;
 /** The JDK value types that every service may read, keyed by their class names in messages. Immutable. */
 final class JdkForms {
 
-    /** Represents a {@code java.lang.Class} that is part of a value. The class is not loaded. */
+    /** Represents a {@code java.lang.Class} that is part of a value, without loading the class. */
     record ClassName(String name) {}
 
     static final String PACKAGE = "com.alibaba.com.caucho.hessian.io.";
@@ -50,6 +52,9 @@ final class JdkForms {
      * Reading it takes linear time.
      */
     private static final int MAX_MAGNITUDE = 1_039;
+
+    /** The script at the beginning of the part of a locale's string form that follows {@code _#}. */
+    private static final Pattern SCRIPT = Pattern.compile("([A-Za-z]{4})(?:[_-]|$)");
 
     /** The memory of a calendar and its field arrays, in bytes, in addition to the memory assumed for one value. */
     private static final int CALENDAR_BYTES = 400;
@@ -120,7 +125,7 @@ final class JdkForms {
      */
     private static long visits(BigDecimal number) {
         long digits =
-                // An estimate suffices, because computing the exact number of digits costs as much as a comparison.
+                // An estimate is used, because computing the exact number of digits costs as much as a comparison.
                 number.unscaledValue().bitLength() * 3L / 10;
         return digits * digits / 25;
     }
@@ -277,24 +282,47 @@ final class JdkForms {
                                 (int) part(parts, 6))));
     }
 
-    /** Parses the string form of a locale: {@code language_COUNTRY_variant_#Script-extensions}. */
+    /** Parses the string form of a locale: {@code language_COUNTRY_variant_#Script_extensions}. */
     private static Locale locale(String text) {
         int mark = text.indexOf("_#");
         String[] parts = (mark < 0 ? text : text.substring(0, mark)).split("_", 3);
-        Locale.Builder locale = new Locale.Builder();
-        if (mark >= 0) {
-            String[] rest = text.substring(mark + 2).split("[-_]", 2);
-            if (rest[0].length() == 4) {
-                locale.setScript(rest[0]);
-            }
+        Locale plain = plainLocale(parts);
+        if (mark < 0 || plain.toString().equals(text)) { // the constructor adds extensions to th_TH_TH and ja_JP_JP
+            return plain;
         }
-        if (mark < 0) {
-            return plainLocale(parts);
-        }
-        locale.setLanguage(parts[0]);
+        Locale.Builder locale = new Locale.Builder().setLanguage(parts[0]);
         locale.setRegion(parts.length > 1 ? parts[1] : "");
         locale.setVariant(parts.length > 2 ? parts[2] : "");
+        String extensions = text.substring(mark + 2);
+        Matcher script = SCRIPT.matcher(extensions);
+        if (script.lookingAt()) {
+            locale.setScript(script.group(1));
+            extensions = extensions.substring(script.end());
+        }
+        addExtensions(extensions, locale);
         return locale.build();
+    }
+
+    /** Adds the extensions, which each begin with a key of one character. The rest after the key x has no keys. */
+    private static void addExtensions(String text, Locale.Builder locale) {
+        char key = 0;
+        StringBuilder value = new StringBuilder();
+        for (String part : text.isEmpty() ? new String[0] : text.split("-")) {
+            if (part.length() == 1 && key != Locale.PRIVATE_USE_EXTENSION) {
+                addExtension(key, value, locale);
+                key = part.charAt(0);
+                value.setLength(0);
+            } else {
+                value.append(value.isEmpty() ? "" : "-").append(part);
+            }
+        }
+        addExtension(key, value, locale);
+    }
+
+    private static void addExtension(char key, CharSequence value, Locale.Builder locale) {
+        if (key != 0) {
+            locale.setExtension(key, value.toString());
+        }
     }
 
     // The deprecated constructor is used, because Locale.Builder rejects old locales and Locale.of exists only since

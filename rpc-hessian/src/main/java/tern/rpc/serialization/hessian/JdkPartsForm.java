@@ -137,8 +137,8 @@ final class JdkPartsForm implements WireForm {
 
     /** Returns the absolute value as ints, most significant first. The first int is not 0. */
     private static int[] magnitude(BigInteger value) {
-        // bitLength() caches its result in the number. The method is called on a new object, because hessian-lite would
-        // write a cached result of the original number.
+        // bitLength() caches its result in the number. It is called on a new object, because hessian-lite would write
+        // the original number's cached result.
         BigInteger negated = value.negate();
         BigInteger absolute = value.signum() < 0 ? negated : negated.negate();
         int[] ints = new int[(absolute.bitLength() + Integer.SIZE - 1) / Integer.SIZE];

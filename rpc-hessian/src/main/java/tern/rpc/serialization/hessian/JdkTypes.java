@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Decides which concrete JDK classes may be read at a position whose declared type is a JDK type. */
+/** Determines which concrete JDK classes may be read where a JDK type is declared. */
 final class JdkTypes {
 
-    /** The types for which the Hessian grammar defines a separate encoding. */
+    /** The types that have their own encoding in the Hessian grammar. */
     private static final Set<Class<?>> SCALARS = Set.of(
             Boolean.class,
             Byte.class,
@@ -24,7 +24,7 @@ final class JdkTypes {
             String.class,
             Date.class);
 
-    /** Packages of types that usually represent a resource of this process, such as a file, a connection or a lock. */
+    /** Packages whose types usually represent a resource of this process, such as a file, a connection or a lock. */
     private static final List<String> LOCAL_PACKAGES = List.of(
             "java.io.",
             "java.lang.invoke.",
@@ -57,7 +57,7 @@ final class JdkTypes {
             "java.util.concurrent.Flow$Subscriber",
             "java.util.concurrent.Future");
 
-    /** The keys are types that cannot be sent. The values are types to send instead. */
+    /** The types that cannot be sent, each with the type to send instead. */
     private static final Map<String, String> REPLACEMENTS = Map.ofEntries(
             Map.entry("java.io.File", "java.lang.String or byte[]"),
             Map.entry("java.lang.Class", "java.lang.String"),

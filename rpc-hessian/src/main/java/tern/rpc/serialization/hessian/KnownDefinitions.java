@@ -21,7 +21,7 @@ final class KnownDefinitions {
 
     private final AtomicReferenceArray<@Nullable Entry> entries = new AtomicReferenceArray<>(SETS * WAYS);
 
-    /** Returns the cached definition whose bytes come next in the input, or null if there is none in the cache. */
+    /** Returns the cached definition whose bytes come next in the input, or null if there is none. */
     @Nullable
     WireClass find(HessianInput in) {
         int first = set(in.hashOfText());
@@ -58,7 +58,7 @@ final class KnownDefinitions {
         return (hash & (SETS - 1)) * WAYS;
     }
 
-    // Instances of this record are never compared, so it may have an array as a component.
+    // Instances of this record are never compared, so an array is allowed as a component.
     @SuppressWarnings("ArrayRecordComponent")
     private record Entry(byte[] bytes, WireClass definition) {}
 }

@@ -24,7 +24,7 @@ final class KnownTexts {
     private final byte[] @Nullable [] keys = new byte[PLACES][];
     private final @Nullable String[] texts = new @Nullable String[PLACES];
 
-    /** Returns the cached string with these ASCII bytes, or null if there is none in the cache. */
+    /** Returns the cached string with these ASCII bytes, or null if there is none. */
     @Nullable
     String find(byte[] bytes, int from, int length) {
         if (length > MAX_LENGTH) {

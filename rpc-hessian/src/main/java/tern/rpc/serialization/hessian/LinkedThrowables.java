@@ -9,7 +9,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Content that
- * exceeds a limit is dropped, but the message is not rejected, because the caller must get an answer even if a stack
+ * exceeds a limit is dropped instead of rejecting the message, because the caller must get an answer even if a stack
  * trace is too long. Not thread-safe.
  */
 final class LinkedThrowables implements ThrowableParts.Source {
@@ -31,7 +31,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
     private final ValueReader values;
     private int links;
     private int made;
-    // The reason for reading only an exception's class name, message and stack trace; null if exceptions are read
+    // The reason why only the class name, message and stack trace of exceptions are read; null if they are read
     // completely.
     private @Nullable String withoutClass;
 

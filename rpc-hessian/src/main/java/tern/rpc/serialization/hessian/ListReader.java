@@ -33,9 +33,7 @@ final class ListReader {
         this.hashes = hashes;
     }
 
-    /**
-     * Prepares for a new message. The new message may belong to another service, which may allow other classes.
-     */
+    /** Prepares for a new message, which may belong to a different service that allows other classes. */
     void start() {
         lastArray = null;
         lastElement = null;

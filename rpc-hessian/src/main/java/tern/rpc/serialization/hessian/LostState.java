@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns once for each class whose objects lose state when they are sent in hessian2. Messages in hessian2 contain only
- * fields, elements and entries. Java's own serialization would keep the lost state, such as the data that
+ * Warns once for each class whose objects lose state when they are sent in hessian2, because messages in this format
+ * contain only fields, elements and entries. Java's own serialization would keep the lost state, such as the data that
  * {@code writeObject} writes. Thread-safe.
  */
 final class LostState {
@@ -75,8 +75,8 @@ final class LostState {
     }
 
     /**
-     * Describes the fields that an application's container declares in addition to its elements, because these fields
-     * are not sent. Returns null if there are none, or if the container keeps its elements in its own fields.
+     * Describes the fields that an application's container has in addition to its elements, which are not sent. Returns
+     * null if there are none, or if the container keeps its elements in these fields.
      */
     private static @Nullable String fieldsBeside(String what, Class<?> type) {
         if (!extendsContainerOfJdk(type)) {

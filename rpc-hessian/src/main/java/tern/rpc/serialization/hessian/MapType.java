@@ -28,7 +28,7 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     private static final MapType HASHTABLE = new MapType(Hashtable.class, Hashtable::new);
 
     /**
-     * The types that can be created for a declared interface. The first type that implements the interface is used.
+     * The types to create for a declared interface: the first type in the list that implements the interface is used.
      */
     private static final List<MapType> DEFAULTS = List.of(
             HASH_MAP,
@@ -40,24 +40,18 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
 
     private static final Map<String, MapType> BY_NAME = byName();
 
-    /**
-     * Returns whether the map searches keys with equal hash codes one by one. If false, the map arranges these keys in
-     * a tree.
-     */
+    /** Returns whether the map searches keys with equal hash codes one by one, instead of arranging them in a tree. */
     boolean isChained() {
         return Hashtable.class.isAssignableFrom(type) && !Properties.class.isAssignableFrom(type);
     }
 
-    /**
-     * Returns whether the map finds keys by {@code hashCode}. If false, the map compares keys by order or hashes them
-     * by identity.
-     */
+    /** Returns whether the map finds keys by {@code hashCode}, and not by order or identity. */
     boolean isHashed() {
         return !SortedMap.class.isAssignableFrom(type) && type != IdentityHashMap.class;
     }
 
     /**
-     * Returns the memory that an empty map needs beyond the memory assumed for one value, in bytes. Some map types
+     * Returns the memory of an empty map in addition to the memory assumed for one value, in bytes. Some map types
      * allocate their table immediately.
      */
     int shellBytes() {

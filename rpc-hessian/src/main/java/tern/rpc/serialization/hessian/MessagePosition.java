@@ -4,8 +4,8 @@ import java.util.Arrays;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The bytes of one message, and the position of the next byte to read. {@link TextInput} and {@link HessianInput} extend
- * this class, so that all of them use the same position. Not thread-safe.
+ * The bytes of one message, and the position of the next byte to read. {@link TextInput} and {@link HessianInput}
+ * extend this class, so that they share one position. Not thread-safe.
  */
 abstract class MessagePosition {
 
@@ -17,7 +17,7 @@ abstract class MessagePosition {
     int end;
 
     /**
-     * The number of values that open containers have announced and that the reader has not read. Each value takes at
+     * The number of values that open containers have announced and that have not been read yet. Each value takes at
      * least one byte.
      */
     private int promised;
@@ -48,7 +48,7 @@ abstract class MessagePosition {
     /**
      * Sets the read position. The reader moves to an earlier position to read a value again, and then moves back.
      *
-     * @param promisedThere the number of values that are announced before that position and unread there
+     * @param promisedThere the number of values that were announced before that position and not yet read there
      */
     final void moveTo(int earlier, int promisedThere) {
         this.position = earlier;

@@ -53,8 +53,8 @@ final class MetadataReader {
             into.add(name, in.binaryOf(tag));
             return;
         }
-        // Attachment values are not cached, because they belong to one call and may be secret. The only exception is
-        // the caller's name, which is the same in all calls from that caller.
+        // Attachment values belong to one call and may be secret, so they are not cached. The only exception is the
+        // caller's name, which is the same in all of its calls.
         String value = readText(start, CALLER.equals(name));
         if (name != null && value != null) {
             into.add(name, value);

@@ -17,8 +17,8 @@ import tern.rpc.Pace;
 final class NamedClasses {
 
     /**
-     * The maximum number of remembered names for which there is no class. When this number is reached, the rate of
-     * searches is limited.
+     * The maximum number of remembered names without a class. When this number is reached, the rate of searches is
+     * limited.
      */
     static final int MAX_UNKNOWN = 1024;
 
@@ -38,7 +38,7 @@ final class NamedClasses {
 
     /**
      * @param loader the class loader to search; null for the boot class loader
-     * @param known a class that the class loader has
+     * @param known a class that the class loader can find
      */
     NamedClasses(@Nullable ClassLoader loader, Class<?> known, NanoClock clock) {
         this.loader = loader;
@@ -77,7 +77,7 @@ final class NamedClasses {
             }
             return Class.forName(name, false, loader);
         } catch (ClassNotFoundException | LinkageError | IllegalArgumentException unknownName) {
-            return null; // If jars are on the class path, an invalid name causes an IllegalArgumentException.
+            return null; // A class loader with jars throws an IllegalArgumentException if the name is invalid.
         }
     }
 

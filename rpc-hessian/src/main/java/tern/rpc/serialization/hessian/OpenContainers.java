@@ -7,16 +7,16 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Computes the cost of hashing references to incomplete containers (lists, maps or objects). A container may still grow
- * after a reference to it has been read. Each value that refers to the container then becomes more expensive to hash.
- * For each open container, this class stores the weight of the contents read so far. For each complete container, it
- * stores the open containers to which the container refers and the number of these references. Not thread-safe.
+ * Computes the cost of hashing references to incomplete containers (lists, maps or objects). A container can still grow
+ * after a reference to it has been read, which makes each value that refers to it more expensive to hash. For each open
+ * container, this class stores the weight of the contents read so far. For each complete container, it stores which
+ * open containers the complete one refers to, and the number of these references. Not thread-safe.
  */
 final class OpenContainers {
 
     /**
-     * The maximum weight (hashing cost) of a container. The maximum is so small that sums and products of a few weights
-     * cannot overflow.
+     * The maximum weight (hashing cost) of a container, small enough that sums and products of a few weights cannot
+     * overflow.
      */
     static final long HEAVIEST = 1L << 40;
 
@@ -27,8 +27,8 @@ final class OpenContainers {
     private static final int DEEPEST = 62;
 
     /**
-     * The bit for a reference to a container below {@link #DEEPEST}, or to a {@code Hashtable} that contains itself.
-     * Hashing this table terminates, but may visit every path through the table.
+     * The bit for a reference to a container nested more deeply than {@link #DEEPEST}, or to a {@code Hashtable} that
+     * contains itself. Hashing such a table terminates, but may visit every path through the table.
      */
     private static final long ENDLESS = 1L << 63;
 
@@ -36,7 +36,7 @@ final class OpenContainers {
 
     private final HashBudget hashes;
 
-    // Arrays that are indexed by the nesting depth of a container.
+    // Arrays indexed by the nesting depth of a container.
     private final int[] numbers;
     private final long[] weights;
     private final long[] masks;
@@ -46,7 +46,7 @@ final class OpenContainers {
     private final boolean[] hashed;
 
     /**
-     * The open containers to which the current container refers, as a bit mask of their depths. {@link #often} is the
+     * The open containers that the current container refers to, as a bit mask of their depths. {@link #often} is the
      * total number of these references.
      */
     private long mask;
@@ -59,11 +59,11 @@ final class OpenContainers {
      */
     private long part;
 
-    /** The open containers to which at least one reference has been read, as a bit mask of their depths. */
+    /** The open containers with at least one reference read so far, as a bit mask of their depths. */
     private long referred;
 
-    // Arrays that are indexed by the reference numbers of complete containers. The arrays are null until a complete
-    // container refers to an open container.
+    // Arrays indexed by the reference numbers of complete containers; null until a complete container refers to an open
+    // one.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 
@@ -187,7 +187,7 @@ final class OpenContainers {
         return outer;
     }
 
-    /** Ends the key. Returns the open containers to which the key refers, as a bit mask of their depths. */
+    /** Ends the key. Returns the open containers that the key refers to, as a bit mask of their depths. */
     long endKey(long outer) {
         long own = mask;
         mask |= outer;
@@ -212,8 +212,8 @@ final class OpenContainers {
     }
 
     /**
-     * Returns the cost of hashing a container that is still being read. If the container contains references to
-     * containers that enclose it, the cost includes the enclosing containers.
+     * Returns the cost of hashing a container that is still being read, including the costs of enclosing containers
+     * that it refers to.
      */
     private long weigh(int depth) {
         if (masks[depth] == 0) {

@@ -4,8 +4,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the elements of primitive arrays. The elements are not counted as values, because an element needs at most
- * eight times as many bytes in memory as in the message.
+ * Reads the elements of primitive arrays. The elements are not counted as values, because an element's size in memory
+ * is at most eight times its size in the message.
  */
 final class PrimitiveElements {
 

@@ -21,8 +21,8 @@ interface ReadableTypes {
     Shape throwableShape(String name);
 
     /**
-     * Returns the type to create for a list whose type the message names. A class that is not allowed is replaced if the
-     * position is declared as a collection type of the JDK.
+     * Returns the type to create for a list with a type name in the message. A class that is not allowed is replaced if
+     * the position is declared as a collection type of the JDK.
      */
     CollectionType collection(String name, Slot slot);
 
@@ -33,8 +33,8 @@ interface ReadableTypes {
     CollectionType collection(Slot slot);
 
     /**
-     * Returns the type to create for a map whose type the message names. A class that is not allowed is replaced if the
-     * position is declared as a map type of the JDK.
+     * Returns the type to create for a map with a type name in the message. A class that is not allowed is replaced if
+     * the position is declared as a map type of the JDK.
      */
     MapType map(String name, Slot slot);
 
@@ -44,7 +44,7 @@ interface ReadableTypes {
      */
     MapType map(Slot slot);
 
-    /** Returns the component class of an array whose type the message names. */
+    /** Returns the component class of an array with a type name in the message. */
     Class<?> component(String name, Slot slot);
 
     Class<?> enumClass(String name);

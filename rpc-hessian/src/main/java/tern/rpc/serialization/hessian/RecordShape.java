@@ -6,7 +6,7 @@ import java.util.Arrays;
 import tern.rpc.serialization.RefusedValues;
 import tern.rpc.serialization.SerializationException;
 
-/** Reads a record and creates it through its canonical constructor, which may reject the values. Thread-safe. */
+/** Reads a record and creates it through its canonical constructor, which can reject the values. Thread-safe. */
 final class RecordShape extends Shape {
 
     private final MethodHandle constructor;

@@ -10,18 +10,16 @@ import tern.rpc.serialization.SerializationException;
  */
 final class References {
 
-    /** A marker for a value that does not exist yet. References must not point to it. */
+    /** Marks a value that does not exist yet. References to it are not allowed. */
     private static final Object UNFINISHED = new Object();
 
     /**
-     * A marker for a skipped value. For a skipped value, the element of {@code weights} is not a weight but the
-     * position of the value's first byte.
+     * Marks a skipped value, whose element in {@code weights} is not a weight but the position of the value's first
+     * byte.
      */
     private static final Object SKIPPED = new Object();
 
-    /**
-     * The element of {@code weights} for a value whose parts are still being read, so that its hashing cost is unknown.
-     */
+    /** The weight of a value whose parts are still being read, so that its hashing cost is unknown. */
     static final long OPEN = -1;
 
     private static final int INITIAL = 32;
@@ -112,8 +110,8 @@ final class References {
     }
 
     /**
-     * Returns whether a reference may point to the value. The value must exist and must not have been skipped, but may
-     * still be incomplete.
+     * Returns whether references to the value are allowed: it must exist and must not have been skipped, but may still
+     * be incomplete.
      */
     boolean isAvailable(int number) {
         return values[number] != UNFINISHED && values[number] != SKIPPED;

@@ -14,7 +14,7 @@ final class Replacements {
      * Returns whether a message may contain an object of the replacement class at a position of the declared class. The
      * replacement class must have a {@code readResolve} method. In addition, either the declared class must have a
      * {@code writeReplace} method, or the replacement class must be nested in a subclass of the declared class that has
-     * this method. The reader checks the class of the object that {@code readResolve} returns.
+     * one. The class of the object that {@code readResolve} returns is checked by the reader.
      */
     static boolean mayStandFor(Class<?> declared, Class<?> replacement) {
         Class<?> outer = replacement.getEnclosingClass();

@@ -10,21 +10,21 @@ import tern.rpc.serialization.OutputBuffer;
 /**
  * Writes scalar values, each in its shortest form, directly into the array of an {@link OutputBuffer}. Not thread-safe.
  *
- * <p>hessian-lite writes the same bytes. This class writes them to an 8 KiB buffer, splits binary data at the end of
- * that buffer, and flushes the buffer when a value might not fit. To split binary data at the same places, this class
- * tracks that buffer: {@link #window} is the position at which hessian-lite's buffer would now begin.
+ * <p>hessian-lite writes the same bytes to an 8 KiB buffer, splits binary data at the end of that buffer, and flushes
+ * the buffer when a value might not fit. To split binary data at the same places, this class tracks that buffer: {@link
+ * #window} is the position where hessian-lite's buffer would currently begin.
  */
 final class ScalarOutput {
 
     /** The size of hessian-lite's buffer. */
     private static final int WINDOW = 8 << 10;
 
-    /** The number of free bytes that hessian-lite requires in its buffer before it writes a value. */
+    /** hessian-lite flushes its buffer before a value if fewer bytes than this are free. */
     static final int ROOM = 16;
 
     /**
-     * The number of free bytes that hessian-lite requires in its buffer before it writes a date, a class definition or
-     * the end of a compound value.
+     * hessian-lite flushes its buffer before a date, a class definition or the end of a compound value if fewer bytes
+     * than this are free.
      */
     static final int WIDE_ROOM = 32;
 
@@ -106,8 +106,8 @@ final class ScalarOutput {
     }
 
     /**
-     * Writes list elements up to the first element that is not a one-byte int. Stops earlier at the point at which
-     * hessian-lite would flush its buffer.
+     * Writes list elements up to the first element that is not a one-byte int. Stops earlier if hessian-lite would
+     * flush its buffer.
      *
      * @return the number of ints written
      */

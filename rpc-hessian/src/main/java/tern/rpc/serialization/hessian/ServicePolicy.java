@@ -43,7 +43,7 @@ class ServicePolicy implements ReadableTypes {
     private final boolean audit;
     private final Shapes shapes;
 
-    /** Finds classes by name. Receives only names that passed the name check. */
+    /** Finds classes by name. Receives only names that have passed the name check. */
     private final NamedClasses named;
 
     private final Set<String> audited = ConcurrentHashMap.newKeySet();
@@ -150,8 +150,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether the class, or a class or interface that it extends, belongs to the service or is configured. A
-     * peer may then be able to create instances of the class.
+     * Returns whether the class, or a class or interface that it extends, belongs to the service or is configured, so
+     * that a peer may be able to create instances of the class.
      */
     boolean isOfService(Class<?> type) {
         String name = type.getName();
@@ -164,9 +164,9 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether callers of the service have an exception class. Callers have the class if it belongs to a package
-     * of the service, if the configuration allows it, or if a method declares the class or a superclass of it. Declared
-     * superclasses from the JDK do not count.
+     * Returns whether callers of the service have an exception class: it belongs to a package of the service, the
+     * configuration allows it, or a method declares the class or one of its superclasses. Declared superclasses from
+     * the JDK do not count.
      */
     boolean isKnownException(Class<?> type) {
         String name = type.getName();
@@ -210,8 +210,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Finds the enum for a class name such as {@code Color$1}. For a constant with a body, some writers send its class
-     * name instead of the enum's name.
+     * Finds the enum for a class name such as {@code Color$1}. For a constant with a body, some writers send the name
+     * of the constant's own class.
      */
     private @Nullable Class<?> enumOfBody(String name) {
         int dollar = name.lastIndexOf('$');
@@ -311,7 +311,7 @@ class ServicePolicy implements ReadableTypes {
                     + " example with JOIN FETCH, or send a separate record class";
         }
         String instead = JdkTypes.replacement(name);
-        // If attacks use the package of a class, the message must not suggest allowing the class.
+        // The message must not suggest allowing a class from a package that is known from attacks.
         return GadgetNames.contains(name)
                 ? "); classes of this package are not data; send " + (instead == null ? "a type of your own" : instead)
                 : "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shortName;

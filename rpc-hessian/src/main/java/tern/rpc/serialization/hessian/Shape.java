@@ -13,9 +13,7 @@ abstract class Shape {
 
     private static final int HEADER_BYTES = 16;
 
-    /**
-     * The assumed memory of one value of a message, in bytes. A short string or a map entry needs about this amount.
-     */
+    /** The assumed memory of one value of a message, in bytes; about as much as a short string or a map entry needs. */
     private static final int ROOM_PER_VALUE = 64;
 
     /** The class of the created instances. Instances may be replaced afterwards; see {@link #isReplaced}. */
@@ -74,8 +72,8 @@ abstract class Shape {
 
     /**
      * Binds only the last field with this name, which is the subclass's field. Called when the definition and the class
-     * have different numbers of fields with this name. With different numbers of fields, only the last field can be
-     * matched reliably, because hidden fields are distinguished only by their order.
+     * have different numbers of fields with this name. Hidden fields are distinguished only by their order, so only the
+     * last field can then be matched reliably.
      */
     private static void bindLast(String[] wire, int[] binding, String name, int place) {
         boolean bound = false;
@@ -88,7 +86,7 @@ abstract class Shape {
     }
 
     /**
-     * Returns the memory that an instance needs, in bytes, beyond the memory assumed for the fields that the definition
+     * Returns the memory of an instance, in bytes, in addition to the memory assumed for the fields that the definition
      * names.
      *
      * @param named the number of fields that the definition names

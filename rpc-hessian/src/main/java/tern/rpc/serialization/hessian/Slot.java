@@ -22,7 +22,7 @@ final class Slot {
     final @Nullable Object absent;
 
     /**
-     * True if the declared type is an application type. If so, subclasses from the service's packages may also be
+     * True if the declared type is an application type, so that subclasses from the service's packages may also be
      * allowed at this position.
      */
     final boolean own;
@@ -31,7 +31,7 @@ final class Slot {
     // The enclosing position; null for a whole argument, a whole result or a field.
     private final @Nullable Slot outer;
 
-    // Positions of parts and the collection type, which are created when they are first used. Concurrent threads may
+    // Positions of parts and the collection type, which are created when they are first used. Concurrent threads can
     // create equal objects.
     private @Nullable Slot element;
     private @Nullable Slot key;
@@ -48,8 +48,8 @@ final class Slot {
     }
 
     /**
-     * Returns the position of a whole argument or result. Null stays null at this position, and the caller decides
-     * whether null is allowed.
+     * Returns the position of a whole argument or result. Null is not replaced at this position; the caller decides
+     * whether it is allowed.
      */
     static Slot of(Type type) {
         TypeRef known = TypeRef.of(type);

@@ -16,8 +16,8 @@ import tern.rpc.serialization.OutputBuffer;
 final class TextEncoder {
 
     /**
-     * The minimum length of a string for which the Latin-1 encoder is used. For a shorter string, starting the
-     * encoder costs more than it saves.
+     * Strings of at least this length are written with the Latin-1 encoder. For shorter strings, starting the encoder
+     * costs more than it saves.
      */
     private static final int SHORT_UNITS = 48;
 
@@ -35,7 +35,7 @@ final class TextEncoder {
     private final CharBuffer source = CharBuffer.wrap(units);
     private ByteBuffer target = ByteBuffer.allocate(0);
 
-    /** Releases the array to which the last string was written. */
+    /** Releases the array that the last string was written to. */
     void forget() {
         target = ByteBuffer.allocate(0);
     }

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Decodes the strings of a message. {@link HessianInput} extends this class, so that all values use the same position.
+ * Decodes the strings of a message. {@link HessianInput} extends this class, so that all values share one position.
  * Before calling a method with the {@code tag} parameter, the caller reads the tag with {@link #next()}. Not
  * thread-safe.
  */

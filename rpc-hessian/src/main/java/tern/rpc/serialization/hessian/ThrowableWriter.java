@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most {@link
- * HessianOutput#frames} stack frames. Messages that exceed the limits of Tern's own readers are shortened, and causes
- * that exceed these limits are omitted. In an answer, causes whose classes are unknown to callers are written without
- * their messages. Thread-safe.
+ * HessianOutput#frames} stack frames. Messages and causes that exceed the limits of Tern's own readers are shortened or
+ * omitted, respectively. In an answer, causes whose classes are unknown to callers are written without their messages.
+ * Thread-safe.
  */
 final class ThrowableWriter implements WireForm {
 
@@ -83,7 +83,7 @@ final class ThrowableWriter implements WireForm {
         out.writeObject(cause == null || !linked ? throwable : cause);
         out.writeString(shortened(message.apply(throwable)));
         @Nullable Predicate<Class<?>> foreign = out.foreign;
-        out.foreign = null; // an exception in a field keeps its class, which must fit the field's type
+        out.foreign = null; // an exception in a field keeps its class, because it must match the field's type
         for (Function<Object, @Nullable Object> getter : own) {
             out.writeObject(getter.apply(throwable));
         }
@@ -113,7 +113,7 @@ final class ThrowableWriter implements WireForm {
 
     /**
      * Returns a function that reads an exception's original message. Some classes override {@code getMessage()} to
-     * extend the original message. A reader that received the extended message would extend it again.
+     * extend the original message. A reader that receives the extended message would extend it again.
      */
     private static Function<Throwable, @Nullable String> messageOf(Class<?> type) {
         Class<?> first = type;

@@ -35,14 +35,14 @@ final class ValueReader {
 
     /**
      * The hashing cost of the current container so far: the number of values read in it. A reference adds the hashing
-     * cost of the value to which it points.
+     * cost of the value that it refers to.
      */
     private long weight;
 
     /** True if the value being read was skipped earlier. The tables then already contain the value. */
     private boolean replaying;
 
-    /** The number of bytes of skipped values that may still be read a second time. */
+    /** The remaining number of bytes of skipped values that may be read a second time. */
     private int replayable;
 
     /** The remaining memory, in bytes, for fields that the message omits. */
@@ -147,8 +147,7 @@ final class ValueReader {
     }
 
     /**
-     * Increases the current container's weight by the cost of comparing a long string with an equal one. Returns the
-     * string.
+     * Adds the cost of comparing a long string with an equal one to the current container's weight. Returns the string.
      */
     private String weighed(String text) {
         weight += text.length() / CHARACTERS_PER_VISIT;
@@ -330,7 +329,7 @@ final class ValueReader {
         return length;
     }
 
-    /** Reads a reference, and returns the number of the value to which it points. */
+    /** Reads a reference, and returns the number of the value that it refers to. */
     int readReference() {
         int number = in.intOf(in.next());
         references.check(number, in);
@@ -365,9 +364,9 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value that was skipped but is the target of a later reference. This happens, for example, if two fields
-     * contain the same object and the first field does not exist in this process. The tables of the message do not
-     * change while the value is being read.
+     * Reads a value that was skipped but is the target of a later reference. This happens if, for example, two fields
+     * contain the same object and the first of these fields does not exist in this process. The tables of the message
+     * do not change while the value is being read.
      */
     private void replay(int number, Slot slot) {
         if (replayable <= 0) {

@@ -5,7 +5,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Skips values without creating them. Definitions and reference numbers in skipped values are still recorded, because
- * later values may use them. If a later reference points to a skipped value, that value is created. Not thread-safe.
+ * later values may use them. A skipped value is created after all if a later reference refers to it. Not thread-safe.
  */
 final class ValueSkipper {
 

@@ -17,7 +17,7 @@ final class WireClass {
     final String name;
     final String[] fields;
 
-    /** The position of the definition's first byte in the message from which this object was created. */
+    /** The position of the definition's first byte in the message that this object was created from. */
     final int start;
 
     final int end;
@@ -33,8 +33,8 @@ final class WireClass {
     }
 
     /**
-     * Returns whether this definition is new. A definition is new until an object of its class has passed the check for
-     * allowed classes. A new definition is used only for the current message.
+     * Returns whether this definition is new: no object of its class has passed the check for allowed classes yet. A
+     * new definition is used only for the current message.
      */
     boolean isNew() {
         return uses.length == 0;
@@ -80,7 +80,7 @@ final class WireClass {
 
     private record Use(ReadableTypes service, Slot position, Shape shape) {}
 
-    // Instances of this record are never compared, so it may have an array as a component.
+    // Instances of this record are never compared, so an array is allowed as a component.
     @SuppressWarnings("ArrayRecordComponent")
     private record Binding(Shape shape, int[] places) {}
 }

@@ -55,8 +55,8 @@ final class WireForms implements WireForm.Lookup {
             Date.class, (value, out) -> out.writeUTCDate(((Date) value).getTime()));
 
     /**
-     * Functions that create Tern's own {@link WireForm} for a class. The key is the serializer that hessian-lite lists
-     * for the class.
+     * Functions that create Tern's own {@link WireForm} for a class, by the serializer that hessian-lite lists for the
+     * class.
      */
     private static final Map<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> LISTED =
             Map.ofEntries(
@@ -104,14 +104,14 @@ final class WireForms implements WireForm.Lookup {
             return of(type.getSuperclass());
         }
         if (type.isAnonymousClass() && isContainer(type.getSuperclass())) {
-            // Only the class that declares an anonymous class can create instances of it.
+            // Only the enclosing class can create instances of an anonymous class.
             return of(type.getSuperclass());
         }
         WireForm own = own(type);
         return own != null ? own : rare(type);
     }
 
-    /** Returns hessian-lite's form. If the class is not serializable, the error says what to send instead. */
+    /** Returns hessian-lite's form. If the class is not serializable, the exception says what to send instead. */
     private static WireForm rare(Class<?> type) throws HessianProtocolException {
         try {
             return RareSerializers.of(type)::writeObject;
@@ -197,7 +197,7 @@ final class WireForms implements WireForm.Lookup {
     }
 
     /**
-     * Returns whether a reader may be able to create a container of the given class. The reader calls the constructor
+     * Returns whether readers can probably create a container of the given class. The reader calls the constructor
      * without parameters, or receives the object that {@code writeReplace} returns. The class of such an object is
      * allowed only if it belongs to a service. Guava's collections, for example, are therefore not restored. The class
      * name of a container that is not serializable is never sent.
@@ -230,7 +230,7 @@ final class WireForms implements WireForm.Lookup {
         return configured != null ? configured : own != null ? own.value() : type.getName();
     }
 
-    /** Rejects classes that hessian-lite would write but that no reader can create. */
+    /** Rejects classes that no reader can create, although hessian-lite would write them. */
     private static void check(Class<?> type) {
         if (type.isRecord() && !Serializable.class.isAssignableFrom(type)) {
             throw notSerializable(type);
@@ -264,7 +264,7 @@ final class WireForms implements WireForm.Lookup {
 
     /**
      * Writes a calendar. This method replaces hessian-lite's own serializer. That serializer assigns two reference
-     * numbers to a calendar, so that all later references in the message point to the wrong values.
+     * numbers to a calendar, which makes all later references in the message point to the wrong values.
      */
     private static void writeCalendar(Object value, HessianOutput out) throws IOException {
         out.writeObject(new CalendarHandle(value.getClass(), ((Calendar) value).getTimeInMillis()));

@@ -18,7 +18,7 @@ final class WrittenField {
     private static final Set<Class<?>> DATES =
             Set.of(Date.class, java.sql.Date.class, java.sql.Time.class, java.sql.Timestamp.class);
 
-    /** The class and the field, for error messages. */
+    /** The names of the class and the field, for error messages. */
     final String place;
 
     private final MethodHandle getter;

@@ -13,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hessian messages that are cheap to send and expensive to read. The messages contain classes that every service
- * accepts and classes declared by {@link Target}. Each message consists of one value.
+ * Hessian messages that are cheap to send and expensive to read. They contain only classes that every service accepts
+ * and classes declared by {@link Target}. Each message consists of one value.
  */
 public final class Bombs {
 
@@ -38,7 +38,7 @@ public final class Bombs {
         long c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, d0, d1, d2, d3, d4, d5, d6, d7, d8, d9;
     }
 
-    /** A class whose instances compute their hash codes from their components. */
+    /** A class that computes its hash code from its components. */
     public record Pair(@Nullable Object left, @Nullable Object right) implements Serializable {}
 
     /** A class whose instances are compared by their components. */
@@ -262,8 +262,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns a list whose elements refer to the list, so that it is hashed repeatedly while it is still incomplete.
-     * The list contains an array, which is hashed by identity, so the reader does not detect the recursion.
+     * Returns a list with elements that refer to the list, so that it is hashed repeatedly while it is still
+     * incomplete. The list contains an array, which is hashed by identity, so the reader does not detect the recursion.
      */
     private static byte[] openList(int size, boolean through) {
         Bytes bytes = Bytes.of().add('W', 'V').text("[object").add(0x91, 0x79).reference(0);
@@ -294,8 +294,8 @@ public final class Bombs {
             bytes.add('V').text("[object").add(0x91);
             number++;
         }
-        // The innermost array contains a list of 100 references to the previous object. Each level multiplies the
-        // number of parts by about 100.
+        // The innermost array contains a list of 100 references to the innermost list. Each level multiplies the number
+        // of visited values by about 100.
         bytes.list(100);
         int last = number++;
         for (int i = 0; i < 100; i++) {
@@ -407,8 +407,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns nested sets. Nested sets are a well-known bomb for Java serialization, and their Hessian message is small
-     * too.
+     * Returns nested sets. Nested sets are a well-known bomb for Java serialization, and are a small message in
+     * Hessian, too.
      */
     private static byte[] sets(int levels) {
         Set<Object> root = new HashSet<>();

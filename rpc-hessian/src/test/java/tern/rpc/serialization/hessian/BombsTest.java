@@ -12,7 +12,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Cost;
 import tern.rpc.transport.WorstCosts;
 
-/** Measures figure R2 of docs/figures/promises.md for Hessian: the cost of reading the most expensive messages. */
+/** Measures promise R2 in docs/figures/promises.md for Hessian: the cost of reading the most expensive messages. */
 class BombsTest {
 
     private static final int MIB = 1 << 20;
@@ -37,9 +37,10 @@ class BombsTest {
     }
 
     /**
-     * Returns the maximum number of bytes that reading a message may allocate, including short-lived objects: 1 MiB,
-     * and four bytes for each byte of the message. For the first 1 MiB of the message, 200 further bytes for each byte
-     * are allowed, because small values need more memory. The most expensive small value is a number in a set.
+     * Returns the maximum number of bytes that may be allocated while reading a message, including short-lived objects:
+     * 1 MiB, and four bytes for each byte of the message. For the first 1 MiB of the message, 200 further bytes for
+     * each byte are allowed, because small values need more memory. The most expensive small value is a number in a
+     * set.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * Math.min(size, MIB);
@@ -64,7 +65,7 @@ class BombsTest {
         return KEY_BOMBS.keySet().stream();
     }
 
-    /** Uses messages of 1 MiB, because quadratic costs are visible only in large messages. */
+    /** Uses messages of 1 MiB, because quadratic costs show only in large messages. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("keyNames")
     void keysAreReadOrRefusedAtABoundedPrice(String name) {

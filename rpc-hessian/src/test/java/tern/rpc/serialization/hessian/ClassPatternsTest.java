@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
-/** Tests the warning about configured packages that contain classes that attacks use. */
+/** Tests the warning about configured packages that contain classes known from attacks. */
 class ClassPatternsTest {
 
     private final Logger logger = (Logger) LoggerFactory.getLogger(ClassPatterns.class);

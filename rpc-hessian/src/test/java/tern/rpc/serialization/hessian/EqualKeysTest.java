@@ -132,7 +132,7 @@ class EqualKeysTest {
         Set<Object> equal = new LinkedHashSet<>();
         IntStream.range(0, 20_000).forEach(i -> honest.add(first.plusSeconds(i)));
         for (int day = 1; day <= 28 * 40; day++) {
-            // The hash code of a LocalDateTime is the exclusive or of the hash codes of its date and its time.
+            // A LocalDateTime's hash code is the exclusive or of the hash codes of the date and the time.
             LocalDateTime date = first.plusDays(day);
             int wanted = date.toLocalDate().hashCode() ^ 0x7fff_0000;
             long nanos = Integer.toUnsignedLong(wanted);
@@ -152,10 +152,7 @@ class EqualKeysTest {
         assertThat(coding.through(new TreeMap<>(map), Object.class)).isEqualTo(map);
     }
 
-    /**
-     * The entities in the test have a constant hash code, as is common for entities whose id is assigned by the
-     * database.
-     */
+    /** The entities have a constant hash code, as is common for entities whose id is assigned by the database. */
     @Test
     @SuppressWarnings("unchecked") // The cast is safe, because the test sends a value of this type.
     void entitiesThatReferToTheirParentAreRead() {

@@ -168,7 +168,7 @@ public class ForbiddenClassesTest {
                 Arguments.of("71 \"[com.evil.Evil\" 4e", List.class, null));
     }
 
-    /** @param expected the value that is read; null if the message is refused */
+    /** @param expected the result of reading the message; null if the message is refused */
     @ParameterizedTest
     @MethodSource("probesOfCollections")
     void forbiddenCollectionIsReadAsOneOfTheJdkOrRefused(String bytes, Class<?> declared, @Nullable Object expected) {

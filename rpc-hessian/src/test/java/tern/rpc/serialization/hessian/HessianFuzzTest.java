@@ -19,7 +19,7 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Measures figure R1 of docs/figures/promises.md for Hessian. A reader accepts or rejects each invalid input, and must
+ * Verifies promise R1 in docs/figures/promises.md for Hessian. A reader accepts or rejects each invalid input, and must
  * then still read a valid message correctly.
  */
 @Timeout(3_600)

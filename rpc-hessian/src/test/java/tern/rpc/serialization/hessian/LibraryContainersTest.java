@@ -35,7 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests values whose class is a collection or map of a library that the receiver may not have. */
+/** Tests collections and maps whose classes belong to libraries that the receiver may not have. */
 class LibraryContainersTest {
 
     static class Order implements Serializable {

@@ -33,7 +33,7 @@ class LimitsTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** A record whose hash code visits the objects to which it refers. */
+    /** A record whose hash code visits the objects that it refers to. */
     record Knot(@Nullable Object left, @Nullable Object right) implements Serializable {}
 
     record Rank(int a, int b, int c, int d, int e, int f, int g, int h) implements Serializable, Comparable<Rank> {
@@ -91,7 +91,7 @@ class LimitsTest {
         assertThat(THREADS.getCurrentThreadAllocatedBytes() - before).isLessThan(256 << 10);
     }
 
-    /** The message has enough bytes for each single announced list, but not for all nested lists together. */
+    /** The message has enough bytes for each of the announced lists, but not for all nested lists together. */
     @Test
     void claimsInsideEachOtherAreAddedUp() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Prints an object and all objects that can be reached from it. The text shows shared objects and cycles. */
+/** Prints an object and all objects reachable from it. The text shows shared objects and cycles. */
 final class Picture {
 
     private final StringBuilder text = new StringBuilder();

@@ -24,7 +24,7 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.transport.Cost;
 
 /**
- * Measures figure R28 of docs/figures/promises.md for the Hessian reader. A string and a page of 15 users are read in
+ * Measures promise R28 in docs/figures/promises.md for the Hessian reader. A string and a page of 15 users are read in
  * three variants: with all checks, without the removable checks, and by hessian-lite. The removable checks are the
  * class policy, the hash budget and the limits. The variants run alternately on one thread, and each result is the
  * median of the thread's CPU time.

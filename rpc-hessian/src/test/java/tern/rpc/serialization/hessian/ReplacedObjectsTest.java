@@ -17,7 +17,7 @@ class ReplacedObjectsTest {
         String text();
     }
 
-    /** A class that uses the serialization proxy pattern of the book "Effective Java". */
+    /** A class that uses the serialization proxy pattern from the book "Effective Java". */
     static final class Money implements Amount, Serializable {
         private static final long serialVersionUID = 1L;
 
@@ -60,7 +60,7 @@ class ReplacedObjectsTest {
         }
     }
 
-    /** A class in the service's package that does not replace itself during serialization. */
+    /** A class in the service's package without a replacement during serialization. */
     static final class Neighbour implements Serializable {
         private static final long serialVersionUID = 1L;
     }

@@ -10,7 +10,7 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Tests that values can be skipped, as the server skips arguments before the caller is authenticated (figure R26 of
+ * Tests that values can be skipped, as the server does with the arguments of an unauthenticated caller (promise R26 in
  * docs/figures/promises.md).
  */
 class SkippingTest {

@@ -65,7 +65,7 @@ class ThrowablesTest {
         OutOfStock stock;
     }
 
-    /** A class that cannot be reached from the service interface, and is therefore not allowed. */
+    /** A class that is not reachable from the service interface, and is therefore not allowed. */
     @SuppressWarnings("UnusedVariable") // The writer reads the field reflectively.
     static class Order implements Serializable {
         private final int number;

@@ -67,7 +67,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests the supported combinations of sent value, declared type and received value. */
+/** Tests the supported combinations of a sent value, a declared type and a received value. */
 class TypeShapesTest {
 
     enum Mode {
@@ -288,6 +288,13 @@ class TypeShapesTest {
                         Locale.SIMPLIFIED_CHINESE,
                         Locale.forLanguageTag("zh-Hant-TW"),
                         new Locale("no", "NO", "NY"),
+                        new Locale("th", "TH", "TH"),
+                        new Locale("ja", "JP", "JP"),
+                        Locale.forLanguageTag("ar-EG-u-ca-islamic-nu-latn"),
+                        Locale.forLanguageTag("de-u-co-phonebk-x-a-b"),
+                        Locale.forLanguageTag("zh-Hant-TW-a-foo-t-en-x-private"),
+                        Locale.forLanguageTag("sl-Latn-IT-nedis-rozaj-u-attr"),
+                        Locale.forLanguageTag("de-DE-1996-x-lvariant-POSIX"),
                         EnumSet.noneOf(Mode.class),
                         EnumSet.allOf(Mode.class),
                         new EnumMap<>(Map.of(Mode.OFF, 1)),

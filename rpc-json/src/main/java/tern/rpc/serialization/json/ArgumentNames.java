@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 import tern.rpc.serialization.SerializationException;
 
-/** The names under which a caller can send a method's arguments. Immutable. */
+/** The names that callers can use for a method's arguments. Immutable. */
 final class ArgumentNames {
 
     private final String fullName;
@@ -44,9 +44,9 @@ final class ArgumentNames {
     }
 
     /**
-     * Returns the exception for a request with an unknown name and a missing argument. The unknown name is probably
-     * misspelt. If no argument is missing, unknown names are allowed, because a newer version of the method may have
-     * more parameters.
+     * Returns the exception for a request with an unknown name and a missing argument. The unknown name is then
+     * probably misspelt. If no argument is missing, unknown names are allowed, because a newer version of the method
+     * may have more parameters.
      */
     SerializationException unknown(String name) {
         return new SerializationException(fullName + ": unknown argument '" + PeerText.name(name) + "'; "
@@ -58,7 +58,7 @@ final class ArgumentNames {
         return String.join(", ", names) + hint();
     }
 
-    /** Returns why the names are not the names in the source; an empty string if they are. */
+    /** Returns the reason why the names differ from those in the source code; an empty string if they do not. */
     String hint() {
         return invented ? " (the interface was compiled without -parameters)" : "";
     }

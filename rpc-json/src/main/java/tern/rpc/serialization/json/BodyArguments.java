@@ -60,7 +60,7 @@ final class BodyArguments {
     /**
      * Rejects arguments for a method that has no parameters, because the sender must have meant another method.
      *
-     * @param oneMessage whether the body is one message, to which a newer version of its type may have added members
+     * @param oneMessage whether the body is one message, which may have members from a newer version of its type
      */
     private void checkNone(byte[] json, int offset, int length, boolean oneMessage) {
         if (length == 0) {
@@ -126,7 +126,9 @@ final class BodyArguments {
         }
     }
 
-    /** Returns whether the argument is a map, and the only member of the object is probably the parameter's name. */
+    /**
+     * Returns whether the argument is a map, and the name of the object's only member is probably the parameter's name.
+     */
     private boolean isNamedMap(Position only, byte[] json, int offset, int length) {
         byte[] quoted = ('"' + names.get(0) + '"').getBytes(StandardCharsets.UTF_8);
         return only.isMap() && beginsWith(quoted, json, offset, length);
@@ -134,7 +136,7 @@ final class BodyArguments {
 
     /**
      * Decodes the only argument from a bean, or from an object whose only member has the parameter's name and contains
-     * the bean. The wrapped form is the usual one for methods with several parameters. If a wrapper were decoded as the
+     * the bean. Callers know the wrapped form from methods with several parameters. If a wrapper were decoded as the
      * bean itself, all properties of the bean would be null.
      */
     private @Nullable Object wrappedOrValue(Position only, byte[] json, int offset, int length) {
@@ -294,12 +296,12 @@ final class BodyArguments {
         return first;
     }
 
-    /** Returns the end of the error message for a body that contains no JSON. */
+    /** Returns the last part of the error message about a body that is not JSON. */
     private static String noJson(@Nullable String example) {
         return example == null ? ", found no JSON" : ", found no JSON; an example is " + example;
     }
 
-    /** Returns an example of an object with all arguments; null if there is no example of one of them. */
+    /** Returns an example of an object with all arguments; null if one of them has no example. */
     private @Nullable String exampleOfAll() {
         StringJoiner members = new StringJoiner(",", "{", "}");
         for (int i = 0; i < parameters.length; i++) {

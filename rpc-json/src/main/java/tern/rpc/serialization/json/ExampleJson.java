@@ -18,8 +18,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * Writes example values of types, for error messages. The values come only from the types, never from requests. An
- * example has a limited depth and a limited number of properties.
+ * Writes example values of types, for error messages. The values are derived only from the types, never from requests.
+ * An example has a limited depth and a limited number of properties.
  */
 final class ExampleJson {
 

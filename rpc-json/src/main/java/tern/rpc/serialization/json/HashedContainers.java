@@ -33,8 +33,8 @@ import tools.jackson.databind.type.MapType;
 /**
  * Limits sets and maps against senders that choose keys with equal hash codes. A hash table remains fast if these keys
  * have an order, as strings and numbers do. A key without an order is compared with every earlier key that has the same
- * hash code. Some containers always take quadratic time when filled one element at a time. These containers are filled
- * in one step, from another container that is decoded first.
+ * hash code. Containers that always take quadratic time when filled one element at a time are filled in one step, from
+ * another container that is decoded first.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 
@@ -95,7 +95,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
 
-    /** The ways in which a hash table handles keys of one class with equal hash codes. */
+    /** Determines how a hash table handles keys of one class with equal hash codes. */
     private enum Kind {
         /** The keys have an order, so the table arranges them in a tree. */
         ORDERED,
@@ -151,8 +151,8 @@ final class HashedContainers extends ValueDeserializerModifier {
         }
 
         /**
-         * Returns a collection for the elements of a set. Composite elements are collected in a list, so that they are
-         * compared only once, when the set is built from the list.
+         * Returns a collection for the elements of a set. Composite elements are first collected in a list, so that
+         * they are compared only once, when the set is built.
          */
         private Collection<Object> counted(Count count) {
             return kind == Kind.COMPOSITE ? new CountedList(count) : new CountedSet(count);
@@ -183,10 +183,10 @@ final class HashedContainers extends ValueDeserializerModifier {
         private static final int FEW = 32;
 
         /**
-         * The minimum encoded size of a container that may use all {@link JsonLimits#keySteps} steps to compare keys
-         * that are lists or maps. A smaller container may use a proportional part. Comparisons with the first
-         * {@link JsonLimits#equalKeys} keys of the same hash code do not count towards this part. Equal hash codes of
-         * lists and maps are rare, because the hash code depends on the contents. The reduced limit does not apply to
+         * A container of at least this encoded size may use all {@link JsonLimits#keySteps} steps to compare keys that
+         * are lists or maps. A smaller container may use a proportional part. Comparisons with the first {@link
+         * JsonLimits#equalKeys} keys of the same hash code do not count towards this part. Equal hash codes of lists
+         * and maps are rare, because the hash code depends on the contents. The reduced limit does not apply to
          * entities, because their hash code is often a constant.
          */
         private static final int FULL_BYTES = 16 << 20;

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.JavaShape;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ValueType;
+import tern.rpc.serialization.JsonEstimate;
 import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.OutputBuffer;
 import tools.jackson.core.JsonGenerator;
@@ -28,7 +29,7 @@ final class JacksonMethod implements JsonMethod {
 
     /**
      * The warning that protobuf messages need an additional library. Its text names no method, so it is logged once for
-     * a gRPC service, and not once for each method.
+     * a gRPC service instead of once for each method.
      */
     private static final String NO_MESSAGES = "Methods on protobuf messages cannot be called with JSON, which needs"
             + " com.google.protobuf:protobuf-java-util on the class path";
@@ -104,14 +105,13 @@ final class JacksonMethod implements JsonMethod {
 
     @Override
     public @Nullable Object[] readArguments(byte[] json, int offset, int length, boolean oneMessage) {
-        ObjectEstimate.check(json, offset, length);
         int mark = byteOrderMark(json, offset, length);
         return body.read(json, offset + mark, length - mark, oneMessage);
     }
 
     /**
-     * Returns the length of the byte order mark at the beginning of a body. Editors and shells of Windows write this
-     * mark, and it is invisible. RFC 8259, 8.1 allows parsers to ignore it.
+     * Returns the length of the byte order mark at the beginning of a body. Editors and shells on Windows write this
+     * mark, which is invisible. RFC 8259, 8.1 allows parsers to ignore it.
      */
     private static int byteOrderMark(byte[] json, int offset, int length) {
         return length >= BYTE_ORDER_MARK.length
@@ -149,7 +149,7 @@ final class JacksonMethod implements JsonMethod {
 
     @Override
     public @Nullable Object readResult(byte[] json, int offset, int length) {
-        ObjectEstimate.check(json, offset, length);
+        JsonEstimate.check(json, offset, length);
         return result == null ? null : body.value(result, json, offset, length);
     }
 

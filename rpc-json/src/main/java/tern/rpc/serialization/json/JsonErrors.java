@@ -28,6 +28,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
@@ -58,11 +59,14 @@ final class JsonErrors {
     /** The beginning of Jackson's message about a map whose keys it cannot read. */
     private static final String NO_KEY = "Cannot find a (Map) Key deserializer";
 
-    /** The beginning of Jackson's message about the key of a map that has the wrong form. */
+    /** The beginning of Jackson's message about a map key of the wrong form. */
     private static final String WRONG_KEY = "Cannot deserialize Map key";
 
     /** A part of Jackson's message about a number that does not fit into the declared type. */
     private static final String OUT_OF_RANGE = "out of range";
+
+    /** The beginning of Jackson's messages about a string without content, where another type is declared. */
+    private static final Pattern NO_CONTENT = Pattern.compile("Cannot coerce (empty|blank) String");
 
     /** The beginning of Jackson's messages about bytes that are not UTF-8. */
     private static final String NOT_UTF_8 = "Invalid UTF-8";
@@ -79,15 +83,33 @@ final class JsonErrors {
      */
     private static final int MAX_SHOWN_STEPS = 16;
 
-    /** The number of steps that a shortened path shows from its end. */
+    /** The number of steps at its end that a shortened path shows. */
     private static final int LAST_STEPS = 2;
 
     /**
-     * Parts of Jackson's messages about text without double quotes: a word, text in single quotes, and a date or an id
-     * that begins like a number.
+     * Parts of Jackson's messages about unquoted values: a word, text in single quotes, and a date or an id that begins
+     * like a number.
      */
     private static final List<String> UNQUOTED =
             List.of("Unrecognized token", "Unexpected character ('''", "Expected space separating root-level values");
+
+    private static final Set<String> BOOLEANS = Set.of("boolean", "java.lang.Boolean");
+
+    private static final Set<String> NUMBERS = Set.of(
+            "byte",
+            "short",
+            "int",
+            "long",
+            "float",
+            "double",
+            "java.lang.Byte",
+            "java.lang.Short",
+            "java.lang.Integer",
+            "java.lang.Long",
+            "java.lang.Float",
+            "java.lang.Double",
+            "java.math.BigInteger",
+            "java.math.BigDecimal");
 
     /** The classes that Jackson itself chooses for declared interfaces, each with its interface. */
     private static final Map<Class<?>, Class<?>> INTERFACES = Map.of(
@@ -99,7 +121,8 @@ final class JsonErrors {
             TreeMap.class, SortedMap.class);
 
     /**
-     * Example values of types that are strings in JSON. The name of such a type does not show the form of the string.
+     * Example values of types that are strings in JSON, because the name of such a type does not show the form of the
+     * string.
      */
     private static final Map<Class<?>, String> EXAMPLES = Map.ofEntries(
             Map.entry(Instant.class, "2026-01-31T12:30:00Z"),
@@ -173,7 +196,10 @@ final class JsonErrors {
         return example == null ? "" : (type == byte[].class ? " in base64" : "") + " such as " + example;
     }
 
-    /** Returns what was found, for values whose mistake the expected type does not show; otherwise an empty string. */
+    /**
+     * Returns a description of what was found, if the expected type alone does not explain the mistake; otherwise an
+     * empty string.
+     */
     private static String found(MismatchedInputException mismatch, @Nullable Class<?> type, String message) {
         if (mismatch instanceof WholeNumbers.FractionException) {
             return ", found a fraction";
@@ -181,8 +207,13 @@ final class JsonErrors {
         if (message.contains(OUT_OF_RANGE)) {
             return FOUND_TOO_LARGE;
         }
-        // Jackson reports a wrong element with the type of the element. If the expected type is a list, the list itself
-        // is missing.
+        if (mismatch instanceof PlainTimesRead.MillisecondsException) {
+            return ", found a number that is too large for seconds; send a text, in JavaScript that of toISOString()";
+        }
+        if (NO_CONTENT.matcher(message).lookingAt()) {
+            return ", found an empty text";
+        }
+        // For a wrong element, Jackson reports the element type. If it reports a list type, the list itself is missing.
         boolean isList = type != null
                 && ((type.isArray() && exampleOf(type) == null) || Collection.class.isAssignableFrom(type));
         return isList ? ", found no array" : "";
@@ -193,7 +224,7 @@ final class JsonErrors {
         return EXAMPLES.get(type);
     }
 
-    /** Describes an abstract type for which neither annotations nor settings name a class to create. */
+    /** Describes an abstract type without annotations or settings that name the class to create. */
     static String isAbstract(String typeName, boolean isSealed) {
         // Jackson finds the subtypes of a sealed type itself.
         return typeName + " is abstract and cannot be read from JSON; "
@@ -209,9 +240,9 @@ final class JsonErrors {
     }
 
     /**
-     * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as
-     * {@code ArrayList}, even if the declared type is an interface. At the root of a value, this method returns the
-     * declared type. Inside a value, it returns the interface instead of such a class.
+     * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as {@code
+     * ArrayList}, even if the declared type is an interface. At the root of a value, this method returns the declared
+     * type. Inside a value, it returns the interface that such a class stands for.
      */
     private static @Nullable String typeName(
             MismatchedInputException mismatch, @Nullable Class<?> type, @Nullable String declared) {
@@ -225,8 +256,14 @@ final class JsonErrors {
         return mismatch.getPath().isEmpty() && declared != null && !declared.isEmpty() ? declared : seen.getName();
     }
 
-    /** Returns the constants of an enum, for example {@code , one of RED, GREEN}; an empty string for other types. */
+    /**
+     * Returns the values of an enum or a boolean, for example {@code , one of RED, GREEN}; an empty string for other
+     * types.
+     */
     private static String constants(@Nullable Class<?> type) {
+        if (type != null && BOOLEANS.contains(type.getName())) {
+            return ", true or false";
+        }
         Object[] constants = type == null ? null : type.getEnumConstants();
         if (constants == null || constants.length == 0) {
             return "";
@@ -260,9 +297,19 @@ final class JsonErrors {
         }
         if (UNQUOTED.stream().anyMatch(message::contains)) {
             return (isTyped ? "expected " + expected + " in JSON, found" : "not JSON: found")
-                    + " text without double quotes" + place + "; write \"text\" with its quotes, in a shell '\"text\"'";
+                    + " text without double quotes" + place + form(expected);
         }
         return "not JSON" + place + (isTyped ? "; expected " + expected + " in JSON" : "");
+    }
+
+    /** Returns how to write a value of the type in JSON. A type that is not known is described like a string. */
+    private static String form(@Nullable String type) {
+        if (type != null && BOOLEANS.contains(type)) {
+            return "; write true or false";
+        }
+        return type != null && NUMBERS.contains(type)
+                ? "; write a number"
+                : "; write \"text\" with its quotes, in a shell '\"text\"'";
     }
 
     /** Returns the exception for a class that Jackson cannot handle, or for an exception thrown by application code. */

@@ -11,7 +11,8 @@ import tern.rpc.serialization.KeyLimits;
  * @param nameLength the length of a member's name
  * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not strings, numbers or similar
  *     scalars
- * @param equalKeys the number of keys in one container that have equal hash codes and are not mutually Comparable
+ * @param equalKeys the number of keys in one container that have equal hash codes and are not Comparable with each
+ *     other
  * @param keySteps the total number of characters that are compared between the elements of one set, or between the keys
  *     of one map
  */
@@ -31,8 +32,8 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
     }
 
     /**
-     * Creates limits in which {@code equalKeys} and {@code keySteps} have their default values: at most 256 keys with
-     * equal hash codes, and at most 64 Mi compared characters of keys.
+     * Creates limits with the default values of {@code equalKeys} and {@code keySteps}: at most 256 keys with equal
+     * hash codes, and at most 64 Mi compared characters of keys.
      */
     public JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys) {
         this(

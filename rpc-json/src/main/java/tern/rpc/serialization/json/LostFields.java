@@ -20,9 +20,9 @@ import tools.jackson.databind.ser.bean.BeanSerializerBase;
 import tools.jackson.databind.ser.impl.UnknownSerializer;
 
 /**
- * Finds the fields that JSON does not send although the other formats send them, because no getter and no annotation
- * makes them visible to Jackson. Searches the application classes that occur in a method's signature, and the classes
- * of their properties.
+ * Finds fields that are sent in the other formats but not in JSON, because no getter and no annotation makes them
+ * visible to Jackson. Searches the application classes that occur in a method's signature, and the classes of their
+ * properties.
  */
 final class LostFields {
 

@@ -24,8 +24,8 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.ser.Serializers;
 
 /**
- * Encodes and decodes protobuf messages in their canonical JSON form, at any position in a value. Jackson's parser
- * reads a message's JSON text first, so messages have the same limits as all JSON.
+ * Encodes and decodes protobuf messages in their canonical JSON form, at any position in a value. A message's JSON text
+ * is first read by Jackson's parser, so messages have the same limits as all JSON.
  */
 final class MessageTypes {
 

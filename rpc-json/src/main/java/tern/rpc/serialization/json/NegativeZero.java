@@ -7,7 +7,7 @@ import tools.jackson.core.JsonToken;
 
 /**
  * Keeps the sign of the JSON number -0 where the declared type has a negative zero. Jackson reads a number without a
- * fraction as an integer, which has only one zero.
+ * fraction as an integer, and integers have only one zero.
  */
 final class NegativeZero {
 

@@ -15,8 +15,8 @@ import tools.jackson.databind.jsontype.TypeDeserializer;
 import tools.jackson.databind.type.ReferenceType;
 
 /**
- * Returns Jackson's own deserializers of the optional numbers, so that {@link CostlyScalars} can check the numbers.
- * Jackson passes a deserializer of these types to {@code CostlyScalars} only if a module has returned it.
+ * Returns Jackson's own deserializers of the optional numbers, so that {@link CostlyScalars} can check the numbers. For
+ * these types, Jackson passes only deserializers returned by a module to {@code CostlyScalars}.
  */
 final class OptionalNumbers extends Deserializers.Base {
 

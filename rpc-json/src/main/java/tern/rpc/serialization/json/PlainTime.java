@@ -28,7 +28,7 @@ final class PlainTime {
     private PlainTime() {}
 
     /**
-     * Returns whether values of the type have the usual form, that is, neither the property nor the type sets a format.
+     * Returns whether values of the type have the usual form, because neither the property nor the type sets a format.
      */
     static boolean isWanted(DatabindContext context, @Nullable BeanProperty property, Class<?> type) {
         JsonFormat.Value format = property == null

@@ -11,12 +11,14 @@ import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.deser.ValueDeserializerModifier;
 import tools.jackson.databind.deser.std.DelegatingDeserializer;
+import tools.jackson.databind.exc.MismatchedInputException;
+import tools.jackson.databind.ext.javatime.deser.InstantDeserializer;
 import tools.jackson.databind.ext.javatime.deser.LocalDateDeserializer;
 import tools.jackson.databind.ext.javatime.deser.LocalDateTimeDeserializer;
 
 /**
- * Decodes dates and times with {@link PlainTime} wherever Jackson would use its default form. Jackson decodes all
- * other values.
+ * Decodes dates and times with {@link PlainTime} wherever Jackson would use its default form, and rejects milliseconds
+ * where Jackson reads seconds. Jackson decodes all other values.
  */
 final class PlainTimesRead extends ValueDeserializerModifier {
 
@@ -28,10 +30,76 @@ final class PlainTimesRead extends ValueDeserializerModifier {
         if (deserializer == LocalDateDeserializer.INSTANCE) {
             return new Reading(deserializer, PlainTime::date);
         }
+        if (deserializer instanceof InstantDeserializer<?>
+                && config.isEnabled(DateTimeFeature.READ_DATE_TIMESTAMPS_AS_NANOSECONDS)) {
+            return new Seconds(deserializer);
+        }
         return deserializer == LocalDateTimeDeserializer.INSTANCE
                         && !config.isEnabled(DateTimeFeature.TRUNCATE_TO_MSECS_ON_READ)
                 ? new Reading(deserializer, PlainTime::dateTime)
                 : deserializer;
+    }
+
+    /** Reports a number of milliseconds where Jackson reads a number of seconds. The message omits the number. */
+    static final class MillisecondsException extends MismatchedInputException {
+        private static final long serialVersionUID = 1L;
+
+        MillisecondsException(JsonParser parser, Class<?> type) {
+            super(parser, "milliseconds", type);
+        }
+    }
+
+    /**
+     * Rejects a number that is no time before the year 10000 in seconds. Such a number is a time in milliseconds, as
+     * JavaScript has it, and would silently become a time in a distant future.
+     */
+    private static final class Seconds extends DelegatingDeserializer {
+        private static final long MAX_SECONDS = 253_402_300_799L;
+
+        /** The number of digits of each number of milliseconds since 2001. */
+        private static final int MIN_DIGITS = 13;
+
+        Seconds(ValueDeserializer<?> delegate) {
+            super(delegate);
+        }
+
+        @Override
+        public @Nullable Object deserialize(JsonParser parser, DeserializationContext context) {
+            if (isTooLarge(parser)) {
+                throw new MillisecondsException(parser, handledType());
+            }
+            return super.deserialize(parser, context);
+        }
+
+        /** Returns whether the value is a number of milliseconds. In a query, the number is a string. */
+        private static boolean isTooLarge(JsonParser parser) {
+            if (parser.hasToken(JsonToken.VALUE_NUMBER_INT)) {
+                return parser.getNumberType() == JsonParser.NumberType.LONG && parser.getLongValue() > MAX_SECONDS;
+            }
+            if (!parser.hasToken(JsonToken.VALUE_STRING) || parser.getStringLength() < MIN_DIGITS) {
+                return false;
+            }
+            char[] text = parser.getStringCharacters();
+            for (int i = parser.getStringOffset(), end = i + parser.getStringLength(); i < end; i++) {
+                if (text[i] < '0' || text[i] > '9') {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        @Override
+        public ValueDeserializer<?> createContextual(DeserializationContext context, @Nullable BeanProperty property) {
+            // A format of the property may declare that its numbers are milliseconds.
+            return PlainTime.isWanted(context, property, handledType())
+                    ? this
+                    : getDelegatee().createContextual(context, property);
+        }
+
+        @Override
+        protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
+            return delegate;
+        }
     }
 
     @FunctionalInterface

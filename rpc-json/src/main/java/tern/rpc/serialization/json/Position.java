@@ -26,11 +26,9 @@ import tools.jackson.databind.type.LogicalType;
  */
 final class Position {
 
-    /**
-     * The kind of a type. The kind determines whether JSON contains the value itself or an array or object around it.
-     */
+    /** The kind of a type: whether its JSON form is a string, another scalar, an array or an object. */
     enum Kind {
-        /** A {@code String} or {@code CharSequence}, for which only JSON strings are accepted. */
+        /** A {@code String} or {@code CharSequence}: only JSON strings are accepted. */
         TEXT,
         /** A type whose JSON form is one string, number or boolean. */
         SCALAR,
@@ -38,7 +36,7 @@ final class Position {
         SCALAR_OR_NUMBERS,
         /** A type whose JSON form is an array. */
         ARRAY,
-        /** A bean, a map, a protobuf message, or a type for which the application has a deserializer. */
+        /** A bean, a map, a protobuf message, or a type with a deserializer of the application. */
         OTHER
     }
 
@@ -189,8 +187,8 @@ final class Position {
     }
 
     /**
-     * The reason why JSON cannot create objects of this class; null if it can. Only references that use JSON log it,
-     * because the other formats need no constructor.
+     * The reason why objects of this class cannot be created from JSON; null if they can. Only references that use JSON
+     * log it, because the other formats need no constructor.
      */
     @Nullable
     String missingConstructor() {

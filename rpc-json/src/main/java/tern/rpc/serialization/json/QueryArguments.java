@@ -23,7 +23,10 @@ final class QueryArguments {
     /** The end of a time whose offset has lost its plus sign. */
     private static final Pattern LOST_PLUS = Pattern.compile("T[^ ]+ \\d\\d:?\\d\\d(\\[.+\\])?$");
 
-    /** The maximum length of a time. Longer values are not searched, because the search takes quadratic time. */
+    /**
+     * The maximum length of a time. Longer values are not matched against the pattern, because this takes quadratic
+     * time.
+     */
     private static final int MAX_TIME_LENGTH = 80;
 
     private static final String PLUS = "; in a query and a form, + is a space, so write it as %2B";
@@ -51,7 +54,9 @@ final class QueryArguments {
             List<String> values = query.getOrDefault(names.get(i), List.of());
             if (!values.isEmpty()) {
                 checkBase64(parameter, values);
-                arguments[i] = withAdvice(values, () -> parse(parameter, named(parameter, values)));
+                String name = names.get(i);
+                arguments[i] = withAdvice(
+                        values, commas(parameter, name, values), () -> parse(parameter, named(parameter, values)));
             } else if (parameter.kind() == Position.Kind.OTHER) {
                 arguments[i] = ofProperties(parameter, query);
             } else {
@@ -63,7 +68,7 @@ final class QueryArguments {
 
     /**
      * Rejects an unknown name if an argument is missing. If the missing argument is a bean or a map, all names are
-     * allowed, because the argument is decoded from all parameters that are left.
+     * allowed, because it is decoded from all remaining parameters.
      */
     private void checkNames(Map<String, List<String>> query) {
         boolean absent = false;
@@ -93,7 +98,7 @@ final class QueryArguments {
             return parameter.missing();
         }
         List<String> values = properties.values().stream().flatMap(List::stream).toList();
-        return withAdvice(values, () -> parse(parameter, object(properties)));
+        return withAdvice(values, "", () -> parse(parameter, object(properties)));
     }
 
     /**
@@ -111,17 +116,26 @@ final class QueryArguments {
         Object value();
     }
 
+    /** Returns the advice for a list whose elements are probably separated by commas; an empty string otherwise. */
+    private static String commas(Position parameter, String name, List<String> values) {
+        return parameter.kind() == Position.Kind.ARRAY
+                        && values.stream().anyMatch(value -> value.indexOf(',') >= 0 && !looksLikeJson(value))
+                ? "; a comma does not separate elements, so repeat the parameter: " + name + "=…&" + name + "=…"
+                : "";
+    }
+
     /**
      * Decodes values. If a time has a space instead of the plus sign of its offset, the error message explains the
      * mistake.
+     *
+     * @param advice what else to add to an error message
      */
-    private static @Nullable Object withAdvice(List<String> values, Decoding decoding) {
+    private static @Nullable Object withAdvice(List<String> values, String advice, Decoding decoding) {
         try {
             return decoding.value();
         } catch (SerializationException e) {
-            throw values.stream().anyMatch(QueryArguments::lostPlus)
-                    ? new SerializationException(e.getMessage() + PLUS)
-                    : e;
+            String plus = values.stream().anyMatch(QueryArguments::lostPlus) ? PLUS : "";
+            throw plus.isEmpty() && advice.isEmpty() ? e : new SerializationException(e.getMessage() + advice + plus);
         }
     }
 
@@ -163,7 +177,7 @@ final class QueryArguments {
 
     /**
      * Returns whether the parameter's text is a JSON bean or list. The result is always false for types whose ordinary
-     * values may look like JSON.
+     * values can look like JSON.
      */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {

@@ -16,6 +16,8 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JacksonModule;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -24,15 +26,18 @@ import tools.jackson.databind.util.StdDateFormat;
 
 /**
  * Creates a copy of the application's mapper with the rules of the wire protocol. Modules, mix-ins, naming strategy and
- * visibility settings are copied unchanged. The formats of dates, enums, numbers and bytes, and the compact output,
- * follow the protocol, because the peer relies on them.
+ * visibility settings are copied unchanged. The formats of dates, enums, numbers and bytes, and the compact output, are
+ * determined by the protocol, because the peer relies on them.
  */
 final class WireMapper extends JsonMapper.Builder {
 
     private static final Base64Variant BASE64 =
             Base64Variants.MIME_NO_LINEFEEDS.withReadPadding(Base64Variant.PaddingReadBehaviour.PADDING_ALLOWED);
 
-    /** Copies a mapper, but with a different factory. Jackson has no method for this. */
+    private static final List<Class<?>> PRIMITIVES = List.of(
+            boolean.class, byte.class, char.class, short.class, int.class, long.class, float.class, double.class);
+
+    /** Copies a mapper, but with a different factory, because Jackson has no method for this. */
     private WireMapper(JsonMapper user, JsonFactory factory) {
         super((StateImpl) user.rebuild().saveStateApplyModules());
         _streamFactory = factory;
@@ -62,6 +67,9 @@ final class WireMapper extends JsonMapper.Builder {
         WireMapper mapper = new WireMapper(user, factory);
         List<JacksonModule> ofUser = new ArrayList<>();
         mapper.withModules(ofUser::add);
+        // Without this setting, an empty string would silently become 0 or false.
+        PRIMITIVES.forEach(type -> mapper.withCoercionConfig(
+                type, coercions -> coercions.setCoercion(CoercionInputShape.EmptyString, CoercionAction.Fail)));
         return mapper.removeAllModules()
                 .addModule(new WireInstantiators())
                 .addModules(ofUser)
@@ -86,7 +94,7 @@ final class WireMapper extends JsonMapper.Builder {
                 // If an older caller omits a field or sends null for it, decoding must not fail. Null arguments are
                 // rejected elsewhere.
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
-                // JsonMethod decodes several values from one text, and itself checks for the end of the text.
+                // JsonMethod decodes several values from one text, and checks for the end of the text itself.
                 .disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.UNWRAP_ROOT_VALUE)
                 .disable(
                         SerializationFeature.WRAP_ROOT_VALUE,
@@ -95,7 +103,7 @@ final class WireMapper extends JsonMapper.Builder {
                 .build();
     }
 
-    /** Omits null properties if the application has not configured another rule for them. */
+    /** Omits null properties, unless the application has configured a different rule for them. */
     private static JsonInclude.Value withoutNulls(JsonInclude.Value user) {
         return user.getValueInclusion() == JsonInclude.Include.USE_DEFAULTS
                 ? user.withValueInclusion(JsonInclude.Include.NON_NULL)

@@ -27,8 +27,8 @@ import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests which part of a request body contains each argument (docs/wire-protocol.md 4.2), and the restrictions of
- * the Connect protocol.
+ * Tests how arguments are decoded from a request body (docs/wire-protocol.md 4.2), and the restrictions of the Connect
+ * protocol.
  */
 class BodyArgumentsTest {
 
@@ -514,6 +514,23 @@ class BodyArgumentsTest {
     void formOfAWrongValueIsShown(String json, String message) {
         assertThatThrownBy(() -> Texts.of(Parcels.class, "send").arguments(json))
                 .hasMessage("Parcels/send, parameter 1 (parcel) at " + message);
+    }
+
+    interface Switches {
+        void set(boolean on);
+
+        void count(Integer pieces);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        set   | True  | expected boolean in JSON, found text without double quotes at line 1, column 1; write true or false
+        set   | "yes" | expected boolean, true or false
+        count | five  | expected java.lang.Integer in JSON, found text without double quotes at line 1, column 1; write a number
+        """)
+    void wordInPlaceOfABooleanOrANumberIsAnsweredWithItsForm(String method, String json, String message) {
+        assertThatThrownBy(() -> Texts.of(Switches.class, method).arguments(json))
+                .hasMessageEndingWith("): " + message);
     }
 
     @Test

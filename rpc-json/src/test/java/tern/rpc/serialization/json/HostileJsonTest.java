@@ -46,7 +46,7 @@ import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests malicious input that an unauthenticated peer may send. */
+/** Tests malicious input that an unauthenticated peer could send. */
 class HostileJsonTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -31,7 +31,7 @@ import tern.rpc.transport.WorstCosts;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Measures figures R1 and R2 of docs/figures/promises.md for JSON: the cost of decoding the worst JSON texts, and the
+ * Verifies promises R1 and R2 in docs/figures/promises.md for JSON: the cost of decoding the worst JSON texts, and the
  * robustness against other invalid texts.
  */
 @Timeout(3_600)
@@ -181,8 +181,8 @@ public class JsonBombsTest {
     }
 
     /**
-     * Returns the maximum number of bytes that decoding a JSON text may allocate. The most expensive element per byte
-     * is an entry in a map whose keys have equal hash codes.
+     * Returns the maximum number of bytes that may be allocated while decoding a JSON text. The most expensive element
+     * per byte is an entry in a map whose keys have equal hash codes.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 160L * Math.min(size, MIB);
@@ -279,7 +279,7 @@ public class JsonBombsTest {
             try {
                 read.readArguments(bytes, 0, bytes.length, false);
             } catch (RuntimeException refused) {
-                // The decoder may reject or accept the text, because the test checks only the cost.
+                // Both accepting and rejecting the text is correct, because the test checks only the cost.
             }
         });
 

@@ -24,8 +24,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
 /**
- * Checks figure R5 of docs/figures/promises.md for JSON: JSON text cannot make a library load a dangerous class. The
- * test tries all forms that a library may read as a class name.
+ * Verifies promise R5 in docs/figures/promises.md for JSON: JSON text cannot make a library load a dangerous class. The
+ * test tries all forms that a library might read as a class name.
  */
 class JsonTypeTricksTest {
 

@@ -59,8 +59,8 @@ class LostFieldsTest {
     }
 
     /**
-     * A class that resembles the code that Lombok generates for {@code @Accessors(fluent = true)}. Jackson finds none
-     * of its properties.
+     * Resembles the code that Lombok generates for {@code @Accessors(fluent = true)}. Jackson finds none of its
+     * properties.
      */
     static class Fluent {
         private String name;
@@ -70,7 +70,7 @@ class LostFieldsTest {
         }
     }
 
-    /** A class that resembles the code that Lombok generates for {@code @Builder}. */
+    /** Resembles the code that Lombok generates for {@code @Builder}. */
     static final class Built {
         private final String name;
         private final int count;

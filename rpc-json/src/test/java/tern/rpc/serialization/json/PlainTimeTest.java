@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -164,5 +166,51 @@ class PlainTimeTest {
                 .isEqualTo("\"2024-01-02T03:04:05.123\"");
         assertThat(texts.result("\"2024-01-02T03:04:05.123456789\""))
                 .isEqualTo(LocalDateTime.of(2024, 1, 2, 3, 4, 5, 123_000_000));
+    }
+
+    record Moments(
+            @Nullable Instant instant,
+            @Nullable OffsetDateTime offset,
+
+            @JsonFormat(without = JsonFormat.Feature.READ_DATE_TIMESTAMPS_AS_NANOSECONDS) @Nullable
+            Instant millis) {}
+
+    interface MomentService {
+        void at(Instant instant);
+
+        void all(Moments moments);
+    }
+
+    private static Texts moments(JsonMapper mapper, String name) {
+        return Texts.of(new JsonCodec(mapper), MomentService.class, name);
+    }
+
+    @Test
+    void millisecondsAreRefusedWhereANumberIsReadAsSeconds() {
+        String found =
+                ", found a number that is too large for seconds; send a text, in JavaScript that of toISOString()";
+
+        assertThatThrownBy(() -> moments(jackson, "at").arguments("1700000000000"))
+                .hasMessageEndingWith("expected java.time.Instant such as 2026-01-31T12:30:00Z" + found);
+        assertThatThrownBy(() -> moments(jackson, "all").arguments("{\"offset\":1700000000000}"))
+                .hasMessageContaining("at $.offset: expected java.time.OffsetDateTime")
+                .hasMessageEndingWith(found);
+        assertThatThrownBy(() -> moments(jackson, "at").query("instant=1700000000000"))
+                .hasMessageEndingWith(found);
+    }
+
+    @Test
+    void secondsAndDeclaredMillisecondsAreRead() {
+        Instant instant = Instant.ofEpochSecond(1_700_000_000);
+        JsonMapper ofMillis = JsonMapper.builder()
+                .disable(DateTimeFeature.READ_DATE_TIMESTAMPS_AS_NANOSECONDS)
+                .build();
+
+        assertThat(moments(jackson, "at").arguments("1700000000")).containsExactly(instant);
+        assertThat(moments(jackson, "at").query("instant=1700000000")).containsExactly(instant);
+        assertThat(moments(jackson, "at").arguments("\"2023-11-14T22:13:20Z\"")).containsExactly(instant);
+        assertThat(moments(jackson, "all").arguments("{\"millis\":1700000000000}"))
+                .containsExactly(new Moments(null, null, instant));
+        assertThat(moments(ofMillis, "at").arguments("1700000000000")).containsExactly(instant);
     }
 }

@@ -52,6 +52,8 @@ class QueryArgumentsTest {
         String from(OffsetDateTime start, byte[] key);
 
         String within(Span span);
+
+        String primitives(char c, double d);
     }
 
     private static Texts method(String name) {
@@ -112,6 +114,31 @@ class QueryArgumentsTest {
             assertThatThrownBy(() -> method("person").query("age=" + number))
                     .hasMessage("Search/person, parameter 1 (p) at $.age: expected int");
         }
+    }
+
+    @Test
+    void anEmptyValueIsNoNumberAndNoFlag() {
+        for (String empty : List.of("n=&limit=5", "n= &limit=5")) {
+            assertThatThrownBy(() -> method("byNumber").query(empty))
+                    .isInstanceOf(SerializationException.class)
+                    .hasMessage("Search/byNumber, parameter 1 (n): expected int, found an empty text");
+        }
+        assertThatThrownBy(() -> method("scalars").query("exact=&price=1"))
+                .hasMessage("Search/scalars, parameter 1 (exact): expected boolean, found an empty text");
+        assertThatThrownBy(() -> method("numbers").query("ids=1&ids="))
+                .hasMessage("Search/numbers, parameter 1 (ids) at $[1]: expected int, found an empty text");
+        assertThatThrownBy(() -> method("person").query("name=Ann&age="))
+                .hasMessage("Search/person, parameter 1 (p) at $.age: expected int, found an empty text");
+        assertThatThrownBy(() -> method("byNumber").arguments("[\"\",5]"))
+                .hasMessage("Search/byNumber, parameter 1 (n): expected int, found an empty text");
+        assertThatThrownBy(() -> method("primitives").query("c=&d=1")).hasMessageContaining("parameter 1 (c)");
+        assertThatThrownBy(() -> method("primitives").query("c=x&d=")).hasMessageContaining("parameter 2 (d)");
+    }
+
+    @Test
+    void anEmptyValueIsAnEmptyTextOrNull() {
+        assertThat(method("byName").query("s=")).containsExactly("");
+        assertThat(method("byNumber").query("n=3&limit=")).containsExactly(3, null);
     }
 
     @Test
@@ -200,5 +227,21 @@ class QueryArgumentsTest {
                 .doesNotContain("%2B");
         assertThat(method("from").query("start=2026-01-31T12:30:00+01:00&key=A+I="))
                 .isNotNull();
+    }
+
+    interface Lists {
+        void numbers(List<Integer> ids);
+
+        void words(List<String> names);
+    }
+
+    @Test
+    void commasBetweenTheElementsOfAListAreExplained() {
+        assertThatThrownBy(() -> Texts.of(Lists.class, "numbers").query("ids=1,2"))
+                .hasMessage("Lists/numbers, parameter 1 (ids) at $[0]: expected java.lang.Integer; a comma does not"
+                        + " separate elements, so repeat the parameter: ids=…&ids=…");
+        assertThatThrownBy(() -> Texts.of(Lists.class, "numbers").query("ids=one"))
+                .hasMessageEndingWith("expected java.lang.Integer");
+        assertThat(Texts.of(Lists.class, "words").query("names=a,b")).containsExactly(List.of("a,b"));
     }
 }

@@ -21,7 +21,7 @@ import tools.jackson.databind.deser.std.StdValueInstantiator;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 
-/** Tests that constructors with arguments receive the same arguments as from Jackson itself. */
+/** Tests that constructors receive the same arguments as from Jackson itself. */
 class QuickConstructorsTest {
 
     private record Primitives(

@@ -17,8 +17,8 @@ final class Actuator {
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
     /**
-     * The time limit for an answer. The limit is long, because an overloaded application also answers requests for its
-     * diagnosis slowly.
+     * The time limit for an answer. It is long, because an overloaded application also answers slowly when its
+     * diagnosis is requested.
      */
     private static final Duration ANSWER = Duration.ofSeconds(10);
 

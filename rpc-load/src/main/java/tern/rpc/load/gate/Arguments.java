@@ -7,9 +7,8 @@ import java.util.List;
 import tools.jackson.core.JacksonException;
 
 /**
- * The request bodies of the calls. The calls use the bodies one after another, and start again after the last body. In
- * a body, {@code {number}} is replaced with the call's number, and {@code {run}} with a string that is unique to this
- * run.
+ * The request bodies of the calls, which are used in turn, and again from the first one after the last. In a body,
+ * {@code {number}} is replaced with the call's number, and {@code {run}} with a string that is unique to this run.
  */
 final class Arguments {
 

@@ -66,8 +66,8 @@ record GateOptions(
     private static final String SEE_HELP = "; see --help";
 
     /**
-     * The maximum number of users. The number is slightly below 1,024, which is the number of calls that a Tern server
-     * accepts on one connection by default.
+     * The maximum number of users: slightly below 1,024, the default limit of a Tern server for the calls on one
+     * connection.
      */
     private static final int MAX_USERS = 1_000;
 
@@ -96,7 +96,7 @@ record GateOptions(
         headers.put(header.group(1), header.group(2));
     }
 
-    /** Returns the called method's name, for the table of results. */
+    /** Returns the called method's name, for the result table. */
     String name() {
         return service.substring(service.lastIndexOf('.') + 1) + "." + method;
     }

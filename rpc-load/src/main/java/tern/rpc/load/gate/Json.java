@@ -5,12 +5,12 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Parses JSON from command-line arguments and from answers of the application. */
+/** Parses JSON from command-line arguments and from the application's answers. */
 final class Json {
 
     private static final JsonMapper MAPPER = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            // A newer application may send fields that are unknown to this version.
+            // A newer application may send fields that this version does not know.
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
 

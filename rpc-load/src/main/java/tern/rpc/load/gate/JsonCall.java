@@ -27,8 +27,8 @@ final class JsonCall implements Scenario.Call {
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
     /**
-     * The timeout of the first call. This timeout is longer than the timeout of later calls, because a new process
-     * answers its first call slowly.
+     * The timeout of the first call, which is longer than that of later calls, because a new process answers its first
+     * call slowly.
      */
     private static final Duration FIRST_CALL = Duration.ofSeconds(10);
 

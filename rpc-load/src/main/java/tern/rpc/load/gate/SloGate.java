@@ -26,7 +26,7 @@ public final class SloGate {
     }
 
     /**
-     * Does the same as {@link #main}, but returns the exit code instead of ending the process.
+     * Like {@link #main}, but returns the exit code instead of ending the process.
      *
      * @return the exit code: 0, 1 or 2
      */
@@ -59,8 +59,8 @@ public final class SloGate {
     }
 
     /**
-     * Returns the current diagnosis. If the application no longer answers, returns a message that says so. Throws no
-     * exception, so that the result of the load is always printed.
+     * Returns the current diagnosis, or a message that the application has stopped answering. Throws no exception, so
+     * that the result of the load is always printed.
      */
     private static String diagnosis(Actuator actuator) throws InterruptedException {
         try {

@@ -89,7 +89,7 @@ class SloGateTest {
                         ServerTransportSettings.onPort(0),
                         LOOPS,
                         List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http))))
-                // The maximum wait in the queue is so long that no call is refused, even on a slow machine.
+                // Calls may wait in the queue for so long that none is refused, even on a slow machine.
                 .maxQueueWait(Duration.ofMinutes(1))
                 .export(ServiceExport.of(GreetingService.class, new Greetings()))
                 .export(ServiceExport.of(GreetingService.class, new Greetings(), "north", "1.0"))
@@ -237,7 +237,7 @@ class SloGateTest {
                 "--rate=20",
                 "--warm-up=0",
                 "--users=8",
-                // A latency target of one minute suffices even for a slow machine.
+                // A latency target of one minute is met even on a slow machine.
                 "--latency=1m",
                 "--timeout=1m"));
         arguments.addAll(List.of(more));

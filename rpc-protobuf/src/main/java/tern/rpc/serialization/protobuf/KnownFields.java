@@ -22,7 +22,7 @@ final class KnownFields {
     static final KnownFields NONE = new KnownFields(true, List.of(), Map.of());
 
     /**
-     * Marks a tag byte that begins an unknown field, a field with nested fields, a closed enum, or a multi-byte tag.
+     * Marks a tag byte that begins a multi-byte tag, or whose field is unknown, has nested fields or is a closed enum.
      */
     static final byte OTHER = 0;
 
@@ -86,7 +86,7 @@ final class KnownFields {
         return keepsUnknown;
     }
 
-    /** Returns the approximate memory of a message without the objects to which it refers, in bytes. */
+    /** Returns the approximate memory of a message without the objects that it refers to, in bytes. */
     int objectBytes() {
         return MESSAGE_BYTES + FIELD_BYTES * fields.length;
     }
@@ -122,7 +122,7 @@ final class KnownFields {
         private final @Nullable EnumDescriptor closedEnum;
         private final @Nullable Descriptor message;
         private final Map<Descriptor, KnownFields> others;
-        // Several threads may compute the value concurrently; all of them compute the same value.
+        // Several threads can compute the value concurrently, with the same result.
         private @Nullable KnownFields inside;
 
         private Field(FieldDescriptor field, Map<Descriptor, KnownFields> others) {
@@ -157,8 +157,8 @@ final class KnownFields {
         }
 
         /**
-         * Returns whether the parser keeps this enum number as the field's value. If false, the parser stores the
-         * number as an unknown field.
+         * Returns whether the parser keeps this enum number as the field's value, instead of storing it as an unknown
+         * field.
          *
          * @param number the enum value's number
          */

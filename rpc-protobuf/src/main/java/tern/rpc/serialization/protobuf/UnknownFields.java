@@ -3,9 +3,9 @@ package tern.rpc.serialization.protobuf;
 import com.google.protobuf.WireFormat;
 
 /**
- * Counts the unknown fields of a message and estimates the memory of its objects. A single pass over the bytes does
- * both and creates no objects. Counting ends at invalid bytes, because the parser stops there too. If it is unclear
- * whether the parser would stop, counting continues.
+ * Counts the unknown fields of a message and estimates the memory of its objects. Both need only a single pass over the
+ * bytes, and no objects are created. Counting ends at invalid bytes, because the parser stops there, too. If it is
+ * unclear whether the parser would stop, counting continues.
  *
  * <p>protobuf keeps the unknown fields of each message in a tree, which takes at least half a kilobyte even for one
  * field of two bytes. Messages from newer peers legitimately contain some unknown fields, so the limits grow with the
@@ -14,18 +14,18 @@ import com.google.protobuf.WireFormat;
 final class UnknownFields {
 
     /**
-     * The number of unknown fields that every message may contain, regardless of its size. Decoding that many fields
-     * takes a few milliseconds and 2 MiB.
+     * Every message may contain at least this many unknown fields, regardless of its size. Decoding them takes a few
+     * milliseconds and 2 MiB.
      */
     private static final int FREE = 4_096;
 
     /**
-     * One unknown field, in addition to {@link #FREE}, is kept for every {@value} bytes of the message. A known field
+     * For every {@value} bytes of the message, one unknown field is kept, in addition to {@link #FREE}. A known field
      * that is a small message takes about as many bytes.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
-    /** One message with an unknown enum number, in addition to {@link #FREE}, is accepted for every {@value} bytes. */
+    /** For every {@value} bytes, one message with an unknown enum number is accepted, in addition to {@link #FREE}. */
     private static final int BYTES_OF_A_MESSAGE = 8;
 
     /** The approximate memory overhead of a string or byte string, beyond its content, in bytes. */
@@ -54,9 +54,7 @@ final class UnknownFields {
         return unknown;
     }
 
-    /**
-     * Returns whether a message of this length can contain too many unknown fields. If false, counting is unnecessary.
-     */
+    /** Returns whether a message of this length can contain too many unknown fields, so that they must be counted. */
     static boolean canBeTooMany(int length) {
         return length > MIN_BYTES * FREE;
     }
@@ -150,7 +148,7 @@ final class UnknownFields {
     }
 
     /**
-     * Returns the position after a field that need not be checked; Integer.MAX_VALUE if the field must be checked in
+     * Returns the position after the field if it need not be checked; Integer.MAX_VALUE if it must be checked in
      * detail.
      */
     private int behindPlain(KnownFields known, int at, int end) {

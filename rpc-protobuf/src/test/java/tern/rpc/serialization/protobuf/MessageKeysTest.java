@@ -10,10 +10,10 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import tern.rpc.cluster.Hashes;
 
-/** Tests messages as keys of the load balancing consistent-hash. */
+/** Tests protobuf messages as keys of the load balancing policy consistent-hash. */
 class MessageKeysTest {
 
-    /** The hash code of a message contains the hash code of its descriptor, which depends on the identity of an object. */
+    /** A message's hash code depends on the identity of its descriptor object. */
     @Test
     void messageAsAKeyIsNamedOnceBecauseItsHashDiffersBetweenProcesses() {
         Logger logger = (Logger) LoggerFactory.getLogger(Hashes.class);

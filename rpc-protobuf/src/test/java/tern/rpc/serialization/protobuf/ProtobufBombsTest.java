@@ -41,7 +41,7 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.WorstCosts;
 
 /**
- * Measures figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of decoding worst-case input, and the
+ * Verifies promises R1 and R2 in docs/figures/promises.md for protobuf: the cost of decoding worst-case input, and the
  * robustness against other invalid input.
  */
 @Timeout(3_600)
@@ -219,8 +219,8 @@ class ProtobufBombsTest {
     }
 
     /**
-     * Returns the maximum number of bytes that decoding a message may allocate. Two encoded bytes can create a
-     * message object and a builder, each as large as an instance of the message class.
+     * Returns the maximum number of bytes that may be allocated while decoding a message. Two encoded bytes can create
+     * a message object and a builder, each as large as an instance of the message class.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * size;
@@ -239,7 +239,7 @@ class ProtobufBombsTest {
         }
     }
 
-    /** Measures the largest cost of all messages, for docs/figures/promises.md. */
+    /** Measures the highest cost of any message, for docs/figures/promises.md. */
     @Test
     @Tag("figures")
     void mostExpensiveBombsAreReported() {
@@ -256,8 +256,8 @@ class ProtobufBombsTest {
     }
 
     /**
-     * Repeats an expensive run and returns the smallest cost. The first runs execute interpreted code and touch new
-     * heap pages, which can cost more than protobuf itself.
+     * Repeats an expensive run and returns the lowest cost, because the first runs execute interpreted code and touch
+     * new heap pages, which can cost more than protobuf itself.
      */
     private static Cost leastOfEnough(Runnable work, int size) {
         Cost least = Cost.least(3, work);

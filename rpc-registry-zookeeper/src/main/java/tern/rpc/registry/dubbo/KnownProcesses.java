@@ -10,7 +10,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses the entries of one application's processes into a compact form. An application may have thousands of processes
+ * Parses the entries of one application's processes into a compact form. An application can have thousands of processes
  * that differ only in address and start time, so processes with equal attributes share one attribute object, and only
  * the first of their entries is parsed completely. Not thread-safe.
  */
@@ -19,8 +19,8 @@ public final class KnownProcesses {
     private static final int MAX_SHARED = 10_000;
 
     /**
-     * The limit on the total number of characters in the different attributes of one application's processes. Any
-     * client that can write to the registry may write any number of entries.
+     * The limit on the total number of characters in the different attributes of one application's processes. A client
+     * with write access to the registry can write any number of entries.
      */
     static final int MAX_CHARACTERS = 16 * 1024 * 1024;
 
@@ -30,7 +30,7 @@ public final class KnownProcesses {
     private static final int MAX_PORTS = 16;
 
     /**
-     * The attributes that a consumer uses, apart from the start time. Other attributes may be long, and are not kept.
+     * The attributes that a consumer uses, apart from the start time. Other attributes can be long, and are not kept.
      */
     private static final List<String> USED = List.of(
             ProcessEntry.REVISION,
@@ -60,7 +60,7 @@ public final class KnownProcesses {
      * Parses a node's data.
      *
      * @return null for an entry without services or in another format, such as Spring Cloud's
-     * @throws NoRoomException if the entries of other processes are too long together
+     * @throws NoRoomException if the entry does not fit, because of the total length of other processes' entries
      * @throws IllegalArgumentException if the data is not JSON or exceeds the limits
      */
     public @Nullable Known parse(String json) {
@@ -120,8 +120,8 @@ public final class KnownProcesses {
     }
 
     /**
-     * Forgets the attributes of all processes except the given processes, if attributes take much room. Entries that did
-     * not fit may then fit.
+     * Forgets the attributes of all processes except the given processes, if attributes take much room. Entries for
+     * which there was no room might then fit.
      *
      * @param used processes that {@link #parse} has returned
      */

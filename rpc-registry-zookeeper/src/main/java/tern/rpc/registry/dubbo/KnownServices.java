@@ -11,13 +11,13 @@ import tern.rpc.registry.dubbo.ApplicationMetadata.Service;
 
 /**
  * The services of one application's revisions in a compact form. Keeps only the parameters that a consumer uses, so
- * that most revisions have equal services. Revisions with equal services share one object. Not thread-safe.
+ * most revisions have equal services. Revisions with equal services share one object. Not thread-safe.
  */
 public final class KnownServices {
 
     /**
-     * The limit on the total number of characters in the distinct services of one application. Any client that can
-     * write to the registry may write any number of revisions.
+     * The limit on the total number of characters in the distinct services of one application. A client with write
+     * access to the registry can write any number of revisions.
      */
     static final int MAX_CHARACTERS = 16 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ public final class KnownServices {
      * Returns the compact form of a revision's services. The result contains the revision that was read first with
      * these services.
      *
-     * @throws IllegalArgumentException if all different services together are too long
+     * @throws IllegalArgumentException if all distinct services together exceed the limit
      */
     public ApplicationMetadata add(ApplicationMetadata metadata) {
         Map<String, Service> services = new TreeMap<>();

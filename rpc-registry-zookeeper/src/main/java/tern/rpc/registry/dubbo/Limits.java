@@ -3,7 +3,7 @@ package tern.rpc.registry.dubbo;
 import java.util.Set;
 
 /**
- * The limits on registry entries. Limits are necessary because anyone who can reach the registry may write entries
+ * The limits on registry entries. Limits are necessary because anyone who can reach the registry can write entries
  * (docs/registries.md).
  */
 public final class Limits {

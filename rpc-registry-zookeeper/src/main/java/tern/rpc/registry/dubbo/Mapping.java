@@ -7,7 +7,7 @@ import java.util.Set;
 
 /**
  * Parses and extends a mapping: the names of the applications that offer an interface, separated by commas. A mapping
- * may contain applications that are no longer running.
+ * can contain applications that are no longer running.
  */
 public final class Mapping {
 

@@ -29,7 +29,7 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     /** The parameter for the name of a second protocol on the same port. */
     public static final String FURTHER_PROTOCOL = "ext.protocol";
 
-    /** The protocol of an entry that says that there are no providers. */
+    /** The protocol of an entry that represents an empty list of providers. */
     public static final String NO_PROVIDER = "empty";
 
     private static final String SCHEME_END = "://";
@@ -53,7 +53,7 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
         try {
             return URLDecoder.decode(name, StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            // The caught exception is not set as the cause, because its message quotes the name, which may contain a
+            // The caught exception is not set as the cause, because its message quotes the name, which can contain a
             // password.
             throw new IllegalArgumentException("a name that is not URL-encoded");
         }

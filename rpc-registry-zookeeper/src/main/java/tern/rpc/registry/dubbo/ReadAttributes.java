@@ -48,7 +48,7 @@ public final class ReadAttributes {
                 0,
                 false,
                 token(parameter.apply(TOKEN)));
-        // A long tag would stay in memory after its last provider has gone.
+        // A long tag would stay in memory after the last provider with this tag has gone.
         Attributes unstarted = tag != null && tag.length() > Limits.MAX_ATTRIBUTE ? read : shared(read);
         long startedAt = startedAtMillis(parameter.apply(TIMESTAMP));
         return startedAt == 0 ? unstarted : unstarted.withStartedAt(startedAt);

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A sorted list of entries. After a change, a new list replaces the list. The new list is built from the previous list,
- * which is already sorted, so a change needs only one pass over the list. Entries are compared by identity, and several
- * entries may have the same place in the order. Not thread-safe.
+ * A sorted list of entries. After a change, a new list is built from the previous one, which is already sorted, so a
+ * change needs only one pass over the list. Entries are compared by identity, and several entries can have the same
+ * place in the order. Not thread-safe.
  */
 public final class SortedEntries<T> {
 

@@ -45,8 +45,8 @@ final class ChildNames {
     /**
      * Creates a watch on the names of a node's children.
      *
-     * @param most the maximum number of names that are used. A longer list is read only after pauses of up to 30
-     *     seconds, because each list costs time
+     * @param most the maximum number of names to use. A longer list is read only after pauses of up to 30 seconds,
+     *     because reading it takes long
      * @param listed receives all names after each change, or no names while the node does not exist
      * @param unreadable called if the names cannot be listed although the session is connected. The names are listed
      *     again after a pause
@@ -131,7 +131,7 @@ final class ChildNames {
             retry.succeeded();
             listed(List.of());
         } else if (!OperationFailures.isConnectionLost(failure)) {
-            retry.failed(); // ZooKeeper does not report changes of a node that this client may not read.
+            retry.failed(); // ZooKeeper does not report changes of a node that this client is not allowed to read.
             warn("cannot be listed: " + OperationFailures.whyUnreadable(failure, session.settings()));
             unreadable.run();
         }

@@ -17,8 +17,8 @@ import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.common.ZKConfig;
 
 /**
- * Finds out why a ZooKeeper server cannot be reached, by opening a separate connection. The check is needed because the
- * ZooKeeper client reports only a lost connection, even if TLS is the cause.
+ * Determines why a ZooKeeper server cannot be reached, by opening a separate connection. The check is needed because
+ * the ZooKeeper client reports only a lost connection, even if TLS is the cause.
  *
  * @param servers the servers of the registry, not resolved; not empty
  * @param isTls whether the client uses TLS
@@ -30,9 +30,9 @@ record ConnectionCheck(List<InetSocketAddress> servers, boolean isTls, ZKConfig 
     private static final int REFUSAL_MILLIS = 500;
 
     /**
-     * Returns why no connection can be opened to the first server, as text that can follow a colon. Returns an empty
-     * string if a connection to any server can be opened now. Blocks for at most about three times the timeout for each
-     * server.
+     * Returns the reason why no connection to the first server can be opened, as text that can follow a colon. Returns
+     * an empty string if a connection to any of the servers can be opened now. Blocks for at most about three times the
+     * timeout for each server.
      */
     String cause() {
         String first = "";

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Finds lists of names that are too long for the ZooKeeper client. The client closes the connection if an answer is too
  * long, so a list that is requested again after each reconnection would prevent all other reads. ZooKeeper answers in
  * order. If the connection is lost repeatedly and the first operation without an answer is always the same list, the
- * list probably is too long. Confined to the session's thread.
+ * list is probably too long. Confined to the session's thread.
  */
 final class CutOffLists {
 
@@ -45,7 +45,7 @@ final class CutOffLists {
         }
     }
 
-    /** Returns whether a node's list probably is too long. */
+    /** Returns whether a node's list is probably too long. */
     boolean isTooLong(String path) {
         return lost.getOrDefault(path, 0) >= MAX_LOST;
     }

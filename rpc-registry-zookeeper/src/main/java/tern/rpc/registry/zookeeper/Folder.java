@@ -65,7 +65,7 @@ final class Folder<T> implements Session.Listener {
     private final String key; // identifies the watcher of the children
     private final Consumer<WatchedEvent> listener = this::childChanged;
 
-    // The watcher of all children's data; null before the start. There may be very many children, so they share one
+    // The watcher of all children's data; null before the start. There can be very many children, so they share one
     // watcher.
     private @Nullable Watcher watcher;
     private final ChildNames names;
@@ -73,7 +73,7 @@ final class Folder<T> implements Session.Listener {
     private final Map<String, Child<T>> children = new HashMap<>();
     private final SortedEntries<T> sorted;
     private final Deque<Child<T>> toRead = new ArrayDeque<>();
-    private final Set<Child<T>> failed = new LinkedHashSet<>(); // the listed children that could not be read
+    private final Set<Child<T>> failed = new LinkedHashSet<>(); // the listed children whose last read failed
     private final Retry retry;
     private long lists;
     private int reading;
@@ -256,7 +256,9 @@ final class Folder<T> implements Session.Listener {
         readMore();
     }
 
-    /** Tries the child again later. Its last entry stays in use, unless this client may not read the child. */
+    /**
+     * Tries the child again later. Its last entry stays in use, unless this client is not allowed to read the child.
+     */
     private void failed(Child<T> child, Throwable failure) {
         if (OperationFailures.isRefusal(failure)) {
             leaveOut(child, OperationFailures.whyUnreadable(failure, session.settings()));
@@ -275,7 +277,8 @@ final class Folder<T> implements Session.Listener {
     }
 
     /**
-     * Reads some of the children that could not be read. Their number is limited, because all of them may fail again.
+     * Retries some of the children whose last read failed. The number of retries is limited, because all of them might
+     * fail again.
      */
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {

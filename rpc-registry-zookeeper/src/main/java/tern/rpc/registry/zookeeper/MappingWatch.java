@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.Mapping;
 
-/** Watches the names of the applications that offer an interface. Confined to the session's thread. */
+/** Watches the list of applications that offer an interface. Confined to the session's thread. */
 final class MappingWatch implements NodeData.Reader {
 
     private static final Logger LOG = LoggerFactory.getLogger(MappingWatch.class);
@@ -45,7 +45,7 @@ final class MappingWatch implements NodeData.Reader {
         heard(names);
     }
 
-    /** Keeps the applications that were read before, so that their providers stay in the lists. */
+    /** The applications read earlier are kept, so that their providers stay in the lists. */
     @Override
     public void unreadable(String why) {
         warn(

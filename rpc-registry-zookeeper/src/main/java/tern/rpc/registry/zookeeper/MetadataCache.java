@@ -37,15 +37,13 @@ final class MetadataCache implements Session.Listener {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
-    /** The maximum time for which a provider list waits for a revision that is being read for the first time. */
+    /** The maximum time for which a provider list waits for the first read of a revision. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
-    /**
-     * The maximum number of concurrent calls to processes. The number is limited because a process might never answer.
-     */
+    /** The maximum number of concurrent calls to processes. There is a limit because a process might never answer. */
     private static final int MAX_CALLS = 16;
 
-    /** The maximum number of concurrent reads from the registry, because each may return up to a megabyte. */
+    /** The maximum number of concurrent reads from the registry, because each of them can return up to a megabyte. */
     private static final int MAX_READS = 16;
 
     /** The number of revisions that are named in the log immediately. Further revisions are named once a minute. */
@@ -117,7 +115,10 @@ final class MetadataCache implements Session.Listener {
         session.add(this);
     }
 
-    /** Repeats failed reads. An outage has made all reads fail, so the pauses between them may be long. */
+    /**
+     * Repeats failed reads immediately. During an outage, all reads fail, so the pauses between them might have become
+     * long.
+     */
     @Override
     public void connected(boolean isNew) {
         List.copyOf(entries.values()).stream()
@@ -136,7 +137,7 @@ final class MetadataCache implements Session.Listener {
     }
 
     /**
-     * Reads the services of new revisions, and forgets revisions that no process uses any more.
+     * Reads the services of new revisions, and forgets revisions that no process uses any longer.
      *
      * @param processes all processes of the application
      */
@@ -184,8 +185,8 @@ final class MetadataCache implements Session.Listener {
     }
 
     /**
-     * Ends the wait for all revisions that are being read. If the wait did not end, an application whose processes keep
-     * changing their revision could delay every list.
+     * Ends the wait for all revisions that are being read. Otherwise, an application whose processes keep changing
+     * their revision could delay every list.
      */
     private void overdue(Entry entry) {
         if (!entry.asked && isCurrent(entry)) {

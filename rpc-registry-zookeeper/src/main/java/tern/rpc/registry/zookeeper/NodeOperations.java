@@ -104,7 +104,7 @@ final class NodeOperations {
 
     /**
      * Reads a node's data like {@link #data}. The watch is set even if the node does not exist or the data is too long.
-     * The watch may report a change that the returned data already contains.
+     * The watch can report a change that the returned data already contains.
      */
     CompletableFuture<Data> watchedData(String path, int maxBytes, @Nullable Watcher watcher) {
         return exists(path, watcher).thenCompose(stat -> data(path, stat, maxBytes, watcher));

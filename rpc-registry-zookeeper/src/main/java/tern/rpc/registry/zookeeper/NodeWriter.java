@@ -83,8 +83,8 @@ final class NodeWriter {
 
     /**
      * Ensures that an ephemeral node exists in the current session. A node from an earlier session is replaced, because
-     * it would disappear when that session ends. The earlier session may belong to this process, or to another process
-     * at the same address.
+     * it would disappear when that session ends. The earlier session might belong to this process, or to another
+     * process at the same address.
      *
      * @param foreign called before this method replaces a node that no session of this process created
      * @return 1 if the node was written, 0 if it was already correct

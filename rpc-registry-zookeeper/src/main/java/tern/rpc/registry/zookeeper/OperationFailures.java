@@ -19,23 +19,27 @@ final class OperationFailures {
     }
 
     /**
-     * Returns whether an operation failed because the connection was lost. After the reconnection, the session calls
-     * {@link Session.Listener#connected}.
+     * Returns whether an operation failed because the connection was lost, or because ZooKeeper has rejected the user
+     * and ended the connection. After the reconnection, the session calls {@link Session.Listener#connected}.
      */
     static boolean isConnectionLost(Throwable failure) {
         return isCode(failure, Code.CONNECTIONLOSS)
+                || isCode(failure, Code.AUTHFAILED)
                 || isCode(failure, Code.SESSIONEXPIRED)
                 || isCode(failure, Code.SESSIONMOVED);
     }
 
-    /** Returns whether a node was not read because this client may not read it, or because the node is too long. */
+    /**
+     * Returns whether a node was not read because this client is not allowed to read it, or because the node is too
+     * long.
+     */
     static boolean isRefusal(Throwable failure) {
         return isCode(failure, Code.NOAUTH) || cause(failure) instanceof IllegalArgumentException;
     }
 
     /**
-     * Returns why an operation failed. For a missing permission, the text names the part of the registry address to
-     * check.
+     * Returns the reason why an operation failed. For a missing permission, the text names the part of the registry
+     * address to check.
      */
     static String reason(Throwable failure, ZooKeeperSettings settings) {
         Throwable cause = cause(failure);
@@ -50,12 +54,17 @@ final class OperationFailures {
                 : "the registry requires a user and a password";
     }
 
+    /** Returns why ZooKeeper has rejected the user, and what to check. */
+    static String denied(ZooKeeperSettings settings) {
+        return whyDenied(settings) + ". " + whatToCheck();
+    }
+
     private static String whatToCheck() {
         return "Check the user and the password in rpc.server.registry or rpc.client.registry, such as"
                 + " zookeeper://user:password@host";
     }
 
-    /** Returns why a node that another client has created could not be read. The text has no line breaks. */
+    /** Returns the reason why a node created by another client could not be read. The text has no line breaks. */
     static String whyUnreadable(Throwable failure, ZooKeeperSettings settings) {
         return isCode(failure, Code.NOAUTH)
                 ? "its access control list (ACL) does not allow this client to read it: " + whyDenied(settings) + ". "

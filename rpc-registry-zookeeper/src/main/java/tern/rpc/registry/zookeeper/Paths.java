@@ -21,7 +21,7 @@ record Paths(String root, String applications) {
         return root + "/" + URLEncoder.encode(interfaceName, StandardCharsets.UTF_8) + "/providers";
     }
 
-    /** Returns the path of the node that contains the names of the applications that offer an interface. */
+    /** Returns the path of the node that lists the applications offering an interface. */
     String mapping(String interfaceName) {
         return root + "/mapping/" + interfaceName;
     }

@@ -27,7 +27,7 @@ final class RuleWatch implements NodeData.Reader {
     private final NodeData node;
     private @Nullable Rule rule;
     private String yaml = ""; // the text of the rule; empty if there is no rule
-    private String problem = ""; // why the current content is not applied; empty if it is applied
+    private String problem = ""; // the reason why the current content is not applied; empty if it is applied
     private boolean heard;
 
     /**
@@ -75,7 +75,7 @@ final class RuleWatch implements NodeData.Reader {
             unusable("reading it needs the library org.yaml:snakeyaml (" + e.getMessage() + ")");
             return;
         } catch (RuntimeException | StackOverflowError e) {
-            // An error in the parser, which a malicious text may cause, must not block the lists of providers.
+            // An error in the parser, which a malicious text can cause, must not block the lists of providers.
             unusable("reading it failed: " + Limits.shown(e.toString()));
             return;
         }

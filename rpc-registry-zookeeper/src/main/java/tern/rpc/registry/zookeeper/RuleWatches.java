@@ -54,7 +54,7 @@ final class RuleWatches {
         }
     }
 
-    /** Returns the name of a service in the keys of rules. */
+    /** Returns the name by which rule keys refer to a service. */
     static String name(ServiceKey service) {
         return service.interfaceName() + ":" + service.version() + ":" + service.group();
     }
@@ -99,8 +99,8 @@ final class RuleWatches {
     }
 
     /**
-     * Returns the applications whose names are valid. If there are too many, returns those with the most entries. Anyone
-     * who can write to the registry can invent many names, but needs an entry for each of them.
+     * Returns the applications whose names are valid. If there are too many, returns those with the most entries.
+     * Anyone who can write to the registry can invent many names, but needs an entry for each of them.
      */
     private Set<String> watchable(Map<String, Integer> entries) {
         List<String> named = entries.keySet().stream().filter(Mapping::isName).toList();
@@ -156,7 +156,7 @@ final class RuleWatches {
     }
 
     /**
-     * Returns a unique key for the rule. An application that calls its own services may have two rules with the same
+     * Returns a unique key for the rule. An application that calls its own services can have two rules with the same
      * key in the registry.
      */
     private static String key(RuleWatch watch) {

@@ -24,8 +24,8 @@ import tern.rpc.registry.dubbo.ReadAttributes;
 
 /**
  * Finds the providers of one service among interface-level and application-level entries. Each address is returned
- * once. If an address has both kinds of entries, the application-level entry is used. An entry is read when it is new.
- * An entry is read again until a provider is found in it. Not thread-safe.
+ * once. If an address has both kinds of entries, the application-level entry is used. An entry is read when it is new,
+ * and again until a provider has been found in it. Not thread-safe.
  */
 final class ServiceMatch {
 
@@ -39,8 +39,8 @@ final class ServiceMatch {
     private Map<Object, Matched<?>> parts = new LinkedHashMap<>();
 
     /**
-     * The entries of one list, sorted by address, with the provider that was found in each of them. The provider is
-     * null for entries that do not offer the service.
+     * The entries of one list, sorted by address, each with the provider that was found in it. The provider is null for
+     * entries that do not offer the service.
      */
     private static final class Matched<E> {
         final List<E> entries;

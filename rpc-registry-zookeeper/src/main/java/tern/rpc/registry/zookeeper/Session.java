@@ -10,10 +10,16 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.utils.DefaultZookeeperFactory;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
@@ -29,10 +35,10 @@ final class Session implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-    /** The time without a connection after which provider lists become stale. */
+    /** After this time without a connection, provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
-    /** The time after the start when the session checks why it is not connected yet. */
+    /** If the session is not connected this long after its start, it checks the reason. */
     private static final Duration FIRST_CHECK_AFTER = Duration.ofSeconds(1);
 
     /** The interval between two checks during an outage. A check also reads changed keys and trusted certificates. */
@@ -42,8 +48,8 @@ final class Session implements AutoCloseable {
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     /**
-     * Listens to changes of the connection's state. No method is called until the first attempt to connect has ended.
-     * All methods are called on the session's thread.
+     * Receives changes of the connection's state. No method is called until the first attempt to connect has ended. All
+     * methods are called on the session's thread.
      */
     interface Listener {
 
@@ -60,6 +66,8 @@ final class Session implements AutoCloseable {
     }
 
     private final ZooKeeperSettings settings;
+    private final PacedSessions paced =
+            new PacedSessions(new DefaultZookeeperFactory(), NanoClock.SYSTEM, LockSupport::parkNanos);
     private final CuratorFramework curator;
     private final ScheduledExecutorService thread;
     private final TaskQueue tasks;
@@ -75,10 +83,11 @@ final class Session implements AutoCloseable {
     private boolean started; // guarded by this
     private volatile long startedNanos;
     private boolean connected; // this field is confined to the session's thread
+    private final DeniedSession denied = new DeniedSession(this); // confined to the session's thread
     private final CutOffLists cutOffLists = new CutOffLists(); // this field is confined to the session's thread
     private long lastSession; // this field is confined to the session's thread
     private long losses; // this field is confined to the session's thread
-    private String lastCause = ""; // why there is no connection; confined to the session's thread
+    private String lastCause = ""; // the reason why there is no connection; confined to the session's thread
     private String lastStale = ""; // the last message logged during an outage; confined to the session's thread
     private String outage = ""; // the last message to the listeners during an outage; confined to the session's thread
     private final SeldomWarning outages;
@@ -92,13 +101,14 @@ final class Session implements AutoCloseable {
     /** @param thread runs all tasks of the session on one thread; the session shuts it down */
     Session(ZooKeeperSettings settings, ScheduledExecutorService thread, NanoClock clock) {
         this.settings = settings;
-        this.curator = settings.newClient();
+        this.curator = settings.newClient(paced);
         this.thread = thread;
         this.tasks = new TaskQueue(thread);
         this.nodes = new NodeOperations(this, cutOffLists);
         this.clock = clock;
         this.outages = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         curator.getConnectionStateListenable().addListener((client, state) -> execute(() -> changed(state)));
+        curator.getCuratorListenable().addListener((client, event) -> watched(event.getWatchedEvent()));
     }
 
     private static ScheduledExecutorService newThread() {
@@ -116,7 +126,7 @@ final class Session implements AutoCloseable {
         return settings;
     }
 
-    /** Returns the lists that may be too long for the ZooKeeper client. */
+    /** Returns the record of lists that might be too long for the ZooKeeper client. */
     CutOffLists cutOffLists() {
         return cutOffLists;
     }
@@ -213,6 +223,37 @@ final class Session implements AutoCloseable {
         return connected;
     }
 
+    /** Called by the ZooKeeper client for each event. */
+    private void watched(@Nullable WatchedEvent event) {
+        if (event == null || event.getType() != EventType.None) {
+            return;
+        }
+        if (event.getState() == KeeperState.AuthFailed) {
+            execute(() -> {
+                denied.began();
+                changed(ConnectionState.LOST);
+                lastCause = denied.why();
+                reportOutage();
+            });
+        } else if (event.getState() == KeeperState.SyncConnected) {
+            execute(() -> {
+                // Curator does not report a new connection if it has not noticed the end of the previous one.
+                if (denied.ended() && !connected) {
+                    changed(ConnectionState.RECONNECTED);
+                }
+            });
+        }
+    }
+
+    /** Connects again with a new session, which sends the user and the password again. */
+    void connectAgain() {
+        try {
+            curator.getZookeeperClient().reset();
+        } catch (Exception e) { // Curator declares no narrower exception type.
+            LOG.debug("{} cannot be connected again", settings.url(), e);
+        }
+    }
+
     private void changed(ConnectionState state) {
         if (state == ConnectionState.CONNECTED || state == ConnectionState.RECONNECTED) {
             long session = sessionId();
@@ -246,7 +287,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Finds out on a separate thread why there is no connection. Later log lines and error messages contain the result.
+     * Determines on a separate thread why there is no connection. Later log lines and error messages contain the
+     * result.
      */
     private void check(long loss) {
         if (connected || losses != loss || closed) {
@@ -276,7 +318,7 @@ final class Session implements AutoCloseable {
 
     private void checked(long loss, String cause) {
         if (!connected && losses == loss) {
-            lastCause = cause;
+            lastCause = cause.isEmpty() ? denied.why() : cause;
             schedule(() -> check(loss), CHECK_AGAIN_AFTER);
             boolean isLate = clock.nanoTime() - startedNanos >= TimeUnit.MILLISECONDS.toNanos(settings.connectMillis());
             if (lastSession == 0 && (isLate || !cause.isEmpty())) {
@@ -321,7 +363,7 @@ final class Session implements AutoCloseable {
         return sessions.contains(session);
     }
 
-    /** Returns the client's connection to the ensemble. The connection may be lost. */
+    /** Returns the client's connection to the ensemble. The connection might be lost. */
     ZooKeeper zooKeeper() throws Exception { // Curator declares no narrower exception type.
         return curator.getZookeeperClient().getZooKeeper();
     }
@@ -331,6 +373,7 @@ final class Session implements AutoCloseable {
     public void close() {
         closed = true;
         thread.shutdown();
+        paced.close();
         synchronized (this) {
             curator.close();
         }

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Runs tasks one after another on one thread. While the thread is busy, all tasks that arrive are handed over to it
- * together, because handing over a single task costs more than most tasks do. Thread-safe.
+ * together, because handing over a single task costs more than executing most tasks. Thread-safe.
  */
 final class TaskQueue {
 

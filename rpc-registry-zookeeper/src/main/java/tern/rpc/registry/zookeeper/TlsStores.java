@@ -143,7 +143,7 @@ final class TlsStores implements AutoCloseable {
         return store;
     }
 
-    /** Replaces a file atomically, because the client may read it at the same time. */
+    /** Replaces a file atomically, because the client might read it at the same time. */
     private void write(Path file, KeyStore store) throws IOException, GeneralSecurityException {
         Path next = directory.resolve("next");
         try (OutputStream out =

@@ -18,7 +18,9 @@ final class UnfitEntries {
 
     private final ServiceKey service;
 
-    /** The first services in alphabetical order, at most {@link #MAX_NAMED} and one that is not named. */
+    /**
+     * The alphabetically first services: up to {@link #MAX_NAMED} to be named, plus one that shows that there are more.
+     */
     private final NavigableSet<String> others = new TreeSet<>();
 
     private boolean isAnyDisabled;

@@ -88,7 +88,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
                 writing = false;
             }
             if (withdrawn) {
-                removeAll(); // The withdrawal may have run before the last entries were written.
+                removeAll(); // The withdrawal might have run before the last entries were written.
             } else if (attempt != writes) {
                 LOG.debug(
                         "A newer attempt at {} has replaced this one",
@@ -210,7 +210,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
             conflicts = 0;
             writeAll().whenComplete((repaired, failure) -> {
                 if (withdrawn) {
-                    removeAll(); // The withdrawal may have run before the last entries were written.
+                    removeAll(); // The withdrawal might have run before the last entries were written.
                 }
                 if (failure == null) {
                     problem = "";
@@ -262,9 +262,9 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     }
 
     /**
-     * Removes a node that a session of this process has written. Another process at the same address may have written
-     * the node again: its successor, or a second provider behind the same published address. That provider would be
-     * missing until it verifies its entries.
+     * Removes a node that a session of this process has written. The node is not removed if another process at the same
+     * address has written it again: the successor of this process, or a second provider behind the same published
+     * address. The other process would otherwise be missing until it verifies its entries.
      */
     private CompletableFuture<String> deleteOurs(String path) {
         return session.nodes()

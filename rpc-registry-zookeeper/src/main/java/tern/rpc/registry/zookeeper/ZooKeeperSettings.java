@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.utils.ZookeeperFactory;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
@@ -232,13 +233,14 @@ record ZooKeeperSettings(
         return Integer.parseInt(text);
     }
 
-    CuratorFramework newClient() {
+    CuratorFramework newClient(ZookeeperFactory sessions) {
         CuratorFrameworkFactory.Builder client = CuratorFrameworkFactory.builder()
                 .connectString(String.join(",", url.hosts()))
                 .sessionTimeoutMs(sessionMillis)
                 .connectionTimeoutMs(connectMillis)
                 .ensembleTracker(false)
                 .retryPolicy(new RetryOneTime(1))
+                .zookeeperFactory(sessions)
                 .zkClientConfig(clientConfig());
         if (url.hasCredentials()) {
             byte[] digest = (url.user() + ":" + url.password()).getBytes(StandardCharsets.UTF_8);

@@ -8,7 +8,7 @@ public final class UsedHeap {
     private UsedHeap() {}
 
     /**
-     * Returns the smallest measurement after several garbage collections, because other threads may create objects in
+     * Returns the smallest measurement after several garbage collections, because other threads might create objects in
      * the meantime.
      */
     public static long bytes() {

@@ -84,7 +84,7 @@ class BrokenRegistryTest {
         return snapshots;
     }
 
-    /** The names have about 69 MB, and the client accepts 64 MiB. */
+    /** The names take about 69 MB, more than the 64 MiB that the client accepts. */
     @Test
     void listThatIsTooLongIsNamedAndHidesNoOtherList() throws Exception {
         String name = "x".repeat(60_000);

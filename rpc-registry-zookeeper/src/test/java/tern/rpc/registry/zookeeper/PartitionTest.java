@@ -120,7 +120,7 @@ class PartitionTest {
         awaitNames(greeting, "one", "two");
         List<CompletableFuture<String>> held = new ArrayList<>();
         while (one.held() == 0) {
-            // The calls use new threads. The common pool may have only one thread, which the first unanswered call
+            // The calls use new threads. The common pool might have only one thread, which the first unanswered call
             // would block.
             held.add(CompletableFuture.supplyAsync(
                     () -> greeting.greet(TernProcess.HELD), task -> new Thread(task).start()));

@@ -25,7 +25,7 @@ import tern.rpc.registry.RegistryUrl;
 final class ZooKeeperServer implements AutoCloseable {
 
     static {
-        // By default, the server rejects nodes larger than 1 MiB, but other servers may be configured differently.
+        // By default, the server rejects nodes larger than 1 MiB, but other servers can be configured differently.
         System.setProperty("jute.maxbuffer", String.valueOf(16 * 1024 * 1024));
     }
 

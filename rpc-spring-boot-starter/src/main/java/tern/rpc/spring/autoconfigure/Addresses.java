@@ -22,7 +22,9 @@ import tern.rpc.transport.InMemoryTransport;
  */
 record Addresses(@Nullable String protocol, List<Instance> endpoints) {
 
-    /** The protocols that differ from the protocol of an address without one. Unknown protocols are rejected later. */
+    /**
+     * The known protocols other than the default for addresses that contain none. Unknown protocols are rejected later.
+     */
     private static final Set<String> OTHER_PROTOCOLS = Set.of("tri", "http");
 
     private static final String EXPECTED =
@@ -35,7 +37,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     /** No fixed addresses, for references whose addresses come from a registry. */
     static final Addresses NONE = new Addresses(null, List.of());
 
-    private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");
+    private static final Pattern LOCAL_WITH_MORE = Pattern.compile("(?i)local(:/.*|:\\d+|\\?.*)?");
     private static final String OWN_PORT = "${local.rpc.port}";
 
     /** The address of the server in the same application, which is called in-process, without a network. */
@@ -78,7 +80,8 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
                 throw new InvalidPropertyException(
                         property,
                         "'" + withoutUser(String.join(",", urls)) + "'",
-                        "local without a host and without other addresses, for the server of this application");
+                        "local without a host and without other addresses, for the server of this application"
+                                + (urls.size() == 1 ? "; write local, in small letters and without a port" : ""));
             }
             if (url.isBlank() && urls.size() > 1) {
                 throw new InvalidPropertyException(
@@ -115,7 +118,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return new Addresses(protocol, endpoints);
     }
 
-    /** Describes a common mistake in an address. Returns an empty string if the address contains none. */
+    /** Returns a description of a common mistake in the address; an empty string if the address contains none. */
     private static String hint(String url) {
         String address = url.trim();
         if (address.startsWith("file:")) {
@@ -157,7 +160,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return text.contains(OWN_PORT);
     }
 
-    /** Returns the address without the user and password that addresses of other systems may contain. */
+    /** Returns the address without the user and password that addresses of other systems can contain. */
     private static String withoutUser(String url) {
         int end = url.lastIndexOf('@');
         return end < 0 ? url : "…" + url.substring(end);
@@ -190,14 +193,14 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return attributes;
     }
 
-    /** Returns advice on an attribute of Dubbo's addresses. Returns an empty string if there is none. */
+    /** Returns advice on an attribute of a Dubbo address; an empty string if there is no advice. */
     private static String attributeHint(String attribute) {
         String name = attribute.substring(0, Math.max(0, attribute.indexOf('=')));
         List<String> property = List.of("rpc", "client", "services", "<name>", name);
         if (name.equals("timeout") || name.equals("group") || name.equals("version")) {
             return "; " + name + " is the property " + PropertyPaths.joined(property);
         }
-        // Dubbo has a weight and a tag, too. Here they are attributes, so their values are wrong.
+        // Both Dubbo and Tern have the attributes "weight" and "tag", so only the value can be wrong.
         boolean isKnown = name.isEmpty() || name.equals("weight") || name.equals("tag");
         String advice = isKnown ? null : DubboOptions.insteadOf(property);
         return advice == null ? "" : "; about " + name + ": " + advice;

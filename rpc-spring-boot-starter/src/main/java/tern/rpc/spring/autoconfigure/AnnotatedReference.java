@@ -30,7 +30,7 @@ final class AnnotatedReference {
 
     private static final String DEFAULT_PROTOCOL = "dubbo";
 
-    /** The names that properties can contain. Dots and underscores do not matter, like hyphens. */
+    /** Matches the names that can be part of a property name. Dots and underscores are ignored, as hyphens are. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]*");
 
     private final ClientSettings client;
@@ -173,7 +173,7 @@ final class AnnotatedReference {
     }
 
     /**
-     * Lists the names that have addresses in the properties. One of them may be a misspelled name of this reference.
+     * Lists the names that have addresses in the properties. One of them might be a misspelled name of this reference.
      */
     private String otherNames() {
         List<String> names = client.services().entrySet().stream()

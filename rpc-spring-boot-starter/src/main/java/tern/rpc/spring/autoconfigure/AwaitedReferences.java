@@ -27,8 +27,7 @@ final class AwaitedReferences {
                 try {
                     found.add(beans, name);
                 } catch (RuntimeException | LinkageError e) {
-                    // A class may refer to a library that is not there. Spring reports the missing library if the bean
-                    // is needed.
+                    // A class can refer to a missing library. Spring reports the missing library if the bean is needed.
                     LOG.debug("The references of bean '{}' are not known before it is created", name, e);
                 }
             }
@@ -56,8 +55,8 @@ final class AwaitedReferences {
     }
 
     /**
-     * Returns the end of a message that no reference uses a setting: beans that are created later may have further
-     * references. Returns an empty string if all references are known.
+     * Returns the end of the message that no reference uses a setting. The text points out that beans created later
+     * might have further references. Returns an empty string if all references are known.
      */
     String mayBeMore() {
         return areAllKnown

@@ -9,7 +9,7 @@ import tern.rpc.server.ServiceExport;
 interface BuiltInService {
 
     /**
-     * The full names of all built-in services. Package names are not enough, because an application's service may be in
+     * The full names of all built-in services. Package names are not enough, because an application's service can be in
      * the same package.
      */
     Set<String> NAMES = Set.of(

@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.env.Environment;
 import tern.rpc.settings.PropertyCheck;
 
-/** The properties under {@code rpc.server} that may change while the application runs. */
+/** The properties under {@code rpc.server} that can be changed while the application runs. */
 record ChangeableLimits(
         @DefaultValue("adaptive") String maxConcurrency,
         @DefaultValue("50ms") Duration maxQueueWait,

@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.env.Environment;
 import tern.rpc.settings.PropertyCheck;
 
-/** The properties under {@code rpc.client} that may change while the application runs. */
+/** The properties under {@code rpc.client} that can be changed while the application runs. */
 record ChangeableSettings(
         @DefaultValue List<String> url,
         @DefaultValue("3s") Duration timeout,
@@ -40,7 +40,7 @@ record ChangeableSettings(
         // All services keep their unchangeable properties, even services without changeable properties.
         settings.services().forEach((name, service) -> changed.put(name, without(service)));
         services.forEach((written, service) -> {
-            // A configuration server may write the name in another form than the file of the application.
+            // A configuration server might spell the name differently from the application's own file.
             String name = changed.keySet().stream()
                     .filter(known -> ClientSettings.uniform(known).equals(ClientSettings.uniform(written)))
                     .findFirst()

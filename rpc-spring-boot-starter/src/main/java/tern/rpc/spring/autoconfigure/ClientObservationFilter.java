@@ -13,7 +13,7 @@ import tern.rpc.Metadata;
 import tern.rpc.Response;
 
 /**
- * Creates one observation for each outgoing call. Handlers may add headers such as {@code traceparent} to the request.
+ * Creates one observation for each outgoing call. Handlers can add headers such as {@code traceparent} to the request.
  */
 final class ClientObservationFilter implements ClientFilter {
 

@@ -85,7 +85,7 @@ record ClientSettings(
     }
 
     /**
-     * Returns a copy with other timeouts, load balancing and addresses.
+     * Returns a copy with the given timeouts, load balancing and addresses.
      *
      * @param addresses the addresses for references without their own addresses, in the form of {@code rpc.client.url}
      */
@@ -265,7 +265,7 @@ record ClientSettings(
     }
 
     /**
-     * Returns the declared method that a name in the settings refers to. Case, dashes and underscores may differ,
+     * Returns the declared method that a name in the settings refers to. Case, dashes and underscores can differ,
      * because environment variables cannot express them. Returns the name unchanged if it matches no method or matches
      * several methods equally well.
      */

@@ -7,8 +7,8 @@ import org.springframework.beans.BeansException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Runs the customizers of the application. If a customizer fails, the error names its class and line. Spring would
- * report only that the method that creates the server or the client failed.
+ * Runs the customizers of the application. If a customizer fails, the error names its class and line. Spring itself
+ * would only name the method that creates the server or the client.
  */
 final class Customizers {
 

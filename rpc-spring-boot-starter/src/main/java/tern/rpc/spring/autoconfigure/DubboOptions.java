@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.spring.autoconfigure.PropertyIntents.Intent;
 
 /**
- * Names of Dubbo's options that people use under Tern's prefixes during a migration, each with Tern's alternative. The
- * same name may have different meanings for a consumer, a provider and a registry, so each entry lists the prefixes
- * that it applies to.
+ * Names of Dubbo's options that people use under Tern's prefixes during a migration, each with Tern's alternative. A
+ * name can have different meanings for a consumer, a provider and a registry, so each entry lists the prefixes to which
+ * it applies.
  */
 final class DubboOptions {
 
@@ -148,10 +148,7 @@ final class DubboOptions {
                     "set it as a parameter of the address: {parent}=zookeeper://host:2181?ssl.bundle=… names a bundle"
                             + " under spring.ssl.bundle"));
 
-    /**
-     * The advice for any other property of a registry. This advice is used only if the search for typing errors finds
-     * nothing.
-     */
+    /** The advice for any other property of a registry. Used only if the name is not a misspelled property. */
     private static final Intent OF_AN_ADDRESS =
             Intent.of(REGISTRY, "*", "the address of a registry contains its settings; docs/registries.md lists them");
 

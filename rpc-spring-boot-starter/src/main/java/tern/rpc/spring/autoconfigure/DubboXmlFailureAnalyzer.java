@@ -7,8 +7,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.NestedExceptionUtils;
 
 /**
- * Explains a failed startup because a Spring XML file still has elements of Dubbo, but Dubbo's jar is missing. Without
- * the jar, Spring knows neither the schema nor the elements.
+ * Explains a startup that failed because a Spring XML file still has Dubbo elements although Dubbo's jar is missing.
+ * Without the jar, Spring knows neither the schema nor the elements.
  */
 final class DubboXmlFailureAnalyzer extends AbstractFailureAnalyzer<BeanDefinitionStoreException> {
 

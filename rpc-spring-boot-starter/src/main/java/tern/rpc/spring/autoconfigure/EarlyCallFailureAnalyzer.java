@@ -28,7 +28,7 @@ final class EarlyCallFailureAnalyzer extends AbstractFailureAnalyzer<RpcExceptio
                 cause);
     }
 
-    /** Returns the name of the bean whose creation failed first, not of the beans that depend on it. */
+    /** Returns the name of the bean whose creation failed first, rather than the name of a bean that depends on it. */
     private static @Nullable String innermostBean(Throwable failure) {
         String name = null;
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

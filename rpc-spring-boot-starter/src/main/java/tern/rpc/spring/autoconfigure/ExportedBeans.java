@@ -31,7 +31,7 @@ import tern.rpc.spring.RpcService;
 /** Finds the beans to export. Creates none of them, except for gRPC services. */
 final class ExportedBeans {
 
-    /** The name of Tern's server. An application may define its own server instead. */
+    /** The name of Tern's server. An application can define its own server instead. */
     static final String SERVER = "rpcServer";
 
     /** The attribute of the server's bean definition that contains the names of the exported beans. */
@@ -40,8 +40,8 @@ final class ExportedBeans {
     private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);
 
     /**
-     * The scopes whose objects exist only during a web request. A call is not a web request. An application may replace
-     * these scopes by others.
+     * The scopes whose objects exist only during a web request. An RPC call is not a web request. An application can
+     * replace these scopes with others.
      */
     private static final Set<String> WEB_SCOPES = Set.of("request", "session", "websocket");
 
@@ -109,6 +109,7 @@ final class ExportedBeans {
                 Set<Class<?>> services = interfaces(beans, name, annotation);
                 checkExported(beans, name, annotation, services, exported);
                 MisplacedMarks.check(name, type, services);
+                AsyncServices.check(name, bean, type, services);
                 UncheckedConstraints.check(beans, type, services);
                 SecuredMethods.check(beans, type, services);
                 JavaxAnnotations.check(type, services);
@@ -118,9 +119,9 @@ final class ExportedBeans {
 
     /**
      * Checks that a bean is exported. A bean is not exported if the annotation is only on its class, and its {@code
-     * @Bean} method declares another type. The class was then unknown when the server was created. One exported
-     *     interface of the bean is enough, because the type that a {@code @Bean} method declares limits the exported
-     *     interfaces.
+     * @Bean} method declares a different type: the class was then unknown when the server was created. One exported
+     * interface of the bean is enough, because the type that a {@code @Bean} method declares limits the exported
+     * interfaces.
      */
     private static void checkExported(
             ConfigurableListableBeanFactory beans,
@@ -135,7 +136,7 @@ final class ExportedBeans {
         if (!(names instanceof Set<?> exportedNames) || exportedNames.contains(originalName(name))) {
             return;
         }
-        // A customizer may have exported the bean.
+        // A customizer might have exported the bean.
         ExportedBeans found = new ExportedBeans(beans);
         if (!services.isEmpty()
                 && services.stream().noneMatch(service -> exported.contains(found.key(name, service, annotation)))) {
@@ -165,7 +166,7 @@ final class ExportedBeans {
         return beans.findAnnotationOnBean(name, RpcService.class, false);
     }
 
-    /** Returns whether the bean is null. Spring represents a null bean by an object that is equal to null. */
+    /** Returns whether the bean is null. Spring represents a null bean as an object that is equal to null. */
     @SuppressWarnings("EqualsNull")
     private static boolean isNull(@Nullable Object bean) {
         return bean == null || bean.equals(null);

@@ -70,7 +70,7 @@ final class FallbackBeans {
 
     /**
      * Returns the fallbacks of services that no reference calls, for example because the group differs. The keys are
-     * the names of the beans.
+     * bean names.
      *
      * @param called the services that references call
      */

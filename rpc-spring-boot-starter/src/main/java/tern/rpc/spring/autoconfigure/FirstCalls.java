@@ -43,7 +43,7 @@ final class FirstCalls {
     /** The maximum time by which the warm-up calls may delay the startup. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** The latency target for the first calls. The target is so high that the slow first calls are not reported. */
+    /** The latency target for the warm-up calls. The target is so high that these slow calls are not reported. */
     private static final Slo NO_TARGET = new Slo(1, PATIENCE.multipliedBy(2));
 
     /** The service that the warm-up calls use. */

@@ -26,8 +26,8 @@ import tern.rpc.spring.RpcService;
 
 /**
  * Finds services that are not exported, because only their class has {@code @RpcService}, a {@code @Bean} method hides
- * the class behind an interface, and the bean does not exist yet. Creates no beans: reads in the class file which
- * classes the method creates.
+ * the class behind an interface, and the bean does not exist yet. Creates no beans, but reads the class file to find
+ * the classes that the method instantiates.
  */
 final class HiddenServices {
 
@@ -58,19 +58,19 @@ final class HiddenServices {
                 return null;
             }
             List<Class<?>> fitting = fitting(method);
-            // If the method creates objects of several classes, one of these classes may be a decorator of the service.
+            // If the method creates objects of several classes, one of these classes might be a decorator of the
+            // service.
             return fitting.size() == 1 && AnnotatedElementUtils.hasAnnotation(fitting.get(0), RpcService.class)
                     ? fitting.get(0)
                     : null;
         } catch (RuntimeException | LinkageError e) {
-            // A class may refer to a library that is not there. Spring reports the missing library if the bean is
-            // needed.
+            // A class can refer to a missing library. Spring reports the missing library if the bean is needed.
             LOG.debug("The class of bean '{}' is not known before it is created", name, e);
             return null;
         }
     }
 
-    /** Returns the classes that a {@code @Bean} method creates with {@code new} and that it may return. */
+    /** Returns the classes that a {@code @Bean} method instantiates with {@code new} and that it can return. */
     static List<Class<?>> fitting(Method method) {
         List<Class<?>> fitting = new ArrayList<>();
         for (String name : created(method)) {
@@ -95,7 +95,7 @@ final class HiddenServices {
         }
     }
 
-    /** Returns the names of the classes that a method creates with {@code new}. */
+    /** Returns the names of the classes that a method instantiates with {@code new}. */
     private static Set<String> created(Method method) {
         Set<String> created = new LinkedHashSet<>();
         Class<?> owner = method.getDeclaringClass();

@@ -43,7 +43,7 @@ final class JavaxAnnotations {
         try {
             addAll(type, services, found);
         } catch (LinkageError | TypeNotPresentException e) {
-            // A member has a type of an optional library that is missing. The search must not prevent the start.
+            // A member has a type from a missing optional library. The search must not prevent startup.
             LOG.debug("The annotations of {} cannot all be read", type.getName(), e);
         }
         if (!found.isEmpty()) {

@@ -31,7 +31,7 @@ final class LateServices {
         return names;
     }
 
-    /** Returns why the annotation of a bean was found too late. */
+    /** Returns the reason why a bean's annotation was found too late. */
     static String reason(ConfigurableListableBeanFactory beans, String name) {
         Method method = factoryMethod(beans, ExportedBeans.definedAs(beans, name));
         return method == null
@@ -42,7 +42,7 @@ final class LateServices {
                         + method.getReturnType().getName();
     }
 
-    /** Returns advice on how to change the application so that the annotation of the bean is found in time. */
+    /** Returns advice on how to change the application so that the bean's annotation is found in time. */
     static String action(ConfigurableListableBeanFactory beans, String name) {
         return factoryMethod(beans, ExportedBeans.definedAs(beans, name)) == null
                 ? "Register the definition in an ImportBeanDefinitionRegistrar or a BeanRegistrar, or remove the exclusion."

@@ -100,7 +100,7 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
 
     /**
      * Explains an injection point without {@code @RpcReference}, if the application calls remote services and the type
-     * may be a service.
+     * might be a service.
      */
     private @Nullable FailureAnalysis forgotten(String place, Class<?> type, Throwable failure) {
         if (!isActive() || !callsServices() || !mayBeService(type)) {

@@ -20,7 +20,10 @@ final class MisplacedArguments {
     /** The bean that contains the command line, in applications that {@code SpringApplication} starts. */
     private static final String ARGUMENTS = "springApplicationArguments";
 
-    /** Matches a property with another prefix than two hyphens, such as {@code -D}, one hyphen, a dash or none. */
+    /**
+     * Matches a property that is preceded by anything other than two hyphens, such as {@code -D}, one hyphen, a dash or
+     * nothing.
+     */
     private static final Pattern PROPERTY = Pattern.compile("(?!--)[^\\w]{0,2}D?(rpc\\.[\\w.\\[\\]-]+)[=:].*");
 
     private MisplacedArguments() {}
@@ -34,7 +37,7 @@ final class MisplacedArguments {
         }
     }
 
-    /** Logs one warning for each argument. The warning does not show the value, because it may be a token. */
+    /** Logs one warning for each argument. The warning does not show the value, because it might be a token. */
     static void warn(ConfigurableListableBeanFactory beans, KnownProperties known) {
         if (beans.getSingleton(ARGUMENTS) instanceof ApplicationArguments arguments) {
             String[] all = arguments.getSourceArgs();

@@ -24,9 +24,9 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.TypingErrors;
 
 /**
- * Finds properties that were meant for Tern but begin with another prefix. The prefix may be {@code tern.rpc}, the name
- * of Tern's packages, a prefix of Spring Boot because of a wrong indentation, {@code rpc} with a typing error, or a
- * prefix of Dubbo or gRPC that remained after a migration. Without this check, such properties would be ignored silently.
+ * Finds properties that were meant for Tern but begin with a wrong prefix: {@code tern.rpc} (the name of Tern's
+ * packages), a prefix of Spring Boot because of a wrong indentation, {@code rpc} with a typing error, or a prefix of
+ * Dubbo or gRPC that remained after a migration. Without this check, such properties would be ignored silently.
  */
 final class MisplacedPrefixes {
 
@@ -39,7 +39,7 @@ final class MisplacedPrefixes {
 
     private static final int MAX_NAMES = 20;
 
-    /** The number of elements of the shortest name of Tern below a prefix of Spring Boot. */
+    /** The minimum number of elements in a Tern property name that is misplaced below a Spring Boot prefix. */
     private static final int MIN_ELEMENTS = 4;
 
     /** Prefixes that can only be meant for Tern. */
@@ -51,13 +51,13 @@ final class MisplacedPrefixes {
      */
     private static final Set<String> OF_BOOT = Set.of("spring", "server", "management", "logging");
 
-    /** Prefixes of Spring Boot below which applications write their own names, such as names of meters. */
+    /** Prefixes of Spring Boot that are followed by names that the application chooses, such as names of meters. */
     private static final List<ConfigurationPropertyName> FREE = Stream.of(
                     "logging.level", "management.metrics", "management.observations")
             .map(ConfigurationPropertyName::of)
             .toList();
 
-    /** Prefixes that may also belong to the application, so they only cause a warning. */
+    /** Prefixes that might also belong to the application, so they only cause a warning. */
     private static final List<String> DOUBTFUL = List.of("tern", "spring.tern");
 
     private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("rpc");
@@ -87,7 +87,10 @@ final class MisplacedPrefixes {
             Map.entry("dubbo.provider.token", "rpc.server.token"),
             Map.entry("dubbo.service.shutdown.wait", "rpc.server.shutdown-timeout"));
 
-    /** Elements of Spring's names behind which the application chooses the names, as in a registry's metadata. */
+    /**
+     * Elements of Spring's property names that are followed by names that the application chooses, such as metadata
+     * keys.
+     */
     private static final Set<String> MAPS = Set.of("metadata", "properties");
 
     private final Environment environment;
@@ -99,7 +102,7 @@ final class MisplacedPrefixes {
     }
 
     /**
-     * Returns a description of each Tern property under a wrong prefix. Logs a warning for each property that may
+     * Returns a description of each Tern property under a wrong prefix. Logs a warning for each property that might
      * belong to the application.
      */
     List<String> problems() {
@@ -141,7 +144,7 @@ final class MisplacedPrefixes {
     /**
      * Returns a description of the property if it becomes a property of Tern once a typing error in the first element
      * is corrected, as in {@code rcp.server.port} or {@code rpc-server.port}. The rest of the name must be right,
-     * because the property may belong to the application or to another framework.
+     * because the property might belong to the application or to another framework.
      */
     private @Nullable String belowMisspelt(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         String first = name.isEmpty() ? "" : name.getElement(0, Form.UNIFORM);
@@ -190,7 +193,7 @@ final class MisplacedPrefixes {
 
     /**
      * Returns a description of the property if it was probably meant for Tern. Returns null if the correct property is
-     * also set, because the property with the wrong prefix may then be used in a placeholder.
+     * also set, because the property with the wrong prefix might then be used in a placeholder.
      */
     private @Nullable String described(
             IterableConfigurationPropertySource source,
@@ -232,7 +235,8 @@ final class MisplacedPrefixes {
     }
 
     /**
-     * Logs one warning about properties of gRPC starters, unless the application contains a library that may read them.
+     * Logs one warning about properties of gRPC starters, unless the application contains a library that might read
+     * them.
      */
     void warnOfGrpc(@Nullable ClassLoader loader) {
         List<String> names = namesBelow(GrpcStarterProperties.PREFIXES);

@@ -24,8 +24,8 @@ import tern.rpc.spring.RpcReference;
 
 /**
  * Prevents startup if {@link RpcReference} is in a place where Spring does not inject anything: on a static field or
- * method, on a parameter of an ordinary method, on a method without parameters, or on a constructor parameter of a class that Spring Boot creates from
- * properties.
+ * method, on a parameter of an ordinary method, on a method without parameters, or on a constructor parameter of a
+ * class that Spring Boot creates from properties.
  */
 final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
 
@@ -34,7 +34,7 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
             List.of(Autowired.class, Bean.class, Value.class);
 
     /**
-     * The name of another annotation of methods whose parameters Spring injects. This annotation may be missing from
+     * The name of another annotation of methods whose parameters Spring injects. This annotation might be missing from
      * the class path.
      */
     private static final String INJECT = "jakarta.inject.Inject";
@@ -51,7 +51,7 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
                 }
             });
         }
-        // Spring Boot stores in each bean definition of configuration properties how it creates the bean.
+        // For each bean of configuration properties, Spring Boot stores in the bean definition how the bean is created.
         if (definition.getAttribute(BindMethod.class.getName()) == BindMethod.VALUE_OBJECT) {
             for (Constructor<?> constructor : type.getDeclaredConstructors()) {
                 checkBound(type, constructor);
@@ -96,7 +96,7 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
     }
 
     /**
-     * Returns whether the method may be the setter of a field that has the annotation. Lombok copies the annotation
+     * Returns whether the method might be the setter of a field that has the annotation. Lombok copies the annotation
      * from the field to the setter's parameter, and Spring injects the field.
      */
     private static boolean isSetterOfReference(Method method) {

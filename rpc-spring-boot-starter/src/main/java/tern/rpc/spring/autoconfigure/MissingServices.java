@@ -30,7 +30,7 @@ import tern.rpc.spring.RpcService;
 
 /**
  * Warns if server properties are set but the application has no service, if there are services but no server, and if a
- * lazy bean hides a service. Logs one line if the application has neither services nor references. Spring may have
+ * lazy bean hides a service. Logs one line if the application has neither services nor references. Spring might have
  * failed to find them. Without these messages, the application would then exit without a message.
  */
 final class MissingServices implements SmartInitializingSingleton {
@@ -110,7 +110,9 @@ final class MissingServices implements SmartInitializingSingleton {
                                 !BuiltInService.others(server.exports()).isEmpty());
     }
 
-    /** Returns whether a bean, which may not exist yet, has a reference, or whether the application uses the client. */
+    /**
+     * Returns whether a bean, which might not exist yet, has a reference, or whether the application uses the client.
+     */
     private boolean callsSomething() {
         return Arrays.stream(beans.getBeanNamesForType(RpcClient.class, true, false))
                         .anyMatch(beans::containsSingleton)

@@ -1,12 +1,16 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.BeanCurrentlyInCreationException;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import tern.rpc.ClientFilter;
 import tern.rpc.settings.RpcStartException;
+import tern.rpc.spring.RpcClientCustomizer;
 
 /**
  * Explains a reference in a bean that the client needs before it can create references. Spring would report this as a
@@ -43,13 +47,38 @@ final class NeededByClient {
                     null);
         }
         String name = type.getSimpleName();
-        return new RpcStartException(
-                refers + ", but the client needs this bean before it can create"
-                        + " references: the bean is a ClientFilter or RpcClientCustomizer, or one of these needs it",
-                "Inject @RpcReference ObjectProvider<" + name + ">, and call getObject() on it during each call. A"
-                        + " filter also runs around the calls that it makes itself, so let it pass on calls of "
-                        + name + " without making a call.",
-                null);
+        String needs = refers + ", but the client needs this bean before it can create references: ";
+        String action =
+                "Inject @RpcReference ObjectProvider<" + name + ">, and call getObject() on it during each call.";
+        if (isOfFilter(beans)) {
+            return new RpcStartException(
+                    needs + "the bean is a ClientFilter or RpcClientCustomizer, or one of these needs it",
+                    action + " A filter also runs around the calls that it makes itself, so let it pass on calls of "
+                            + name + " without making a call.",
+                    null);
+        }
+        return new RpcStartException(needs + path(failure, needed), action, null);
+    }
+
+    /** Returns whether a filter or a customizer of the client is being created. */
+    private static boolean isOfFilter(ConfigurableListableBeanFactory beans) {
+        return Stream.of(ClientFilter.class, RpcClientCustomizer.class)
+                .flatMap(type -> Stream.of(beans.getBeanNamesForType(type, true, false)))
+                .anyMatch(beans::isCurrentlyInCreation);
+    }
+
+    /** Returns the names of the beans that need each other, from the client to the bean with the reference. */
+    private static String path(BeanCreationException failure, String needed) {
+        Set<String> names = new LinkedHashSet<>();
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof BeanCreationException creation && creation.getBeanName() != null) {
+                names.add(creation.getBeanName());
+            }
+        }
+        names.remove(needed);
+        return names.isEmpty()
+                ? "a bean that the client uses, such as a JsonMapper, needs it"
+                : String.join(" needs ", names) + " needs " + needed;
     }
 
     private static @Nullable String beanInCreation(BeanCreationException failure) {

@@ -4,7 +4,7 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Checks for the modules that an application may leave out (docs/modules.md). Looks up classes of these modules by
+ * Checks for the modules that an application can leave out (docs/modules.md). Looks up classes of these modules by
  * name, because this starter must also work without the modules.
  */
 final class OptionalModules {

@@ -86,8 +86,7 @@ final class OverridingBeans {
     }
 
     /**
-     * Logs that the reference does not use a local bean that is not a service, such as a bean of a {@code
-     * TestConfiguration}.
+     * Logs that the reference ignores local beans that are not services, such as beans of a {@code TestConfiguration}.
      */
     private void logOthers(String where, List<String> names) {
         List<String> unused = names.stream()

@@ -126,7 +126,7 @@ final class OwnRegistration {
 
     /**
      * Returns the servers of the registry. For a file, returns the servers of the first other registry, because the
-     * readers of the file may be on other machines, too.
+     * readers of the file can be on other machines, too.
      */
     private List<InetSocketAddress> remotes(Registry registry) {
         if (!registry.remoteAddresses().isEmpty()) {

@@ -46,7 +46,7 @@ final class OwnServer {
                         + " which calls this application's server without a port";
     }
 
-    /** Returns the message of a failed call without its advice; null if the message does not contain this advice. */
+    /** Returns the message of a failed call without the advice; null if the message does not contain this advice. */
     static @Nullable String withoutAdvice(String message) {
         for (String reason : List.of(NOT_STARTED, NOT_REGISTERED)) {
             int at = message.indexOf(reason);
@@ -67,7 +67,7 @@ final class OwnServer {
 
     /**
      * Returns whether a bean of the given type will be created later, or exists and matches the predicate. Creates no
-     * bean, because this method may be called while another bean is being created.
+     * bean, because this method can be called while another bean is being created.
      */
     private <T> boolean anyIsToCome(Class<T> type, Predicate<T> isToCome) {
         for (String name : beans.getBeanNamesForType(type, true, false)) {
@@ -102,7 +102,7 @@ final class OwnServer {
         return false;
     }
 
-    /** Returns whether the address belongs to this machine. Resolving the name may take some time. */
+    /** Returns whether the address belongs to this machine. Resolving the name can take some time. */
     static boolean isOfThisMachine(String address) {
         try {
             InetAddress found = InetAddress.getByName(address);

@@ -21,7 +21,10 @@ final class Placeholders {
     /** The beginning of an expression of Spring (SpEL). */
     private static final String EXPRESSION = "#{";
 
-    /** Matches a name with at least two elements. A single word may be a group, and also a variable. */
+    /**
+     * Matches a property name with at least two elements. A single word could be an actual group, even if an
+     * environment variable has the same name.
+     */
     private static final Pattern PROPERTY = Pattern.compile("[a-zA-Z][\\w-]*(\\.[\\w-]+)+");
 
     private Placeholders() {}
@@ -63,7 +66,7 @@ final class Placeholders {
         }
     }
 
-    /** Refuses the bare name of a property, around which the placeholder is missing. */
+    /** Refuses the bare name of a property, which was probably meant to be a placeholder. */
     private static void checkNoProperty(ConfigurableBeanFactory beans, String text, String attribute) {
         if (PROPERTY.matcher(text).matches() && property(beans, text) != null) {
             throw new RpcStartException(

@@ -4,8 +4,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The ports on which RPC servers of this process listen. Tests often have several application contexts in one process,
- * which are independent of each other, so the ports are static. Thread-safe.
+ * The ports on which RPC servers of this process listen. Tests often have several independent application contexts in
+ * one process, so the ports are kept in a static field. Thread-safe.
  */
 final class PortsOfThisProcess {
 

@@ -13,9 +13,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * Explains a value on a name that is only a group of properties, as in {@code rpc.server=20880}, and a list where the
- * application chooses names, as in {@code rpc.client.services[0].url}. Spring ignores a value on a prefix such as {@code
- * rpc.server}, and accepts the index of a list as a name. Immutable.
+ * Explains a value that is set on a mere group of properties, as in {@code rpc.server=20880}, and a list index in place
+ * of a name that the application chooses, as in {@code rpc.client.services[0].url}. Spring ignores a value on a prefix
+ * such as {@code rpc.server}, and accepts the index of a list as a name. Immutable.
  */
 final class PropertyGroups {
 
@@ -74,8 +74,8 @@ final class PropertyGroups {
     }
 
     /**
-     * Returns the second part of the error message for a name that is a group, or that has the index of a list where
-     * the application chooses a name. Returns null for any other name.
+     * Returns the second part of the error message for a name that is a group, or that has a list index in place of a
+     * name that the application chooses. Returns null for any other name.
      */
     @Nullable
     String problem(ConfigurationPropertyName name, @Nullable Object value) {

@@ -66,7 +66,7 @@ final class PropertyPaths {
         return Stream.concat(some.stream(), more.stream()).toList();
     }
 
-    /** Returns the path, in which the elements of the given name replace the map keys. */
+    /** Returns the path with elements of the given name in place of the map keys. */
     static List<String> filled(List<String> path, List<String> like) {
         return IntStream.range(0, path.size())
                 .mapToObj(i -> path.get(i).equals(ANY) ? like.get(i) : path.get(i))

@@ -137,7 +137,7 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the suggestion for a property below {@code rpc} that has none of Tern's prefixes. Such a property may
+     * Returns the suggestion for a property below {@code rpc} that has none of Tern's prefixes. Such a property might
      * belong to the application. Returns null if there is no suggestion.
      */
     @Nullable
@@ -172,7 +172,9 @@ final class PropertySuggestions {
                 .orElse(null);
     }
 
-    /** Returns the elements, in which {@code client} or {@code server} replaces a second element with a typing error. */
+    /**
+     * Returns the elements with {@code client} or {@code server} in place of a second element that has a typing error.
+     */
     private static List<String> withRoot(List<String> written) {
         List<String> corrected = new ArrayList<>(written);
         for (String root : List.of("client", "server")) {
@@ -197,7 +199,7 @@ final class PropertySuggestions {
                 .orElse(null);
     }
 
-    /** Returns the property of the whole client or server, if the third element says that it is for all services. */
+    /** Returns the property of the whole client or server, if the name's third element means "all services". */
     private @Nullable String ofAllServices(List<String> written) {
         return written.size() > 3 && OF_ALL.contains(uniform(written.get(2))) ? existing(without(2, written)) : null;
     }

@@ -22,13 +22,13 @@ import tern.rpc.transport.Token;
 /**
  * Rejects values of Tern's properties that Spring would silently replace with other values, or that would silently
  * remove a protection. For example, a placeholder that matches no property would remain in the value of a token as
- * text, and everyone who has read the configuration file would know the token. YAML may read a text without quotes as a
+ * text, and everyone who has read the configuration file would know the token. YAML can read a text without quotes as a
  * number or boolean that differs from the text in the file. The error messages contain no tokens.
  */
 final class PropertyValueCheck {
 
     /**
-     * Properties whose blank value would remove a protection, with the values to set. A blank value may come from an
+     * Properties whose blank value would remove a protection, with the values to set. A blank value can come from an
      * unset variable.
      */
     private static final Map<ConfigurationPropertyName, String> NEVER_BLANK = Map.of(
@@ -52,7 +52,7 @@ final class PropertyValueCheck {
 
     /**
      * Matches placeholders of shells, Windows, Maven and templates, and expressions of Spring. Two hexadecimal digits
-     * between percent signs are no placeholder, because they are a part of an encoded text such as {@code %E4%BD%A0}.
+     * between percent signs are not a placeholder, because they are part of an encoded text such as {@code %E4%BD%A0}.
      */
     private static final Pattern OF_ANOTHER_TOOL =
             Pattern.compile("(?<!\\w)\\$[A-Z][A-Z0-9_]+|\\$\\(.*\\)|%(?![0-9A-F]{2}%)[A-Z][A-Z0-9_]+%"
@@ -131,7 +131,7 @@ final class PropertyValueCheck {
     /**
      * Rejects quotation marks around a value, and a comment after a value. YAML removes both, but in a {@code
      * .properties} file, in a Docker file of variables and in the {@code set} command of Windows they are part of the
-     * value. The messages do not show the value, because it may be a token.
+     * value. The messages do not show the value, because it might be a token.
      */
     private static void checkMarks(ConfigurationPropertyName name, String text) {
         if (QUOTED.matcher(text).matches()) {
@@ -153,8 +153,8 @@ final class PropertyValueCheck {
 
     /**
      * Rejects a placeholder in the form of another tool, such as {@code $TOKEN}, which Spring does not replace. A token
-     * or the password in an address, also as a parameter, may contain such characters, so these values are rejected
-     * only if they consist of the placeholder. The message does not show the value, because it may be a token.
+     * or the password in an address, also as a parameter, can contain such characters, so these values are rejected
+     * only if they consist of the placeholder. The message does not show the value, because it might be a token.
      */
     private void checkOtherPlaceholders(ConfigurationPropertyName name, String text) {
         Matcher placeholder = OF_ANOTHER_TOOL.matcher(text.trim());

@@ -76,8 +76,8 @@ record ReferenceSettings(
                 .cluster(choice.settings(beans));
         ServiceDescriptor described = ServiceDescriptor.of(service);
         methods.forEach((name, settings) -> {
-            // Several interfaces with the same simple name share the settings. A method in the settings may belong to
-            // another one of these interfaces.
+            // Several interfaces with the same simple name share the settings. A method in the settings might belong to
+            // another of these interfaces.
             if (!described.overloads(name).isEmpty()) {
                 reference.method(name, settings);
             }
@@ -95,7 +95,7 @@ record ReferenceSettings(
     }
 
     /**
-     * Returns the settings that apply to all methods. Another interface with the same simple name may share the
+     * Returns the settings that apply to all methods. Another interface with the same simple name might share the
      * settings. Omits the hash key if no method of the interface has a parameter with this name, because the hash key
      * is then meant for the other interface.
      */

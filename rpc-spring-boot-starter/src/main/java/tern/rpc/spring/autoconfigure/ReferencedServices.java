@@ -22,7 +22,7 @@ import tern.rpc.spring.RpcReference;
  */
 final class ReferencedServices {
 
-    /** The types that the bean factory unwraps. The last of these types may be missing from the class path. */
+    /** The types that the bean factory unwraps. The last of these types might be missing from the class path. */
     private static final Set<String> WRAPPERS = Set.of(
             "java.util.Optional",
             "org.springframework.beans.factory.ObjectFactory",
@@ -73,7 +73,9 @@ final class ReferencedServices {
         return found.references;
     }
 
-    /** Returns the service interface of an injection point's type. Returns null if it names no single service. */
+    /**
+     * Returns the service interface of an injection point's type; null if the type does not stand for a single service.
+     */
     static @Nullable Class<?> service(ResolvableType type) {
         ResolvableType service = type;
         while (WRAPPERS.contains(service.toClass().getName())) {

@@ -48,7 +48,7 @@ final class Registries implements DisposableBean {
         if (urls.stream().noneMatch(Registries::isRegistry)) {
             return Stream.empty();
         }
-        // Spring splits the property's value at commas, but a registry address may contain commas. The parts are
+        // Spring splits the property's value at commas, but a registry address can contain commas. The parts are
         // therefore joined again.
         return Stream.of(parse(property, String.join(",", urls)));
     }
@@ -70,7 +70,7 @@ final class Registries implements DisposableBean {
     /**
      * Parses a registry address.
      *
-     * @param property the property's name, for error messages. Error messages do not contain the address, which may
+     * @param property the property's name, for error messages. Error messages do not contain the address, which can
      *     include a password
      */
     static RegistryUrl parse(String property, String text) {

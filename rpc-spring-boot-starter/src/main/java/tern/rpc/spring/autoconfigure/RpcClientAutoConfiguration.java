@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -56,6 +57,11 @@ public final class RpcClientAutoConfiguration {
     }
 
     @Bean
+    UninjectedReferences rpcUninjectedReferences(ConfigurableListableBeanFactory beans) {
+        return new UninjectedReferences(beans);
+    }
+
+    @Bean
     RpcReferences rpcReferences(
             RpcClientProperties properties,
             ClientSettings settings,
@@ -75,7 +81,7 @@ public final class RpcClientAutoConfiguration {
     }
 
     /**
-     * The transports, one for each protocol that references may name. The transports are closed together with the
+     * The transports, one for each protocol that references can name. The transports are closed together with the
      * client.
      */
     @Configuration(proxyBeanMethods = false)
@@ -107,7 +113,7 @@ public final class RpcClientAutoConfiguration {
 
     @Bean
     @Lazy
-    @Primary // This client is primary, because a parent context may have a client with another name.
+    @Primary // This client is primary, because a parent context can have a client with another name.
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcClient rpcClient(

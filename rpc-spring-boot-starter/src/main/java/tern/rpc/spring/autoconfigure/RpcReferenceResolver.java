@@ -5,9 +5,12 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.InjectionPoint;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.DependencyDescriptor;
@@ -29,6 +32,8 @@ import tern.rpc.spring.RpcReference;
  * beans.
  */
 final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResolver {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RpcReferenceResolver.class);
 
     private static final String ENVIRONMENT = ConfigurableApplicationContext.ENVIRONMENT_BEAN_NAME;
 
@@ -70,7 +75,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
 
     /**
      * Rejects {@link LocalRpcPort} in an application without a server, because such an application has no RPC port. A
-     * test may set the property to the port of a server that it starts itself.
+     * test can set the property to the port of a server that it starts itself.
      */
     private static void checkPort(DefaultListableBeanFactory beans, DependencyDescriptor dependency) {
         if (MergedAnnotations.from(dependency.getAnnotations()).isPresent(LocalRpcPort.class)
@@ -107,6 +112,12 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
             references.overridden(type, annotation, place);
             return beans.getBean(override);
         }
+        if (MergedAnnotations.from(dependency.getAnnotations()).isPresent(Qualifier.class)) {
+            LOG.info(
+                    "{} makes remote calls: its @Qualifier selects among local beans, such as mocks, and chooses no"
+                            + " provider. To choose one, set group or version in @RpcReference",
+                    place);
+        }
         try {
             return references.proxy(type, annotation, place);
         } catch (RpcStartException e) {
@@ -115,8 +126,8 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Checks the type before local beans of this type are considered, because no local bean makes a reference of a
-     * class.
+     * Checks the type before local beans of this type are considered, because a reference whose type is a class is
+     * invalid even if there is such a bean.
      */
     private static void checkType(Class<?> type, InjectionPoint point, String place) {
         try {
@@ -160,7 +171,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     /** Returns the proxy's class. Called during ahead-of-time processing, which adds the class to the native image. */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
-        // The dependency's type may still be an Optional or a provider of the interface.
+        // The dependency's type can still be an Optional or a provider of the interface.
         Class<?> type = ReferencedServices.service(dependency.getResolvableType());
         if (!referenceAt(dependency).isPresent() || type == null) {
             return super.getLazyResolutionProxyClass(dependency, beanName);
@@ -174,7 +185,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         MethodParameter parameter = point.getMethodParameter();
         Method method = parameter == null ? null : parameter.getMethod();
         if (!reference.isPresent() && method != null && method.getReturnType() == void.class) {
-            // The annotation of a setter may be on the method instead of its parameter.
+            // The annotation of a setter can be on the method instead of its parameter.
             return on(method.getAnnotations());
         }
         return reference;

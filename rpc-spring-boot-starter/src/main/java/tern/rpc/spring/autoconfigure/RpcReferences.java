@@ -111,7 +111,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         if (known != null) {
             return known;
         }
-        // The beans are looked up before the proxy is created, because other threads wait for the proxy and may hold
+        // The beans are looked up before the proxy is created, because other threads wait for the proxy and might hold
         // locks of the bean factory.
         ServiceReference<?> reference = explained(
                 wanted,
@@ -149,8 +149,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Creates a proxy, or waits until another thread has created it. The lock is not held during this time, because
-     * creating a proxy may wait for a provider for seconds.
+     * Creates a proxy, or waits until another thread has created it. The lock is not held meanwhile, because creating a
+     * proxy can involve waiting for a provider for seconds.
      */
     private Object create(ReferenceSettings wanted, Origin origin, Supplier<Object> creation) {
         CompletableFuture<Object> own = new CompletableFuture<>();
@@ -380,7 +380,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Warns about settings and fallbacks that no reference uses, for example because of a mistyped name or another
+     * Warns about settings and fallbacks that no reference uses, for example because of a mistyped name or a different
      * group. References of beans that are created later count, too.
      */
     @Override
@@ -394,6 +394,11 @@ public final class RpcReferences implements SmartInitializingSingleton {
         sayKnown();
         used.logUnused(all, awaited);
         UnusedSettings.log(unusedAttributes());
+        WebMappings.logReferences(types().stream());
+    }
+
+    private synchronized List<Class<?>> types() {
+        return origins.keySet().stream().<Class<?>>map(ReferenceSettings::type).toList();
     }
 
     private synchronized List<String> unusedAttributes() {

@@ -44,7 +44,7 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Creates a server if the application has beans with {@link RpcService}, or customizers, which may export services too.
+ * Creates a server if the application has beans with {@link RpcService}, or customizers, which can export services too.
  * A context with services has its own server, even if a parent context has one, because a server starts only once.
  */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
@@ -76,7 +76,7 @@ public final class RpcServerAutoConfiguration {
     }
 
     @Bean(ExportedBeans.SERVER)
-    @Primary // This server is primary, because a parent context may have a server with another name.
+    @Primary // This server is primary, because a parent context can have a server with another name.
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcServer rpcServer(

@@ -54,7 +54,7 @@ public final class RpcServerLifecycle
     /**
      * @param builtIns the built-in services, which are notified when the shutdown begins
      * @param description a description of the protocols, event loops and threads, for the log
-     * @param references the references of the application, which may include references to this server
+     * @param references the references of the application, which can include references to this server
      */
     RpcServerLifecycle(
             RpcServer server,
@@ -160,7 +160,7 @@ public final class RpcServerLifecycle
 
     /**
      * Keeps the process alive with a non-daemon thread. A non-daemon thread is necessary because the server's own
-     * threads are daemon threads, and there may be no web server.
+     * threads are daemon threads, and there might be no web server.
      */
     private void keepAlive() {
         Thread thread = new Thread(
@@ -251,8 +251,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Returns whether the application exports a service. A server without services never starts. A server without
-     * services exists if the application has a customizer that only changes settings.
+     * Returns whether the application exports a service. A server without services never starts. Such a server exists,
+     * for example, if the application has a customizer that only changes settings.
      */
     public boolean servesSomething() {
         return !BuiltInService.others(server.exports()).isEmpty();

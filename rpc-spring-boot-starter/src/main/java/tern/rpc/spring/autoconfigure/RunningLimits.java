@@ -61,7 +61,7 @@ final class RunningLimits {
         this.maxQueueWait = settings.maxQueueWait();
     }
 
-    /** Applies changed properties. If a value is invalid, logs a warning and changes nothing. */
+    /** Applies changed properties. If any value is invalid, logs a warning and changes nothing. */
     synchronized void change(Environment environment) {
         RpcServer running = server.getIfAvailable();
         if (running == null) {

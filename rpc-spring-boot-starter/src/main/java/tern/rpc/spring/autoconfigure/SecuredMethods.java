@@ -20,7 +20,7 @@ import tern.rpc.ServerFilter;
 import tern.rpc.spring.RpcServerCustomizer;
 
 /**
- * Warns about annotations of Spring Security on services that have no effect, or that may refuse every call. Without a
+ * Warns about Spring Security annotations on services that have no effect, or that might refuse every call. Without a
  * warning, methods would silently be open to everybody, or callers would only learn that they are not authenticated.
  * The annotations are recognized by name, because Spring Security is optional.
  */
@@ -37,7 +37,7 @@ final class SecuredMethods {
 
     private static final List<String> SECURED = List.of("org.springframework.security.access.annotation.Secured");
 
-    /** Annotations that a filter or an authorizer of the application may apply. */
+    /** Annotations that might be applied by a filter or an authorizer of the application. */
     private static final List<String> JAKARTA =
             List.of("jakarta.annotation.security.RolesAllowed", "jakarta.annotation.security.DenyAll");
 
@@ -99,8 +99,8 @@ final class SecuredMethods {
     }
 
     /**
-     * Returns the methods with an annotation that no advisor of method security applies. Returns an empty list if it is
-     * not known which methods an advisor applies to.
+     * Returns the methods with an annotation that no advisor of method security applies. Returns an empty list if the
+     * methods to which an advisor applies are unknown.
      */
     private static List<String> ignored(
             ConfigurableListableBeanFactory beans, Class<?> type, Set<Class<?>> services, List<String> names) {
@@ -144,7 +144,7 @@ final class SecuredMethods {
         return false;
     }
 
-    /** Returns whether the application has a customizer, which may add an authorizer. */
+    /** Returns whether the application has a customizer, which can add an authorizer. */
     private static boolean hasCustomizer(ConfigurableListableBeanFactory beans) {
         return Stream.of(beans.getBeanNamesForType(RpcServerCustomizer.class, true, false))
                 .anyMatch(name -> !name.equals(RpcServerAutoConfiguration.CONTEXT_CLEANER));

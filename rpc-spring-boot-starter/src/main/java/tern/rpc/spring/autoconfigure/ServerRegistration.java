@@ -56,7 +56,7 @@ public final class ServerRegistration
     private @Nullable Registrar registrar; // guarded by this
     private boolean accepting; // guarded by this
     private int registered; // the number of registrations so far; guarded by this
-    // Whether the shutdown has begun. Spring may report that the application accepts traffic after this, for example if
+    // Whether the shutdown has begun. Spring can report that the application accepts traffic after this, for example if
     // SIGTERM arrived while an ApplicationRunner was running. Guarded by this.
     private boolean ended;
     private volatile @Nullable Registration registration; // the most recently published registration
@@ -81,8 +81,8 @@ public final class ServerRegistration
     public void addTo(RpcServer.Builder ignored) {}
 
     /**
-     * Places this listener after the listeners that record the readiness. The listeners that record the readiness then
-     * receive the event that this listener publishes after all other events.
+     * Places this listener after those that record the readiness. For them, the event that this listener publishes is
+     * then the last one, and takes precedence over earlier events.
      */
     @Override
     public int getOrder() {
@@ -127,7 +127,8 @@ public final class ServerRegistration
     /**
      * Reports that the application accepts traffic.
      *
-     * @param number the number of the registration. The end of an earlier registration is ignored
+     * @param number the number of the registration that was seen or timed out; the call is ignored unless this is the
+     *     latest registration
      * @param isSeen false if the registration was not seen within {@link #LONGEST_WAIT}
      */
     void ready(int number, boolean isSeen) {
@@ -192,7 +193,7 @@ public final class ServerRegistration
         return made;
     }
 
-    /** Returns whether the server is to be registered in a registry with the given URL scheme. */
+    /** Returns whether the server should be registered in any registry with the given URL scheme. */
     boolean isAt(String scheme) {
         return settings.registries().stream().anyMatch(url -> url.scheme().equals(scheme));
     }
@@ -214,8 +215,8 @@ public final class ServerRegistration
     }
 
     /**
-     * Returns, for each registry, why the server is not registered there. The value is an empty string if the server is
-     * registered.
+     * Returns the reason why the server is not registered, for each registry; an empty string if the server is
+     * registered there.
      */
     public Map<String, String> problems() {
         synchronized (this) {

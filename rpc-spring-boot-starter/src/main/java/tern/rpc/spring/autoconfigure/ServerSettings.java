@@ -73,8 +73,8 @@ record ServerSettings(
     }
 
     /**
-     * Returns the accepted tokens. An empty token is rejected, because it may come from an unset variable. Without this
-     * check, the server would then accept every caller.
+     * Returns the accepted tokens. An empty token is rejected, because it might come from an unset variable. Without
+     * this check, the server would then accept every caller.
      */
     private static List<Token> tokens(@Nullable List<Token> set) {
         if (set == null) {
@@ -248,7 +248,7 @@ record ServerSettings(
         return Math.toIntExact(size.toBytes());
     }
 
-    /** Returns the address without brackets. Users may write IPv6 addresses with or without brackets. */
+    /** Returns the address without brackets. Users can write IPv6 addresses with or without brackets. */
     private static @Nullable String address(@Nullable String set) {
         if (set == null || set.isBlank()) {
             return null;

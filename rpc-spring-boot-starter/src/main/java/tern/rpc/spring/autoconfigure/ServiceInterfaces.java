@@ -74,7 +74,7 @@ final class ServiceInterfaces {
                         null);
             }
         }
-        // The set removes duplicates, because the annotation may name an interface twice.
+        // The set removes duplicates, because the annotation can name an interface twice.
         return new LinkedHashSet<>(Arrays.asList(named));
     }
 
@@ -82,14 +82,18 @@ final class ServiceInterfaces {
      * Returns all interfaces of a bean that are services.
      *
      * @param own the class of the bean
-     * @param declared the type that the {@code @Bean} method declares; an interface of a library may be named this way
+     * @param declared the type that the {@code @Bean} method declares; a library interface is exported if it is
+     *     declared here
      */
     static Set<Class<?>> all(String name, Class<?> own, @Nullable Class<?> declared) {
         Set<Class<?>> services =
-                // The set from ClassUtils may be immutable, so it is copied.
+                // The set from ClassUtils might be immutable, so it is copied.
                 new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(own));
         services.removeIf(
                 type -> isForeign(type) || (isOfLibrary(type, own) && !type.equals(declared)) || !hasMethods(type));
+        services.removeAll(services.stream()
+                .filter(type -> isGenericBase(type, own, services))
+                .toList());
         if (services.isEmpty()) {
             throw new RpcStartException(
                     "Bean '" + name + "' is an @RpcService, but " + own.getName() + " implements no service interface",
@@ -116,6 +120,17 @@ final class ServiceInterfaces {
     /** Returns whether the type belongs to the package or to a package below it. */
     static boolean isIn(String root, Class<?> type) {
         return type.getName().startsWith(root + ".");
+    }
+
+    /**
+     * Returns whether a superclass implements the generic interface, and another service of the bean extends it. Only
+     * the other service sets the type parameter, and a second bean with the same superclass would export the generic
+     * interface again.
+     */
+    private static boolean isGenericBase(Class<?> type, Class<?> own, Set<Class<?>> services) {
+        return type.getTypeParameters().length > 0
+                && !Arrays.asList(own.getInterfaces()).contains(type)
+                && services.stream().anyMatch(other -> other != type && type.isAssignableFrom(other));
     }
 
     /** Returns whether the interface has methods. Marker interfaces have none and are not exported. */

@@ -25,7 +25,9 @@ final class SettingCheck {
         return usable(property, "", token);
     }
 
-    /** @param place the position of the token in a list, for the error message; may be empty */
+    /**
+     * @param place the position of the token in a list, for the error message; can be empty
+     */
     static Token usable(String property, String place, Token token) {
         if (!token.isUsable()) {
             throw new InvalidPropertyException(

@@ -66,8 +66,8 @@ final class TlsBundles {
     }
 
     /**
-     * Checks a server's trust store. A bundle without a trust store trusts every public authority. Trust in every
-     * public authority is appropriate only for clients.
+     * Checks a server's trust store. A bundle without a trust store trusts every public authority, which is appropriate
+     * only for clients.
      */
     private void checkTrust(String property, String bundle, ClientAuth clientAuth) {
         SslStoreBundle stores = find(property, bundle).getStores();

@@ -89,7 +89,9 @@ final class UncheckedConstraints {
         logMissingValid(type, shallow, isValidated);
     }
 
-    /** Logs that the constraints inside arguments are not checked. Without {@link Validated}, this may be intended. */
+    /**
+     * Logs that the constraints inside arguments are not checked. Without {@link Validated}, this might be intended.
+     */
     private static void logMissingValid(Class<?> type, List<String> parameters, boolean isValidated) {
         if (parameters.isEmpty()) {
             return;
@@ -145,7 +147,7 @@ final class UncheckedConstraints {
         try {
             return declaresConstraints(type);
         } catch (LinkageError | TypeNotPresentException e) {
-            return false; // a member has a type of an optional library that is not on the class path
+            return false; // a member has a type from an optional library that is not on the class path
         }
     }
 

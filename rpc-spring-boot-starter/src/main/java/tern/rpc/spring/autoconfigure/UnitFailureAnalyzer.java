@@ -13,7 +13,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Explains a failed startup because of a time, a size, a number or a flag that cannot be parsed. Spring Boot's own
+ * Explains a startup that failed because a time, a size, a number or a flag cannot be parsed. Spring Boot's own
  * description does not show the expected form.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)

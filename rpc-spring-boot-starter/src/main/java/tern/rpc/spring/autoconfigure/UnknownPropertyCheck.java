@@ -27,7 +27,7 @@ import tern.rpc.settings.RpcStartException;
  * Rejects unknown properties under Tern's prefixes, because they are usually typos. Also rejects properties that begin
  * with a prefix of Dubbo below {@code rpc.}, and Tern's properties below a wrong prefix. Unknown environment variables
  * only cause a warning, because container platforms create variables such as {@code RPC_SERVER_SERVICE_HOST} for a
- * service called {@code rpc-server}. Other properties under {@code rpc.} may belong to the application, so they are
+ * service called {@code rpc-server}. Other properties under {@code rpc.} might belong to the application, so they are
  * only logged once. Before the check, {@link VariablesOfServices} translates environment variables that set the
  * properties of services.
  */
@@ -50,7 +50,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         if (environment instanceof ConfigurableEnvironment changeable) {
             VariablesOfServices.addTo(changeable, known);
         }
-        // The warning comes first, because an argument in another form can be the reason for a problem below.
+        // This warning is logged first, because an argument in the wrong form can be the reason for a problem found
+        // later.
         MisplacedArguments.warn(beans, known);
         List<String> problems = new ArrayList<>();
         Set<String> others = new LinkedHashSet<>();
@@ -139,7 +140,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 
     /**
      * Returns the name with a dot in place of each {@code $}. Spring drops the {@code $} from the full name of a nested
-     * interface, so its simple name could not be suggested.
+     * interface. Without a dot in its place, the interface's simple name could not be suggested.
      */
     private static ConfigurationPropertyName withDots(
             ConfigurationPropertySource source, ConfigurationPropertyName name) {

@@ -11,7 +11,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Warns about grpc-java beans that have no effect: server interceptors, and services without {@code @RpcService}. Logs
- * no warning if another gRPC server is on the class path, because that server may use the beans.
+ * no warning if another gRPC server is on the class path, because that server might use the beans.
  */
 final class UnusedGrpcBeans implements SmartInitializingSingleton {
 

@@ -24,7 +24,7 @@ final class UnusedSettings {
 
     /**
      * The load balancing policies that do not use a call's hash key. A policy that the application defines as a bean
-     * may use the hash key.
+     * can use the hash key.
      */
     private static final Set<String> WITHOUT_KEY = Set.of("p2c", "round-robin");
 
@@ -97,7 +97,7 @@ final class UnusedSettings {
         return found;
     }
 
-    /** Returns the value of a property. Returns null if it is not set, or contains a placeholder without a value. */
+    /** Returns the value of a property; null if the property is not set, or contains a placeholder without a value. */
     private static @Nullable String value(Environment environment, String property) {
         try {
             return environment.getProperty(property);

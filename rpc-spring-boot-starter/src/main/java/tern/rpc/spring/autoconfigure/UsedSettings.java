@@ -17,7 +17,7 @@ import tern.rpc.settings.InvalidPropertyException;
 
 /**
  * Records which settings and services the references use. Reports settings and fallbacks that no reference uses, for
- * example because of a mistyped name or another group. Thread-safe.
+ * example because of a mistyped name or a different group. Thread-safe.
  */
 final class UsedSettings {
 
@@ -28,7 +28,7 @@ final class UsedSettings {
     // This object's lock guards all following fields.
     private final Map<String, Set<ReferenceSettings>> byName = new LinkedHashMap<>();
     private final Map<String, InvalidPropertyException> unfit = new TreeMap<>();
-    // the properties whose method exists in at least one reference's interface
+    // the properties whose method exists in the interface of at least one reference
     private final Set<String> usedProperties = new TreeSet<>();
     private final Set<ServiceKey> called = new LinkedHashSet<>();
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties
@@ -53,7 +53,7 @@ final class UsedSettings {
 
     /**
      * Checks the settings of methods. Several interfaces with the same simple name share their settings, so one of the
-     * interfaces may lack a method. Until all references are known, missing methods are therefore only recorded.
+     * interfaces might lack a method. Until all references are known, missing methods are therefore only recorded.
      */
     synchronized void checkMethods(Class<?> type, Map.Entry<String, RpcClientProperties.Service> configured) {
         String prefix = ClientSettings.PREFIX + configured.getKey();

@@ -12,9 +12,9 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
- * Logs that annotations such as {@code @GetMapping} on a service do not set the paths of RPC calls. The annotations are
+ * Logs that annotations such as {@code @GetMapping} on a service or on the interface of a reference do not set the paths of RPC calls. The annotations are
  * recognized by name, because the libraries are optional. A class that is also a controller is left out. The log level
- * is INFO, because another class may use the annotations of the interface.
+ * is INFO, because another class might use the annotations of the interface.
  */
 final class WebMappings {
 
@@ -39,12 +39,21 @@ final class WebMappings {
                     .distinct()
                     .filter(WebMappings::hasMapping)
                     .findFirst()
-                    .ifPresent(mapped -> LOG.info(
-                            "RPC does not use the web annotations of {}: the path of a call is /{}/<method>"
-                                    + " (docs/http.md, Coming from Spring MVC)",
-                            mapped.getName(),
-                            service.getName()));
+                    .ifPresent(mapped -> log(mapped, service));
         }
+    }
+
+    /** @param services the interfaces of references */
+    static void logReferences(Stream<Class<?>> services) {
+        services.distinct().filter(WebMappings::hasMapping).forEach(service -> log(service, service));
+    }
+
+    private static void log(Class<?> mapped, Class<?> service) {
+        LOG.info(
+                "RPC does not use the web annotations of {}: the path of a call is /{}/<method>"
+                        + " (docs/http.md, Coming from Spring MVC)",
+                mapped.getName(),
+                service.getName());
     }
 
     private static boolean hasMapping(Class<?> type) {

@@ -43,7 +43,7 @@ final class WebSecurity {
             return environment.getProperty("server.ssl.enabled", Boolean.class, true);
         } catch (RuntimeException e) {
             // The value contains a placeholder without a value, or is not a boolean. Only a web server needs this
-            // property, so an invalid value must not prevent the startup of an application without one.
+            // property, so an invalid value must not prevent the startup of an application without a web server.
             return false;
         }
     }

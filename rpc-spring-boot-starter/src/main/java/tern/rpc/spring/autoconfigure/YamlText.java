@@ -15,8 +15,8 @@ import org.springframework.boot.origin.TextResourceOrigin.Location;
 import org.springframework.core.io.Resource;
 
 /**
- * An unquoted value in a YAML file that YAML reads as a number or boolean, so that its text changes. For example, YAML
- * reads 1.10 as 1.1, on as true, and 010 as 8.
+ * An unquoted value in a YAML file that YAML reads as a number or boolean, so its text changes. For example, YAML reads
+ * 1.10 as 1.1, on as true, and 010 as 8.
  *
  * @param written the text in the file
  * @param read the number or boolean that YAML reads

@@ -22,7 +22,7 @@ final class Applications {
         return application(configurations).withPropertyValues("rpc.client.url=" + addressOf(provider));
     }
 
-    /** Creates an application with long timeouts, because build machines may be slow. */
+    /** Creates an application with long timeouts, because build machines can be slow. */
     static ApplicationContextRunner application(Class<?>... configurations) {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(

@@ -9,12 +9,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import tern.rpc.ClientFilter;
@@ -25,6 +28,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.ServerFilter;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Tests filters that make calls, and filters that fail. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -110,6 +114,52 @@ class CallingFilterTest {
                             "Inject @RpcReference ObjectProvider<TokenService>, and call getObject() on it during each"
                                     + " call.");
         }
+    }
+
+    static class MapperSettings {
+        @RpcReference
+        TokenService tokens;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Json {
+        @Bean
+        JsonMapper jsonMapper(MapperSettings settings) {
+            return new JsonMapper();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import({User.class, MapperSettings.class, Json.class})
+    static class UserBeforeJson {}
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import({Json.class, MapperSettings.class, User.class})
+    static class JsonBeforeUser {}
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "UserBeforeJson | a bean that the client uses, such as a JsonMapper, needs it",
+                "JsonBeforeUser | rpcJsonCodec needs jsonMapper"
+            })
+    void referenceInABeanForJsonIsNotExplainedAsAFilter(String application, String reason, CapturedOutput output)
+            throws ClassNotFoundException {
+        Class<?> configuration = Class.forName(CallingFilterTest.class.getName() + "$" + application);
+
+        assertThatThrownBy(() -> new SpringApplicationBuilder(configuration)
+                        .web(WebApplicationType.NONE)
+                        .run("--rpc.client.url=127.0.0.1:1"))
+                .isNotNull();
+
+        assertThat(output)
+                .contains("but the client needs this bean before it can create references: ")
+                .contains(reason)
+                .contains("Inject @RpcReference ObjectProvider<TokenService>")
+                .doesNotContain("ClientFilter");
     }
 
     @Test

@@ -250,7 +250,7 @@ class EnvironmentChangesTest {
             .withPropertyValues("rpc.client.services.stock.url=local");
 
     private static CompletableFuture<Integer> hold(ApplicationContext context) throws InterruptedException {
-        // The call uses a new thread. The common pool may have only one thread, which a call without an answer would
+        // The call uses a new thread. The common pool might have only one thread, which a call without an answer would
         // block.
         CompletableFuture<Integer> call =
                 CompletableFuture.supplyAsync(() -> stock(context).left("x"), task -> new Thread(task).start());

@@ -22,7 +22,7 @@ import tern.rpc.spring.firstday.Messages;
 
 /**
  * Tests properties under {@code rpc.} that do not belong to Tern. Dubbo's properties make startup fail. Other
- * properties may belong to the application.
+ * properties might belong to the application.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ForeignPropertiesTest {

@@ -64,7 +64,7 @@ import tern.rpc.transport.TestAuthority.Identity;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Places secrets wherever secrets may occur, and checks that no output contains them (figure R25 of
+ * Places secrets wherever secrets can occur, and checks that no output contains them (promise R25 in
  * docs/figures/promises.md).
  */
 class InjectedSecretsTest {
@@ -163,7 +163,7 @@ class InjectedSecretsTest {
         }
     }
 
-    /** Denies a call or throws an exception if the call's metadata entry {@code wish} requests it. */
+    /** Denies the call or throws an exception if requested by the call's metadata entry {@code wish}. */
     static class Guard implements RpcAuthorizer {
 
         @Override

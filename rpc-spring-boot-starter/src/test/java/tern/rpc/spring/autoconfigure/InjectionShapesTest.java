@@ -39,7 +39,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.firstday.Messages;
 
-/** Tests the places where a reference may be injected, and the error messages for all other places. */
+/** Tests the places where a reference can be injected, and the error messages for all other places. */
 class InjectionShapesTest {
 
     @Test

@@ -96,7 +96,7 @@ class MeterTableTest {
                         "rpc.server.generic-calls=true",
                         "spring.datasource.url=jdbc:h2:mem:meters;DB_CLOSE_DELAY=-1")
                 .run(there -> there.getBean(User.class).greetings.greet("x"));
-        // The meters are read only after the application has ended, because a server may count a call after its caller
+        // The meters are read only after the application has ended, because a server can count a call after its caller
         // has received the response.
         Map<String, Row> rows = new TreeMap<>();
         registry.getMeters().stream()

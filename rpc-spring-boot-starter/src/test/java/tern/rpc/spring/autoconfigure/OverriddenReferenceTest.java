@@ -353,6 +353,33 @@ class OverriddenReferenceTest {
                 });
     }
 
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void logSaysThatAQualifierChoosesNoProvider(CapturedOutput output) {
+        Logger log = (Logger) LoggerFactory.getLogger(RpcReferenceResolver.class);
+        log.setLevel(Level.INFO);
+
+        Applications.application(OfProviders.class)
+                .withPropertyValues(NOWHERE)
+                .run(here -> assertThat(here).hasNotFailed());
+
+        log.setLevel(null);
+        assertThat(output)
+                .containsOnlyOnce("makes remote calls: its @Qualifier selects among local beans")
+                .containsOnlyOnce(OfProviders.class.getName() + ".qualified makes remote calls: its @Qualifier")
+                .contains("To choose one, set group or version in @RpcReference");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OfProviders {
+        @RpcReference
+        @Qualifier("orders-eu")
+        Hello qualified;
+
+        @RpcReference
+        Hello plain;
+    }
+
     private static void register(BeanDefinitionRegistry beans, String name) {
         RootBeanDefinition mock = new RootBeanDefinition(Hello.class, () -> Mockito.mock(Hello.class));
         mock.setQualifiedElement(ReflectionUtils.findField(NamedMocks.class, name));

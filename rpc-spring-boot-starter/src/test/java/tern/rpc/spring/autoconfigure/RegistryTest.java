@@ -212,7 +212,7 @@ class RegistryTest {
         assertThat(Files.readString(file)).contains("127.0.0.1");
     }
 
-    /** The registration that is awaited now has its own time to be seen. */
+    /** The wait for the current registration has its own time limit. */
     @Test
     void endOfTheWaitForAnEarlierRegistrationIsIgnored() {
         ConfigurableApplicationContext provider =

@@ -30,7 +30,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Tests where references may be declared and which proxies are injected. Also tests the error messages for invalid
+ * Tests where references can be declared and which proxies are injected. Also tests the error messages for invalid
  * references.
  */
 class RpcReferenceTest {
@@ -321,6 +321,8 @@ class RpcReferenceTest {
             10.0.0.7:20880?timeout=500 | ; timeout is the property rpc.client.services.<name>.timeout
             10.0.0.7:20880?retries=2 | ; about retries: a call is repeated only if
             TRI://10.0.0.7:20880 | , or local; a protocol is written in small letters
+            Local | ; write local, in small letters and without a port
+            local:20880 | ; write local, in small letters and without a port
             0.0.0.0:20880 | expected the address of one provider, such as localhost or a host name
             [::]:20880 | expected the address of one provider, such as localhost or a host name
             """)

@@ -226,7 +226,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void portInUseStopsTheStartAndIsNamed() throws IOException {
-        List<Thread> before = keepAliveThreads(); // threads of other tests may still be ending
+        List<Thread> before = keepAliveThreads(); // threads of other tests might still be ending
         try (ServerSocket taken = new ServerSocket()) {
             taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 
@@ -265,7 +265,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void providerWithoutAWebServerStaysAliveUntilItIsClosed() throws InterruptedException {
-        List<Thread> before = keepAliveThreads(); // threads of other tests may still be ending
+        List<Thread> before = keepAliveThreads(); // threads of other tests might still be ending
         ConfigurableApplicationContext there = start(Provider.class, "--rpc.server.port=0");
         List<Thread> alive = new ArrayList<>(keepAliveThreads());
         alive.removeAll(before);
@@ -343,7 +343,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void contextStartsAndStopsTenTimesWithoutLeavingThreads() throws InterruptedException {
-        // Applications from other tests may still run threads of the same kind.
+        // Applications from other tests might still run threads of the same kind.
         var others = new java.util.HashSet<>(keepAliveThreads());
         for (int i = 0; i < 10; i++) {
             provider(Greeter.class)
@@ -356,7 +356,7 @@ class RpcServerLifecycleTest {
         for (Thread thread : keepAliveThreads().stream()
                 .filter(thread -> !others.contains(thread))
                 .toList()) {
-            thread.join(TimeUnit.SECONDS.toMillis(30)); // The last thread may still be ending.
+            thread.join(TimeUnit.SECONDS.toMillis(30)); // The last thread might still be ending.
         }
         assertThat(others).containsAll(keepAliveThreads());
     }

@@ -7,8 +7,11 @@ import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 import tern.rpc.RpcException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
@@ -52,6 +55,67 @@ class UndeclaredExceptionsTest {
     void textIsSentWhereTheServerAllowsIt(CapturedOutput output) {
         assertThat(failureOf("rpc.server.exception-texts=true"))
                 .contains("java.lang.IllegalArgumentException: no change for 5 (logged by the server as ");
+    }
+
+    public static class Empty extends Exception {
+        private static final long serialVersionUID = 1L;
+    }
+
+    public interface Safe {
+        String open(boolean isAnonymous) throws Empty;
+    }
+
+    @RpcService
+    static class Opened implements Safe {
+        @Override
+        public String open(boolean isAnonymous) throws Empty {
+            if (isAnonymous) {
+                // An anonymous class has a reference to this service, which cannot be sent.
+                throw new Empty() {
+                    private static final long serialVersionUID = 1L;
+
+                    @Override
+                    public String getMessage() {
+                        return "empty " + Opened.this.hashCode();
+                    }
+                };
+            }
+            throw new Empty();
+        }
+    }
+
+    static class Owner {
+        @RpcReference
+        Safe safe;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "local"})
+    void exceptionThatCannotBeSentAsItIsIsNamedWithTheReason(String protocol, CapturedOutput output) {
+        provider(Opened.class, Owner.class)
+                .withPropertyValues("rpc.client.url=local")
+                .run(there -> {
+                    if (protocol.equals("local")) {
+                        assertUntyped(there);
+                    } else {
+                        consumerOf(there, Owner.class)
+                                .withPropertyValues(
+                                        "rpc.client.url=" + protocol + "://" + Applications.addressOf(there))
+                                .run(UndeclaredExceptionsTest::assertUntyped);
+                    }
+                });
+
+        assertThat(output)
+                .containsOnlyOnce("Callers do not get " + Opened.class.getName() + "$1 but another class, because the"
+                        + " exception cannot be sent: ")
+                .contains("do not throw anonymous or inner classes");
+    }
+
+    private static void assertUntyped(ApplicationContext application) {
+        Safe safe = application.getBean(Owner.class).safe;
+
+        assertThatExceptionOfType(Empty.class).isThrownBy(() -> safe.open(false));
+        assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> safe.open(true));
     }
 
     private static String failureOf(String texts) {

@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import ch.qos.logback.classic.Level;
@@ -18,6 +19,7 @@ import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.service.annotation.PostExchange;
+import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /** Tests that startup names the annotations of Spring MVC that RPC does not use. */
@@ -48,6 +50,18 @@ class WebMappingsTest {
     }
 
     @Test
+    void annotationsOfTheInterfaceOfAReferenceAreNamed(CapturedOutput output) {
+        application(Caller.class)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output)
+                .containsOnlyOnce(TEXT + Mapped.class.getName() + ": the path of a call is /" + Mapped.class.getName()
+                        + "/<method>")
+                .doesNotContain(GreetingService.class.getName() + "/<method>");
+    }
+
+    @Test
     void annotationOfAClassIsNamed(CapturedOutput output) {
         provider(MappedClass.class).run(there -> assertThat(there).hasNotFailed());
 
@@ -72,6 +86,17 @@ class WebMappingsTest {
     interface Exchange {
         @PostExchange("/greetings")
         String greet(String name);
+    }
+
+    static class Caller {
+        @RpcReference
+        Mapped mapped;
+
+        @RpcReference(group = "other")
+        Mapped other;
+
+        @RpcReference
+        GreetingService plain;
     }
 
     @RpcService

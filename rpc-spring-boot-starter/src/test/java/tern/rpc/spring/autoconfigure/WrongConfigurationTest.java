@@ -35,7 +35,7 @@ import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
 
 /**
  * Tests that every invalid property value prevents startup, and that the message contains the property, the value and
- * the valid values (figure R24 of docs/figures/promises.md).
+ * the valid values (promise R24 in docs/figures/promises.md).
  */
 class WrongConfigurationTest {
 

@@ -9,7 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Measures figure R23 of docs/figures/promises.md: the resources that stopped applications leave behind in a process.
+ * Verifies promise R23 in docs/figures/promises.md, on the resources that stopped applications leave behind in a
+ * process.
  */
 @Tag("figures")
 @Timeout(1_200)

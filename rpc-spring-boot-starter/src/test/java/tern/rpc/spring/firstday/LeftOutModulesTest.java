@@ -39,7 +39,7 @@ class LeftOutModulesTest {
         assertNoWarning(output);
     }
 
-    /** on a busy machine, the first calls may be slow enough to be logged */
+    /** on a busy machine, the first calls might be slow enough to be logged */
     private static void assertNoWarning(String output) {
         assertThat(output.lines())
                 .filteredOn(line -> !line.contains(" took "))

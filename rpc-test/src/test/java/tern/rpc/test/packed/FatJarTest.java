@@ -26,7 +26,7 @@ import org.springframework.boot.loader.tools.Repackager;
 @Timeout(240)
 class FatJarTest {
 
-    /** Matches the names of jars that only tests need. */
+    /** Matches the names of jars needed only by tests. */
     private static final Pattern OF_TESTS = Pattern.compile(
             "(?i).*(junit|surefire|mockito|byte-buddy|assertj|testcontainers|docker|loader-tools|jna).*");
 

@@ -26,13 +26,13 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     /**
      * The maximum number of frames in 30 seconds that answer no call. A late answer to a call that has ended without an
-     * answer is not counted: after a pause, a server may send many of them at once (docs/limits.md).
+     * answer is not counted: after a pause, a server might send many of them at once (docs/limits.md).
      */
     static final int MAX_SURPLUS = 4_096;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** The text of the event with which a server asks for no further calls (docs/wire-protocol.md 1.6). */
+    /** The text of the event by which a server asks the client to send no further calls (docs/wire-protocol.md 1.6). */
     private static final byte READ_ONLY = 'R';
 
     /** The maximum size of an event that is searched for {@link #READ_ONLY}. Dubbo's events have at most 15 bytes. */
@@ -154,10 +154,10 @@ final class DubboClientHandler extends DubboFrameDecoder {
     }
 
     /**
-     * Returns whether the server asks for no further calls. The event "W", with which a server accepts calls again, is
-     * ignored, because a replacement for the connection is already open. Dubbo's providers write events in their own
-     * preferred serialization, for example fastjson2. A one-way event in another serialization than hessian2 is
-     * therefore recognized by its only letter.
+     * Returns whether the server asks for no further calls. The event "W", by which a server announces that it accepts
+     * calls again, is ignored, because a replacement for the connection is already open. Dubbo's providers write events
+     * in their own preferred serialization, for example fastjson2. A one-way event in a serialization other than
+     * hessian2 is therefore recognized by its only letter.
      */
     private static boolean isReadOnly(int flags, ByteBuf body) {
         if (isText(body)) {
@@ -169,7 +169,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
                 && body.indexOf(body.readerIndex(), body.writerIndex(), READ_ONLY) >= 0;
     }
 
-    /** Returns whether the event is a text of one character in hessian2, which a heartbeat is not. */
+    /** Returns whether the event is a hessian2 string of one character. A heartbeat never is. */
     private static boolean isText(ByteBuf body) {
         return body.readableBytes() == 2 && body.getByte(body.readerIndex()) == 1;
     }

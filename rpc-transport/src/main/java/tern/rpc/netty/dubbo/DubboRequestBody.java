@@ -43,7 +43,10 @@ final class DubboRequestBody {
     static final String REMOTE_APPLICATION = "remote.application";
     static final String GENERIC = "generic";
 
-    /** The beginning of the attachment with which a Dubbo consumer sends a callback object (docs/wire-protocol.md 1.9). */
+    /**
+     * The beginning of the name of the attachment by which a Dubbo consumer sends a callback object
+     * (docs/wire-protocol.md 1.9).
+     */
     private static final String CALLBACK = "sys_callback_arg-";
 
     /** Names of attachments that the protocol itself uses. Application metadata with these names is not sent. */
@@ -171,7 +174,7 @@ final class DubboRequestBody {
     }
 
     /**
-     * Returns the failure for arguments that do not match the method. As in every other protocol, its status code
+     * Returns the failure for arguments that do not match the method. As in every other protocol, the status code
      * indicates a caller error.
      */
     private static RpcException noSuchMethod(ServiceDescriptor service, String name, String descriptor) {
@@ -230,7 +233,9 @@ final class DubboRequestBody {
         }
     }
 
-    /** Refuses a call with a callback object. Its argument is null, so the method would run without the callback. */
+    /**
+     * Refuses a call with a callback object. The method would get null for this argument and run without the callback.
+     */
     private static void checkNoCallback(String attachment, Object value) {
         if (attachment.startsWith(CALLBACK)) {
             throw RpcException.refusal(

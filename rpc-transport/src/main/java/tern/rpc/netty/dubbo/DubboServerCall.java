@@ -29,6 +29,7 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.ServiceLookup;
+import tern.rpc.transport.UntypedExceptions;
 
 /** A request on a dubbo connection, and its answer. Thread-safe. */
 final class DubboServerCall extends NettyServerCall {
@@ -41,7 +42,7 @@ final class DubboServerCall extends NettyServerCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerCall.class);
 
-    /** Limits the stack traces of answers that cannot be written, because callers may cause any number of them. */
+    /** Limits the stack traces of answers that cannot be written, because callers can cause any number of them. */
     private static final SeldomWarning UNWRITTEN = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
 
     /** Maximum number of characters in an error answer (docs/limits.md). */
@@ -254,7 +255,7 @@ final class DubboServerCall extends NettyServerCall {
         try {
             enqueue(DubboStatus.OK, writer -> writeException(writer, failure, metadata));
         } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.debug("An exception cannot be sent as it is", shown));
+            UntypedExceptions.warn(failure, e);
             Throwable plain = new RuntimeException(Thrown.text(failure));
             plain.setStackTrace(Thrown.trace(failure));
             send(writer -> writeException(writer, plain, metadata));
@@ -310,7 +311,7 @@ final class DubboServerCall extends NettyServerCall {
         }
         protocol.coders().giveBack(coder);
         if (frame.bytes() > LARGE_BYTES && isRefused()) {
-            return; // other answers may have used up the memory while this answer waited to be encoded
+            return; // other answers might have used up the memory while this answer waited to be encoded
         }
         connection().queue().add(frame);
     }

@@ -41,10 +41,10 @@ final class DubboStatus {
     private DubboStatus() {}
 
     /**
-     * Returns the status for a failure. THREADPOOL_EXHAUSTED, SERVICE_NOT_FOUND and BAD_REQUEST mean that the method
-     * did not run, so they are used only if it did not run. If the method ran, the status is SERVICE_ERROR, which means
-     * that it ran. INTERNAL and UNAVAILABLE have no exact equivalent; they are sent as a status that Dubbo's callers
-     * treat in the same way.
+     * Returns the status for a failure. THREADPOOL_EXHAUSTED, SERVICE_NOT_FOUND and BAD_REQUEST tell the caller that
+     * the method did not run, so they are used only in this case. If the method ran, the status is SERVICE_ERROR, which
+     * tells the caller so. INTERNAL and UNAVAILABLE have no exact equivalent; they are sent as a status that Dubbo's
+     * callers treat in the same way.
      */
     static int of(RpcException failure) {
         if (failure.wasExecuted() == Executed.YES) {

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.NanoClock;
 
 /**
- * Counts the heartbeats and other events of a client. One read may contain thousands of heartbeats, and the server must
+ * Counts the heartbeats and other events of a client. One read can contain thousands of heartbeats, and the server must
  * answer each heartbeat. Dubbo sends one heartbeat per minute. Confined to the event loop.
  */
 final class FramesWithoutCall {

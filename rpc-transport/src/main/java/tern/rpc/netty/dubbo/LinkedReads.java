@@ -34,8 +34,8 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
     }
 
     /**
-     * Returns whether the frame has few parts: at most one for each {@link #MIN_LINKED_BYTES} bytes, and {@link
-     * #SPARE_PARTS} more. If not, the parts are merged, which needs a buffer of up to twice their total size.
+     * Returns whether the frame has few parts: at most one for each {@link #MIN_LINKED_BYTES} bytes, plus {@link
+     * #SPARE_PARTS}. If not, the parts are merged, which needs a buffer of up to twice their total size.
      */
     private static boolean hasFewParts(CompositeByteBuf linked) {
         return (linked.numComponents() - SPARE_PARTS) * MIN_LINKED_BYTES <= linked.readableBytes();

@@ -116,7 +116,7 @@ public final class Http1Body {
             digits++;
         }
         boolean extended = digits < line.length();
-        if (digits == 0 || digits > SIZE_DIGITS || (extended && line.charAt(digits) != ';')) {
+        if (digits == 0 || digits > SIZE_DIGITS || (extended && !beginsExtension(line, digits))) {
             throw Http1Violation.badRequest("the size of a chunk is not 1 to " + SIZE_DIGITS + " hexadecimal digits");
         }
         if (!Http1Characters.isValue(line)) {
@@ -126,6 +126,15 @@ public final class Http1Body {
         left = size;
         state = size == 0 ? State.TRAILERS : State.CONTENT;
         return true;
+    }
+
+    /** Returns whether a semicolon follows, perhaps after spaces, which RFC 9112, 7.1.1 allows before an extension. */
+    private static boolean beginsExtension(AsciiString line, int start) {
+        int at = start;
+        while (at < line.length() && (line.charAt(at) == ' ' || line.charAt(at) == '\t')) {
+            at++;
+        }
+        return at < line.length() && line.charAt(at) == ';';
     }
 
     private void checkTrailer(AsciiString trailer) {

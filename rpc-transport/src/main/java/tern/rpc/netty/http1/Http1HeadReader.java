@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Parses the request lines and headers on a connection (RFC 9112), one request after another, more strictly than
  * required. Input that other parsers might interpret differently is rejected, because a proxy in front of the server
- * may use such a parser. Confined to the event loop.
+ * might use such a parser. Confined to the event loop.
  */
 public final class Http1HeadReader {
 

@@ -54,7 +54,7 @@ final class Http1Line {
         int start = in.readerIndex();
         int end = in.indexOf(start + seen, in.writerIndex(), LF);
         int length = end < 0 ? in.readableBytes() : end - start - 1;
-        // the CR of an incomplete line may already have arrived, and does not belong to the line
+        // the CR of an incomplete line might already have arrived, and does not belong to the line
         if (length > most + (end < 0 ? 1 : 0)) {
             throw new Http1Violation(tooLong, what + " is longer than " + most + " bytes");
         }

@@ -23,7 +23,9 @@ public final class Http1Violation extends RuntimeException {
         this.http = http;
     }
 
-    /** Creates a violation by bytes of another protocol, whose client would not understand an answer. */
+    /**
+     * Creates the violation for bytes of another protocol. A client of that protocol would not understand an answer.
+     */
     static Http1Violation notHttp(String message) {
         return new Http1Violation(HttpResponseStatus.BAD_REQUEST, false, message);
     }
@@ -32,7 +34,7 @@ public final class Http1Violation extends RuntimeException {
         return new Http1Violation(HttpResponseStatus.BAD_REQUEST, message);
     }
 
-    /** Returns whether the client may understand an answer of HTTP/1.1. */
+    /** Returns whether the client might understand an HTTP/1.1 answer. */
     public boolean isHttp() {
         return http;
     }

@@ -88,7 +88,7 @@ final class AnswerOutput {
                 && windows.windowSize(encoder.connection().connectionStream()) > 0;
     }
 
-    // ---- the messages of streams
+    // ---- stream messages
 
     /** Adds an exchange. The next flush writes its messages. */
     void gathering(Http2Exchange exchange) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * A base64 body whose frames were encoded separately. Decodes groups of four characters. Each group may end in padding.
+ * A base64 body whose frames were encoded separately. Decodes groups of four characters. Each group can end in padding.
  * Confined to the event loop.
  */
 final class Base64Body implements BodyReader {

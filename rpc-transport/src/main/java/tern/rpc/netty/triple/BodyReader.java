@@ -11,7 +11,7 @@ interface BodyReader {
     int SMALL_BYTES = 4 << 10;
 
     /**
-     * Returns a copy of the readable bytes, to which any number of bytes can be appended. {@link ByteBuf#copy()} may
+     * Returns a copy of the readable bytes, to which any number of bytes can be appended. {@link ByteBuf#copy()} can
      * return a buffer with a maximum capacity of only 128 KiB, depending on the allocator.
      *
      * @param bytes the bytes to copy; the caller keeps ownership, and the indices do not change
@@ -22,7 +22,7 @@ interface BodyReader {
     }
 
     /**
-     * Returns the memory that the bytes of an incomplete message occupy. The buffer grows in steps, so it may be twice
+     * Returns the memory that the bytes of an incomplete message occupy. The buffer grows in steps, so it can be twice
      * as large as the bytes. For a small buffer with a small request, returns the number of bytes, because small
      * requests are counted differently (docs/limits.md#memory-for-requests).
      */
@@ -93,7 +93,8 @@ interface BodyReader {
     int held();
 
     /**
-     * Replaces buffers that are larger than their content, because the rest of the body may take a long time to arrive.
+     * Replaces buffers that are larger than their content, because the rest of the body might take a long time to
+     * arrive.
      */
     default void compact() {}
 

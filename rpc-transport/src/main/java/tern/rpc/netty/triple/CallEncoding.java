@@ -86,7 +86,7 @@ interface CallEncoding {
         return null;
     }
 
-    /** Returns the failure to send to the caller, which may contain less detail than the given failure. */
+    /** Returns the failure to send to the caller, which can contain less detail than the given failure. */
     default Throwable forCaller(Throwable failure) {
         return failure;
     }

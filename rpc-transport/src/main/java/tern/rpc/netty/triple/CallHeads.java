@@ -28,7 +28,7 @@ final class CallHeads {
                 : BuiltInMethods.isGenericName(route.methodName());
         String name = !route.leadsSomewhere()
                 ? route.methodName()
-                // the path may contain the method name with a first letter in another case, so the declared name is
+                // the path can contain the method name with a first letter in another case, so the declared name is
                 // used
                 : called.name();
         if (generic) {

@@ -49,7 +49,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     private byte @Nullable [] request;
     private @Nullable Channel channel; // the channel on which the request is written
 
-    // completes when the request is sent; null if the request is written in one step
+    // completed when the request has been sent; null if the request is written in one step
     private @Nullable ChannelPromise promise;
     private @Nullable Http2Stream stream;
     private @Nullable Http2Headers head;
@@ -235,7 +235,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         }
         head = headers;
         if (isGrpc(headers.get(GrpcHeaders.CONTENT_TYPE))) {
-            // A server may name another coding and still send uncompressed messages, or only an error.
+            // A server can name another coding and still send uncompressed messages, or only an error.
             mayBeCompressed = ContentCoding.mayBeGzip(headers.get(GrpcHeaders.ENCODING));
             int maxBytes = connection.settings().maxResponseBytes();
             deframer = new MessageDeframer(Framing.GRPC, maxBytes, MessageKind.RESPONSE, this);

@@ -53,7 +53,7 @@ final class ConnectAnswers {
             super(status, Executed.NO, new Metadata());
         }
 
-        /** Omits the stack trace, because refusals are expected and may occur thousands of times a second. */
+        /** Omits the stack trace, because refusals are expected and can occur thousands of times a second. */
         @Override
         public synchronized Throwable fillInStackTrace() {
             return this;

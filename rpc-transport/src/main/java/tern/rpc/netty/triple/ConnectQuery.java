@@ -35,7 +35,7 @@ record ConnectQuery(
     static @Nullable ConnectQuery of(CharSequence path) {
         Map<String, List<String>> query;
         try {
-            // Percent escapes are decoded to bytes, because a message that is not in base64 may contain any byte.
+            // Percent escapes are decoded to bytes, because a message that is not in base64 can contain any byte.
             query = new QueryStringDecoder(path.toString(), StandardCharsets.ISO_8859_1, true, MAX_PARAMETERS)
                     .parameters();
         } catch (IllegalArgumentException e) {

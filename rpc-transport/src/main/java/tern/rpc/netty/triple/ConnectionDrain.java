@@ -25,7 +25,9 @@ final class ConnectionDrain {
     private final Runnable close;
     private boolean announced;
 
-    /** @param close closes the connection after all bytes have been written; may be called repeatedly */
+    /**
+     * @param close closes the connection after all bytes have been written; can be called repeatedly
+     */
     ConnectionDrain(Http2ConnectionHandler handler, TypedFrameReader frames, Runnable close) {
         this.handler = handler;
         this.frames = frames;
@@ -75,8 +77,9 @@ final class ConnectionDrain {
     }
 
     /**
-     * The last answer may still be in the send buffer of the operating system. If the whole socket were closed now, the
-     * client's next frame, such as a WINDOW_UPDATE, would reset the connection, and the client would lose the answer.
+     * The last answer might still be in the send buffer of the operating system. If the whole socket were closed now,
+     * the client's next frame, such as a WINDOW_UPDATE, would reset the connection, and the client would lose the
+     * answer.
      */
     private void closeIfUnused() {
         if (handler.connection().numActiveStreams() == 0) {

@@ -18,7 +18,7 @@ import tern.rpc.NanoClock;
  */
 final class EarlyAnswers {
 
-    /** The time within which the client must end a request that was answered before it was complete. */
+    /** The time limit for a client to end a request that was answered before it was complete. */
     private static final long LATE_END_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Http2Connection http2;

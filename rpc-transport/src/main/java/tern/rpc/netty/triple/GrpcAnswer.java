@@ -16,7 +16,7 @@ import tern.rpc.serialization.SerializationException;
  * The headers and trailers of an answer (docs/wire-protocol.md 3.6).
  *
  * @param head the first header block
- * @param end the last header block, which may be the first header block; null if the answer ended without trailers
+ * @param end the last header block, which can be the first header block; null if the answer ended without trailers
  */
 record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
 

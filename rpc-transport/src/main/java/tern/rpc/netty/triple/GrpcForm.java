@@ -3,26 +3,22 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.Payload;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
-import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.transport.ServiceLookup;
+import tern.rpc.transport.UntypedExceptions;
 
 /**
  * gRPC over HTTP/2, including Triple: messages with a prefix, and trailers (docs/wire-protocol.md 3). The form creates
  * the calls, and encodes their messages and answers. Stateless.
  */
 final class GrpcForm implements HttpForm, CallEncoding {
-
-    private static final Logger LOG = LoggerFactory.getLogger(GrpcForm.class);
 
     private final TripleCodecs codecs;
     private final boolean json;
@@ -213,7 +209,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
             Http2Headers head = head(false).set(GrpcHeaders.EXCEPTION, GrpcHeaders.BUSINESS);
             return new HttpWrite(exchange, head, message, GrpcHeaders.trailers(null, metadata), true);
         } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.debug("An exception cannot be sent as it is", shown));
+            UntypedExceptions.warn(failure, e);
             return null;
         }
     }

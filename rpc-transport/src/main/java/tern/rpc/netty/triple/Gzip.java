@@ -94,7 +94,7 @@ final class Gzip {
         int position = offset;
         int before = out.position();
         int free = unpacked == null ? FREE_ANSWER_BYTES : FREE_REQUEST_BYTES;
-        // the compressed size without gzip headers and trailers, because a sender may fill these with any bytes
+        // the compressed size without gzip headers and trailers, because a sender can fill these with any bytes
         int deflated = length;
         Inflating inflating = inflaters.take();
         try {

@@ -25,7 +25,7 @@ final class HeadFields {
         return (end < 0 ? text : text.subSequence(0, end)).trim().toLowerCase();
     }
 
-    /** Returns whether the client may wait for the interim answer 100 (Continue) before it sends the body. */
+    /** Returns whether the client might wait for the interim answer 100 (Continue) before it sends the body. */
     static boolean expectsContinue(Http2Headers head) {
         CharSequence expectation = head.get(EXPECT);
         return expectation != null && CONTINUE.contentEqualsIgnoreCase(expectation);

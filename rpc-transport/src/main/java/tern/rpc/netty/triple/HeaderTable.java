@@ -198,7 +198,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int size = name.length() + value.length() + ENTRY_BYTES;
         if (entries == MAX_ENTRIES || bytes + size > capacity) {
             if (blocks > BLOCKS_OF_A_TABLE) {
-                empty(); // the next block clears the peer's table; the current block may still refer to the old entries
+                empty(); // the next block clears the peer's table; the current one might refer to old entries
             }
             return false;
         }

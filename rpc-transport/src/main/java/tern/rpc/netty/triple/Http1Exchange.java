@@ -67,7 +67,7 @@ final class Http1Exchange extends HttpExchange {
     }
 
     /**
-     * Returns the maximum number of bytes by which {@link #takenBytes} may grow in one step. A full socket accepts
+     * Returns the maximum number of bytes by which {@link #takenBytes} can grow in one step. A full socket accepts
      * further bytes only when a large part of its buffer is free, so the steps are large.
      */
     @Override

@@ -125,7 +125,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             ByteBuf few = BodyReader.copy(unread);
             unread.release();
             unread = few;
-        } else if (unread.refCnt() == 1) { // otherwise a part of the body is in the same memory
+        } else if (unread.refCnt() == 1) { // otherwise a part of the body uses this memory
             unread.discardSomeReadBytes(); // if a client always sends ahead, the unread bytes never become empty
         }
         count();
@@ -261,8 +261,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     /**
      * Returns whether the connection must be closed after the answer. A draining server closes a connection only if the
-     * headers of the answer can still announce it. Without this announcement, the client may already have sent its next
-     * request, which would get no answer.
+     * headers of the answer can still announce it. Without this announcement, the client might already have sent its
+     * next request, which would get no answer.
      *
      * @param headSent whether the headers of the answer have been sent, without this announcement
      * @param end whether the answer is complete

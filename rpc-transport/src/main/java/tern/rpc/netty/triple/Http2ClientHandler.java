@@ -33,9 +33,9 @@ import tern.rpc.netty.ServerFaults;
 final class Http2ClientHandler extends Http2ConnectionHandler {
 
     /**
-     * The number of late frames that the client accepts per ended stream, because frames of the answer may have been in
-     * flight. Within 30 seconds, the client accepts this number for each stream that has ended, and another {@link
-     * Http2Limits#MAX_FRAMES_IN_VAIN} frames in total.
+     * The number of late frames that the client accepts per ended stream, because frames of the answer can still be in
+     * flight when the stream ends. Within 30 seconds, the client accepts this number for each stream that has ended,
+     * plus {@link Http2Limits#MAX_FRAMES_IN_VAIN} frames in total.
      */
     private static final int FRAMES_AFTER_END = 64;
 
@@ -46,8 +46,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final int SMALL_INCREMENT = 1 << 10;
 
     /**
-     * If a server cancels a call, it may have done so at the deadline. The client therefore reports an exceeded
-     * deadline if less than this time remains, because the server's clock may be ahead.
+     * A server might cancel a call because its deadline has passed, and the server's clock might be ahead. If less than
+     * this time remains when the server cancels a call, the client therefore reports an exceeded deadline.
      */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -90,7 +90,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         decoder.frameListener(new Frames());
     }
 
-    /** Returns the handler of a channel that has been opened. The channel may already be closed again. */
+    /** Returns the handler of a channel that has been opened. The channel might already be closed again. */
     static Http2ClientHandler of(Channel channel) {
         return Objects.requireNonNull(channel.attr(OF_CHANNEL).get());
     }
@@ -277,7 +277,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     @Override
     protected void onConnectionError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
-        // The exception of a socket that the server has closed may have no message.
+        // The exception of a socket that the server has closed might have no message.
         String what = PeerText.text(cause.getMessage() == null ? cause.toString() : cause.getMessage());
         if (failed.channel().isActive()) { // failed writes on a closed connection are not logged
             ServerFaults.closing(connection.endpoint(), what, null);
@@ -381,13 +381,13 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                             ? StatusCode.DEADLINE_EXCEEDED
                             : reset.code(),
                     "the server reset its stream, HTTP/2 error " + error,
-                    // a server that has begun to answer has run the call, even if it says that it refused the stream
+                    // a server that has begun to answer has run the call, even if it claims to have refused the stream
                     stream.isHeadersReceived() ? Executed.MAYBE : reset.executed());
         }
 
         /**
          * Returns whether the deadline of the call has passed or will pass within the tolerated clock difference.
-         * Servers also end calls at the deadline, and their clocks may be slightly ahead.
+         * Servers also end calls at the deadline, and their clocks might be slightly ahead.
          */
         private boolean isAtDeadline(ClientCall call) {
             Deadline deadline = call.pending().call().deadline();

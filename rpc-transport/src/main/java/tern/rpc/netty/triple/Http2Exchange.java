@@ -138,7 +138,7 @@ final class Http2Exchange extends HttpExchange {
         return stream.isHeadersSent() || !stream.state().localSideOpen();
     }
 
-    /** Returns whether the client may have reset the stream because the deadline of the call passed. */
+    /** Returns whether the client might have reset the stream because the deadline of the call passed. */
     boolean resetMayBeTimeout() {
         Call open = call();
         return open != null && open.timeoutNanos() <= Http2Limits.SHORT_TIMEOUT_NANOS;

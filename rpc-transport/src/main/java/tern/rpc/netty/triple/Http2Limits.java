@@ -13,8 +13,8 @@ final class Http2Limits {
 
     /**
      * Up to this number of resets in a time window, the server does not check the share of reset streams. Above this
-     * number, at most half of the streams that ended in the window may have been reset. Resets that a timeout may have
-     * caused do not count.
+     * number, at most half of the streams that ended in the window are allowed to have been reset. Resets that a
+     * timeout might have caused do not count.
      */
     static final int MANY_RESETS = 200;
 
@@ -22,9 +22,9 @@ final class Http2Limits {
     static final int MAX_RESETS = 2_000;
 
     /**
-     * If the timeout of a call is at most this long, the timeout may have caused the reset of its stream. Such a reset
-     * does not count towards the share of resets. The client's timeout starts earlier than the server's, so a busy
-     * server may read the request and its reset together.
+     * If a call's timeout is at most this long, a reset of the stream might have been caused by the timeout, and does
+     * not count towards the share of resets. The client's timeout starts earlier than the server's, so a busy server
+     * might read the request and its reset together.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -39,15 +39,15 @@ final class Http2Limits {
 
     /**
      * The maximum number of bytes in DATA frames in a time window of 30 seconds on streams that this side has already
-     * reset. Each stream that has ended permits another {@link ReceiveWindows#STREAM_BYTES}, because the peer may have
-     * filled the flow-control window of the stream before it received the reset. The number of these frames has no
-     * separate limit, because a peer may send each small message of a stream in a separate frame. A frame counts at
+     * reset. Each stream that has ended permits another {@link ReceiveWindows#STREAM_BYTES}, because the peer might
+     * have filled the flow-control window of the stream before it received the reset. The number of these frames has no
+     * separate limit, because a peer can send each small message of a stream in a separate frame. A frame counts as at
      * least {@link #MIN_BYTES_IN_VAIN}.
      */
     static final long MAX_BYTES_IN_VAIN = ReceiveWindows.CONNECTION_BYTES;
 
     /**
-     * The number of bytes that a shorter DATA frame counts towards {@link #MAX_BYTES_IN_VAIN}, because each frame costs
+     * A shorter DATA frame counts as this number of bytes towards {@link #MAX_BYTES_IN_VAIN}, because each frame costs
      * time. A frame with a whole gRPC message has at least this number of bytes.
      */
     static final int MIN_BYTES_IN_VAIN = 5;
@@ -56,15 +56,15 @@ final class Http2Limits {
     static final int MAX_EMPTY_DATA = 2;
 
     /**
-     * The number of control frames that each sent DATA frame permits, even if it contains a single byte. In response to
-     * such a frame, a client may update the flow-control windows of the stream and the connection, and may measure the
+     * Each sent DATA frame permits this number of control frames, even if it contains a single byte. In response to
+     * such a frame, a client can update the flow-control windows of the stream and the connection, and measure the
      * bandwidth with a ping.
      */
     static final int CONTROL_FRAMES_PER_DATA = 4;
 
     /**
-     * The number of sent bytes that permit a further control frame. A client may update the flow-control windows of the
-     * stream and the connection after each KiB that it reads.
+     * Each time this number of bytes has been sent, one more control frame is permitted. A client can update the
+     * flow-control windows of the stream and the connection after each KiB that it reads.
      */
     static final int BYTES_PER_CONTROL_FRAME = 512;
 
@@ -79,14 +79,14 @@ final class Http2Limits {
 
     /**
      * Each time this number of answer bytes has been sent, the cost that {@link #MAX_VISITS} limits is reduced by 1. A
-     * peer may change its windows whenever it has received a few MiB, as {@link ReceiveWindows} does.
+     * peer can change its windows whenever it has received a few MiB, as {@link ReceiveWindows} does.
      */
     static final int BYTES_PER_COST = 64 << 10;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * The time by which a ping may arrive early. Clients send pings at regular intervals, but the transmission times
+     * The tolerance for pings that arrive early. Clients send pings at regular intervals, but the transmission times
      * differ.
      */
     private static final long JITTER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -109,7 +109,7 @@ final class Http2Limits {
     private int ended;
     private int endedBefore; // number of streams that ended in the previous time window
     private int resets;
-    private int resetsByTimeout; // number of resets that may have been caused by timeouts
+    private int resetsByTimeout; // number of resets that might have been caused by timeouts
     private int controlFrames;
     private long visits; // the cost of frames that make the codec process all streams, multiplied by BYTES_PER_COST
     private int framesInVain;
@@ -178,7 +178,7 @@ final class Http2Limits {
 
     /**
      * @param permitted the number of further permitted frames for each stream that has ended. Streams of the previous
-     *     time window count, too, because a new window may begin between the end of a stream and its last frames
+     *     time window count, too, because a new window can begin between the end of a stream and its last frames
      */
     void frameInVain(long now, int permitted) throws Http2Exception {
         window(now);

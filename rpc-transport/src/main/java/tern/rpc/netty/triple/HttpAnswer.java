@@ -29,7 +29,7 @@ final class HttpAnswer {
     private static final Logger LOG = LoggerFactory.getLogger(HttpAnswer.class);
 
     /**
-     * Limits the number of log lines about metadata that cannot be sent. A method may take this metadata from the
+     * Limits the number of log lines about metadata that cannot be sent. A method can take this metadata from the
      * request, so a caller could otherwise fill the log.
      */
     static final SeldomWarning UNSENT_METADATA = new SeldomWarning(LOG, NanoClock.SYSTEM);
@@ -109,7 +109,7 @@ final class HttpAnswer {
             return;
         }
         if (!exchange().isReady()) {
-            checkUnsent(0); // a stream whose message would be dropped must not spend time on encoding it
+            checkUnsent(0); // if the message would be dropped, no time is spent on encoding it
         }
         byte[] message = encode(value);
         checkUnsent(message.length);
@@ -197,7 +197,7 @@ final class HttpAnswer {
                 checkTaken();
                 message = encode(response.value());
                 if (message.length > LARGE_BYTES) {
-                    checkTaken(); // other answers may have used up the memory budget while this answer was encoded
+                    checkTaken(); // other answers might have used up the memory budget while this answer was encoded
                 }
             } catch (RpcException e) {
                 message = null;

@@ -31,7 +31,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final RequestBody body;
     private final HttpAnswer answer;
     private final Deadline deadline;
-    // an error in the request that only authorized callers get; null if there are no authorizers
+    // an error in the request that is reported only to authorized callers; null if there are no authorizers
     private final @Nullable DeferredMistake hidden;
     private volatile long completeNanos = beganNanos();
     private @Nullable BodyPace pace; // the rate at which the body arrives; null until the first check of the rate
@@ -408,7 +408,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         exchange.execute(() -> {
             answer.watch();
             body.start(newReceiver);
-            ready(); // the stream may have become ready before the receiver was set
+            ready(); // the stream might have become ready before the receiver was set
         });
     }
 

@@ -17,7 +17,7 @@ import tern.rpc.netty.WriteBatch;
 
 /**
  * One HTTP request and its answer, over any version of HTTP. Headers are always represented as in HTTP/2, with
- * lower-case names. The event loop passes the request to the {@link Call}. Any thread may queue parts of the answer.
+ * lower-case names. The event loop passes the request to the {@link Call}. Any thread can queue parts of the answer.
  */
 abstract class HttpExchange {
 
@@ -64,13 +64,13 @@ abstract class HttpExchange {
         void closed();
 
         /**
-         * Ends the call with the given failure because its request or answer cannot be transmitted. Notifies the
-         * executing code.
+         * Ends the call with the given failure because its request or answer cannot be transmitted. Notifies the code
+         * that executes the call.
          */
         void abort(RpcException failure);
 
         /**
-         * Called when the stream may send more messages. A receiver of this event that is set later must first check
+         * Called when the stream can send more messages. A receiver of this event that is set later must first check
          * whether the stream is already ready.
          */
         void ready();
@@ -185,7 +185,7 @@ abstract class HttpExchange {
     abstract void execute(Runnable task);
 
     /**
-     * Called when bytes of the body have been passed on or dropped. The peer may then send the same number of further
+     * Called when bytes of the body have been passed on or dropped. The peer can then send the same number of further
      * bytes. Must run on the event loop.
      */
     abstract void consumed(int bytes);
@@ -245,7 +245,7 @@ abstract class HttpExchange {
     }
 
     /**
-     * Returns the memory of the queued bytes and of the parts of the answer in the codec. The objects of the first part
+     * Returns the memory that the queued bytes and the answer parts in the codec occupy. The objects of the first part
      * are not counted, so that a small answer stays below {@link #STEP_BYTES} and does not change the counters that all
      * calls share.
      */
@@ -259,7 +259,7 @@ abstract class HttpExchange {
     }
 
     /**
-     * Returns the report size: the number of bytes by which {@link #takenBytes} may grow in one step. Any thread may
+     * Returns the report size: the number of bytes by which {@link #takenBytes} can grow in one step. Any thread may
      * call this method.
      */
     abstract long takenStepBytes();

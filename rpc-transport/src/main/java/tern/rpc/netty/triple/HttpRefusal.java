@@ -40,13 +40,13 @@ class HttpRefusal extends RpcException {
         return headerValue;
     }
 
-    /** Omits the stack trace, because refusals are expected and may occur thousands of times a second. */
+    /** Omits the stack trace, because refusals are expected and can occur thousands of times a second. */
     @Override
     public final synchronized Throwable fillInStackTrace() {
         return this;
     }
 
-    /** Returns the RPC status code that replaces the HTTP status for clients that do not read it. */
+    /** Returns the RPC status code for clients that do not read the HTTP status. */
     static StatusCode code(HttpResponseStatus status) {
         return switch (status.code()) {
             case 403 -> StatusCode.PERMISSION_DENIED;

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
-/** A part of an answer, or a complete answer. This object may contain headers, body bytes and trailers. */
+/** A part of an answer, or a complete answer. This object can contain headers, body bytes and trailers. */
 final class HttpWrite extends WriteCommand {
 
     /** The number of bytes counted for waiting headers or trailers. */

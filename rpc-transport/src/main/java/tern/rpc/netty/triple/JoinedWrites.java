@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Joins the small buffers of HTTP/2 frames, so that a flush passes one buffer to the socket instead of many. A unary
  * answer, for example, has three frames in five buffers. Large buffers are passed on unchanged. Code that encodes
- * complete frames may write them directly into the joined buffer. Confined to the event loop.
+ * complete frames can write them directly into the joined buffer. Confined to the event loop.
  */
 final class JoinedWrites extends ChannelDuplexHandler {
 
@@ -62,8 +62,8 @@ final class JoinedWrites extends ChannelDuplexHandler {
     /**
      * @param taken receives the number of bytes reported to {@link #counted} once the socket has accepted or dropped
      *     them
-     * @param spareChanged receives changes of the memory of the buffers that wait for the socket, in addition to the
-     *     bytes in them. A buffer may contain only a small answer
+     * @param spareChanged receives changes in the unused capacity of the buffers that wait for the socket, and in the
+     *     memory of their objects. This memory matters if buffers contain only small answers
      */
     JoinedWrites(IntConsumer taken, IntConsumer spareChanged) {
         this.taken = taken;
@@ -98,7 +98,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     /**
      * Adds to the number that {@code taken} receives when the socket has accepted or dropped the joined buffer.
      *
-     * @param bytes the number to add, which may differ from the number of bytes written to {@link #room}
+     * @param bytes the number to add, which can differ from the number of bytes written to {@link #room}
      */
     void counted(int bytes) {
         countedBytes += bytes;
@@ -146,7 +146,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     private void reportSpare() {
         int change = spareBytes - reportedSpareBytes;
-        // the field is set before the change is reported, because the report may close the connection
+        // the field is set before the change is reported, because the report can close the connection
         reportedSpareBytes = spareBytes;
         spareChanged.accept(change);
     }

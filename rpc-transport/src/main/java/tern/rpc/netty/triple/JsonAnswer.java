@@ -105,7 +105,7 @@ final class JsonAnswer implements Answer {
 
     private Status status(Invocation call, @Nullable JsonError error, byte[] bytes, int length, boolean notRun) {
         int http = answer.status();
-        if (error == null) { // the body is not a JSON error, so the answer may come from a proxy
+        if (error == null) { // the body is not a JSON error, so the answer might come from a proxy
             String body = new String(bytes, 0, Math.min(length, MAX_SHOWN_BODY), StandardCharsets.UTF_8);
             return new Status(
                     StatusTable.fromHttpStatus(http),

@@ -89,7 +89,10 @@ final class JsonEncoding implements CallEncoding {
         try {
             return new DecodedRequest(
                     called,
-                    codecs.readRequest(frame, exchange.maxRequestBytes(), exchange.connection(), this::arguments));
+                    codecs.readRequest(
+                            frame, exchange.maxRequestBytes(), exchange.connection(), (TripleCodecs.JsonReading<
+                                            @Nullable Object[]>)
+                                    this::arguments));
         } catch (RpcException e) {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
             // RESOURCE_EXHAUSTED with Executed.NO does not mean that the message is too large. The server has refused
@@ -147,7 +150,7 @@ final class JsonEncoding implements CallEncoding {
             throw new SerializationException(called + ": the query of the DELETE request has no arguments; "
                     + called.name() + " has " + String.join(", ", called.parameterNames())
                     + "; to call it without arguments, use POST with the body "
-                    // A single parameter may be a string or a list, which cannot be decoded from the JSON object {}.
+                    // A single parameter can be a string or a list, which cannot be decoded from the JSON object {}.
                     + (called.parameters().size() == 1 ? "null" : "{}"));
         }
     }
@@ -258,8 +261,9 @@ final class JsonEncoding implements CallEncoding {
     // ---- failure encoding
 
     /**
-     * Returns the failure to send to the caller. If callers have the class of an exception, they get its message. Other
-     * messages might reveal internals, so they are logged under an id. Callers then get only the class name and the id.
+     * Returns the failure to send to the caller. If callers have the class of an exception, they get the exception's
+     * message. Other messages might reveal internals, so they are logged under an id. Callers then get only the class
+     * name and the id.
      */
     @Override
     public Throwable forCaller(Throwable failure) {

@@ -52,7 +52,7 @@ enum JsonFormat {
             return suggested(method, suggestions);
         }
         List<String> accept = HeaderList.elements(request.valueIterator("accept"));
-        accept.removeIf(String::isEmpty); // a list may have empty elements, and an empty list excludes nothing
+        accept.removeIf(String::isEmpty); // a list can have empty elements, and an empty list excludes nothing
         if (accept.isEmpty()) {
             return suggested(method, suggestions);
         }

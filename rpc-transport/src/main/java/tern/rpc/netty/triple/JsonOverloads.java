@@ -8,7 +8,7 @@ import tern.rpc.MethodDescriptor;
 
 /**
  * The paths of methods with the same name in JSON calls. A path ends with {@code ~} and the first letters of the
- * parameter types, so two methods may have the same path.
+ * parameter types, so two methods can have the same path.
  */
 final class JsonOverloads {
 

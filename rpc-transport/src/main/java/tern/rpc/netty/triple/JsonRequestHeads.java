@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Endpoint;
  */
 final class JsonRequestHeads {
 
-    /** The maximum number of cached heads. Each concurrent caller may exceed the maximum by one. */
+    /** The maximum number of cached heads. Each concurrent caller can exceed the maximum by one. */
     static final int MAX_HEADS = 4_096;
 
     private final ConcurrentMap<Key, JsonRequestHead> heads = new ConcurrentHashMap<>();

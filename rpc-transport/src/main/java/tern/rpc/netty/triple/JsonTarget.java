@@ -22,7 +22,7 @@ record JsonTarget(
 
     private static final int MAX_PARAMETERS = 1_024;
 
-    /** The character that the decoder puts in the place of bytes that are not UTF-8. */
+    /** The character with which the decoder replaces bytes that are not UTF-8. */
     private static final char REPLACEMENT = '\uFFFD';
 
     private static final String ENCODED_REPLACEMENT = "%EF%BF%BD";
@@ -89,8 +89,8 @@ record JsonTarget(
     }
 
     /**
-     * Refuses percent-encoded bytes that are not UTF-8. The decoder replaces such bytes without an error, so that the
-     * method would get another text than the caller sent.
+     * Refuses percent-encoded bytes that are not UTF-8. The decoder replaces such bytes without an error, so the method
+     * would get a different text from the one that the caller sent.
      */
     private static void requireUtf8(String text, QueryStringDecoder decoder) {
         if (text.indexOf(REPLACEMENT) >= 0

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Creates Netty's header encoder for the first header block that needs it. The tables of Netty's encoder occupy 750
- * bytes, and the answers that {@link PlainAnswers} writes do not need it. The dynamic table never exceeds its default
- * size, even if the client allows more. Netty's encoder stores every field and searches few hash buckets. With a table
- * of 4 GiB, the server would store the headers of all answers to the client, and each answer would take longer than the
- * previous answer. Confined to the event loop.
+ * bytes, and the answers that {@link PlainAnswers} writes need no encoder. The dynamic table never exceeds its default
+ * size, even if the client allows more. Netty's encoder stores every field, and has only a few hash buckets. If a
+ * client could set a table size of 4 GiB, the server would store the headers of all answers to this client, and each
+ * answer would take longer than the previous one. Confined to the event loop.
  */
 final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {
 

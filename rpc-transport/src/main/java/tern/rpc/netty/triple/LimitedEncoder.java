@@ -70,7 +70,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
             return promise;
         }
         if (unsent == MAX_UNSENT) {
-            context.flush(); // the flush may pass some of the waiting frames to the socket
+            context.flush(); // the flush might pass some of the waiting frames to the socket
         }
         if (unsent == MAX_UNSENT) {
             tooManyUnsent = true;

@@ -12,7 +12,7 @@ import tern.rpc.serialization.MessageKind;
  * Splits the bytes of DATA frames into messages: one byte of flags, four bytes of length, and the payload
  * (docs/wire-protocol.md 3.4). Delivers at most the requested number of messages, and reports how many further bytes
  * the peer may send (HTTP/2 flow control). The allocated memory grows with the received bytes, not with the announced
- * length. Only one thread uses an instance. The receiver may call this object while it receives a message.
+ * length. Only one thread uses an instance. The receiver can call this object while it receives a message.
  */
 final class MessageDeframer {
 
@@ -209,7 +209,7 @@ final class MessageDeframer {
     }
 
     /**
-     * Returns the number of bytes by which the peer's flow-control window may be enlarged. The result is the number of
+     * Returns the number of bytes by which the peer's flow-control window can be enlarged. The result is the number of
      * bytes of requested messages, including incomplete ones, that have arrived since the previous call of this method.
      */
     int takeCredit() {

@@ -24,8 +24,8 @@ final class OversizedHeaders {
 
     /**
      * Returns the part of the answer to send: the given part if its headers and trailers fit or if the answer is not
-     * gRPC. Trailers are replaced with trailers without metadata and details. Headers are replaced with a failure, which
-     * ends the answer.
+     * gRPC. Trailers are replaced with trailers without metadata and details. Headers are replaced with a failure,
+     * which ends the answer.
      *
      * @param most the maximum size that the client accepts
      */

@@ -76,7 +76,10 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
     /** Divides the window of the connection among its streams, like Netty's UniformStreamByteDistributor. */
     private static final class Turns extends Http2ConnectionAdapter implements StreamByteDistributor {
 
-        /** The minimum part of a stream with enough data. The value is Netty's default. */
+        /**
+         * The minimum number of bytes that a stream with enough data may send in its turn. The value is Netty's
+         * default.
+         */
         private static final int MIN_PART_BYTES = 1_024;
 
         private final Http2Connection.PropertyKey key;

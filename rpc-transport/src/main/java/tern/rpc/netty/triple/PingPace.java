@@ -14,7 +14,7 @@ final class PingPace {
 
     /**
      * Restarts the count of pings, as the server does. Called when headers or data have arrived. An unacknowledged ping
-     * still counts, because the server may have received it after it sent the headers or data.
+     * still counts, because the server might have received it after it sent the headers or data.
      */
     void moved() {
         sent = unacknowledged;

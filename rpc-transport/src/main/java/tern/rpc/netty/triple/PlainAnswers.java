@@ -92,7 +92,10 @@ final class PlainAnswers {
         Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
     }
 
-    /** Called when the codec has written the headers of an answer, which are counted until {@link #taken} is called. */
+    /**
+     * Called when the codec has written the headers of an answer. The headers are counted until {@link #taken} is
+     * called.
+     */
     void codecWrites(int counted) {
         waiting += counted;
     }
@@ -115,7 +118,7 @@ final class PlainAnswers {
     /** Reports the change in the number of waiting bytes to the connection. The exchanges do not report these bytes. */
     private void report() {
         long change = waiting - reported;
-        reported = waiting; // the field is set before add() is called, because add() may close the connection
+        reported = waiting; // the field is set before add() is called, because add() can close the connection
         connection.unread().add(change);
     }
 }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
  * the small windows, the window of the connection is enlarged. Both changes are undone when the unread bytes have been
- * read. The number of unread bytes of a connection therefore stays limited. Up to {@link #CONNECTION_BYTES} may arrive
+ * read. The number of unread bytes of a connection therefore stays limited. Up to {@link #CONNECTION_BYTES} can arrive
  * before the acknowledgement. Afterwards, each further stream adds at most its small window, up to {@link
  * #MAX_CONNECTION_BYTES} in total.
  *
@@ -49,13 +49,11 @@ final class ReceiveWindows {
     /** The number of unread bytes below which the flow-control windows of streams return to their initial size. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
-    /**
-     * The fraction of a flow-control window that may remain before the peer gets a WINDOW_UPDATE frame.
-     */
+    /** The peer gets a WINDOW_UPDATE frame when at most this fraction of the flow-control window remains. */
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * The fraction of an enlarged window that may remain before the peer gets a WINDOW_UPDATE frame: the frame is sent
+     * The fraction that applies instead of {@link #UPDATE_RATIO} to an enlarged window: the WINDOW_UPDATE frame is sent
      * when a sixteenth of the window has been consumed. Unread bytes occupy most of an enlarged window, so with a
      * fraction of one half, the frame would never be sent and all streams would stop.
      */
@@ -155,7 +153,7 @@ final class ReceiveWindows {
     }
 
     /**
-     * Sends a WINDOW_UPDATE frame for a stream if it is due. The frame may have become due because the window is now
+     * Sends a WINDOW_UPDATE frame for a stream if it is due. The frame might have become due because the window is now
      * smaller than the number of bytes consumed since the last update.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * idle connection's codec.
  *
  * <p>The fields of a block depend on its bytes, on the decoder's settings and on the dynamic table (RFC 7541, 2.3.2).
- * Therefore the cache is cleared when the settings change, and by each block that may change the table. A block with a
- * literal that must never be indexed (6.2.3), or with a content length, is not cached.
+ * Therefore the cache is cleared when the settings change, and by each block that might change the table. A block with
+ * a literal that must never be indexed (6.2.3), or with a content length, is not cached.
  *
  * <p>Holds at most {@value #MAX_PLACES} blocks of at most {@value #MAX_BYTES} bytes and {@value #MAX_FIELDS} fields
  * each. Confined to the event loop.
@@ -91,7 +91,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         }
         BlockKind kind = BlockKind.of(in);
         if (kind == BlockKind.CHANGES_THE_TABLE) {
-            // the cache is cleared before decoding, because decoding may fail after it has changed the dynamic table
+            // the cache is cleared before decoding, because decoding can fail after it has changed the dynamic table
             known = null;
         }
         Http2Headers headers = decoder().decodeHeaders(streamId, in);

@@ -41,7 +41,7 @@ final class RequestBody {
     private enum Phase {
         /** The request is being read, and the call has not been passed to the server yet. */
         ARRIVING,
-        /** The call has been passed to the server, which may request further messages of the body. */
+        /** The call has been passed to the server, which can request further messages of the body. */
         SERVED,
         /** The call was answered before it was passed to the server. The rest of the body is dropped. */
         REFUSED,
@@ -50,7 +50,7 @@ final class RequestBody {
     }
 
     private enum End {
-        /** More bytes of the body may arrive. */
+        /** More bytes of the body can arrive. */
         OPEN,
         /** All bytes of the body have arrived. */
         ARRIVED,
@@ -67,7 +67,7 @@ final class RequestBody {
     /** The minimum number of bytes that are counted for a waiting message of a stream. */
     private static final int MESSAGE_BYTES = 1 << 10;
 
-    /** The maximum body of a health probe if callers must identify themselves (docs/limits.md). */
+    /** The maximum body size of a health probe on a server whose callers must identify themselves (docs/limits.md). */
     private static final int MAX_PROBE_BYTES = 4 << 10;
 
     private static final VarHandle SINGLE;
@@ -199,7 +199,7 @@ final class RequestBody {
     void start(Receiver newReceiver) {
         receiver = newReceiver;
         if (isRead()) {
-            deliver(); // the body may have ended before the receiver was set
+            deliver(); // the body might have ended before the receiver was set
             account();
         }
     }
@@ -421,7 +421,7 @@ final class RequestBody {
     }
 
     /**
-     * An undecoded message of a stream. Each message counts as at least 1 KiB, because a stream may have many small
+     * An undecoded message of a stream. Each message counts as at least 1 KiB, because a stream can have many small
      * messages, and each of them needs several objects while it waits.
      */
     private final class StreamMessage implements Message {

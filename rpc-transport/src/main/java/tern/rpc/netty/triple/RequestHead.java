@@ -25,7 +25,7 @@ final class RequestHead {
     private final AsciiString path;
     private final AsciiString[] fixed;
 
-    /** The header fields of the latest request, which any thread may have sent. */
+    /** The header fields of the latest request, no matter which thread sent it. */
     private volatile @Nullable Timed lastTimed;
 
     /**

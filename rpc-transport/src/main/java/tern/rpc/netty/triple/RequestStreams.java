@@ -27,13 +27,13 @@ import tern.rpc.netty.Connection;
 
 /**
  * The calls of a client on one HTTP/2 connection, and the streams of these calls. Opens a stream for each request, up
- * to the number of concurrent streams that the server permits. Further requests wait in order, and are passed to another
- * connection if they have waited for a while. Confined to the event loop.
+ * to the number of concurrent streams that the server permits. Further requests wait in order, and are passed to
+ * another connection if they have waited for a while. Confined to the event loop.
  */
 final class RequestStreams {
 
     /**
-     * The connection is replaced when only this number of stream ids is left. Calls that are already queued use the
+     * The connection is replaced when only this number of stream ids remains. Calls that are already queued use the
      * remaining ids.
      */
     private static final int LAST_IDS = 4_096;
@@ -63,7 +63,7 @@ final class RequestStreams {
     private boolean active;
     private boolean settingsRead; // false until the server has announced its maximum number of concurrent streams
     private boolean leavesInOrder; // true if the server has announced without an error that it closes the connection
-    private boolean relieving; // true if a check whether calls still wait is scheduled
+    private boolean relieving; // true if a check for waiting calls is scheduled
 
     RequestStreams(
             Connection connection,
@@ -165,7 +165,7 @@ final class RequestStreams {
     }
 
     private void move(int free) {
-        List<ClientCall> moving = new ArrayList<>(); // a call may be attempted again on this connection at once
+        List<ClientCall> moving = new ArrayList<>(); // a call can be attempted again on this connection at once
         for (Iterator<ClientCall> next = waiting.iterator(); next.hasNext() && moving.size() < free; ) {
             ClientCall call = next.next();
             if (mayMove(call)) {

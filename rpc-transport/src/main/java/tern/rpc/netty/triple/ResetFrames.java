@@ -14,9 +14,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Drops and counts the frames that the peer sends on streams that this side has reset. Netty drops these frames too,
- * but writes a line to the log or creates an exception for each of them, and does not count them. Confined to the event
- * loop.
+ * Drops and counts the frames that arrive on streams after this side has reset them. Netty drops these frames too, but
+ * logs a line or creates an exception for each of them, and does not count them. Confined to the event loop.
  */
 final class ResetFrames {
 
@@ -27,8 +26,8 @@ final class ResetFrames {
     }
 
     /**
-     * The number of places for the ids of reset streams that are closed. A further id replaces an earlier one. Frames on
-     * a replaced id are passed on, so Netty drops them.
+     * The number of places for the ids of reset streams that are closed. A further id replaces an earlier one. Frames
+     * on a stream whose id was replaced are passed on to Netty, which drops them.
      */
     private static final int PLACES = 256;
 
@@ -37,7 +36,7 @@ final class ResetFrames {
     private final Counter counter;
     private @Nullable Http2FrameListener wrapped;
     private @Nullable Http2FrameListener wrapper;
-    // the ids of streams that this side has reset and that are closed; null before the first reset
+    // the ids of closed streams that this side has reset; null before the first reset
     private int @Nullable [] closed;
 
     /**
@@ -73,8 +72,8 @@ final class ResetFrames {
     }
 
     /**
-     * Returns a listener that drops DATA and HEADERS frames on streams that this side has reset. The listener passes
-     * all other frames to the given listener.
+     * Returns a listener that drops DATA and HEADERS frames on streams reset by this side, and passes all other frames
+     * to the given listener.
      */
     Http2FrameListener passingTo(Http2FrameListener listener) {
         Http2FrameListener known = wrapper;

@@ -86,7 +86,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         }
     }
 
-    /** Returns the end of the message about a path of Actuator; an empty string for another path. */
+    /** Returns the end of the error message for an Actuator path; an empty string for any other path. */
     private static String ofTheWebServer(String path) {
         return path.equals("/actuator") || path.startsWith("/actuator/")
                 ? "; Actuator is on the port of the web server (server.port or management.server.port)"
@@ -106,7 +106,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return from == to ? path : path.substring(from, to);
     }
 
-    /** The interface that stands in for the service in a route that leads to no exported service. */
+    /** The placeholder for the service interface in a route that leads to no exported service. */
     interface Nowhere {
         @Nullable
         String call(@Nullable String any);
@@ -206,7 +206,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     }
 
     /**
-     * Returns the name of the service; null for a built-in method. A service may be marked as critical, but its
+     * Returns the name of the service; null for a built-in method. A service can be marked as critical, but its
      * built-in methods are never critical.
      */
     @Nullable

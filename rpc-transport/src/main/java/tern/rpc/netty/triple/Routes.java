@@ -16,7 +16,7 @@ final class Routes<R> {
 
     private static final int MAX_PATH = 1_024;
 
-    /** The cached routes of one server. One {@link HttpForm} may serve several servers. */
+    /** The cached routes of one server. One {@link HttpForm} can serve several servers. */
     private record Known<R>(ServiceLookup services, ConcurrentMap<AsciiString, R> byPath) {}
 
     private final BiFunction<ServiceLookup, Http2Headers, R> finder;
@@ -55,8 +55,8 @@ final class Routes<R> {
     }
 
     /**
-     * Returns whether a path may be cached. A path with an escape, a query or a fragment is one of any number of
-     * spellings of a route, which could fill the cache.
+     * Returns whether a path may be cached. A path with an escape, a query or a fragment is not cached, because a route
+     * has any number of such spellings, which could fill the cache.
      */
     private static boolean isPlain(AsciiString path) {
         return path.length() <= MAX_PATH

@@ -38,7 +38,7 @@ final class StatusTable {
     /**
      * The status of a call whose stream was reset.
      *
-     * @param executed whether the method ran, as far as the reset shows
+     * @param executed whether the method ran, as far as the reset indicates
      */
     record Reset(StatusCode code, Executed executed) {}
 

@@ -92,16 +92,16 @@ final class StreamCall extends ClientCall {
     }
 
     private boolean mayBegin() {
-        // a sender that waits keeps waiting, because the call may already be passed to another connection
+        // a waiting sender keeps waiting, because the call might already have been passed to another connection
         if (opened || (!awaitsOpening && connection().calls().free() >= 0)) {
             return true;
         }
         awaitsOpening = true;
-        return opened; // the stream may have been opened before awaitsOpening was set
+        return opened; // the stream might have been opened before awaitsOpening was set
     }
 
     /**
-     * Returns whether the waiting call can use another connection, because its sender has sent no message, and sends
+     * Returns whether the waiting call can use another connection. It can if its sender has sent no message, and sends
      * none before the stream is opened.
      */
     boolean mayMove() {
@@ -161,7 +161,7 @@ final class StreamCall extends ClientCall {
     }
 
     /**
-     * Notifies the receiver that the stream may be ready for its next message, unless the call has ended. Returns
+     * Notifies the receiver that the stream might be ready for its next message, unless the call has ended. Returns
      * whether the call continues.
      */
     boolean ready() {

@@ -90,7 +90,7 @@ final class StreamErrors {
 
     /**
      * Creates the stream even if its headers are malformed. If the stream were not created, Netty would close the
-     * connection at the next frame of the request, which may already be in flight.
+     * connection at the next frame of the request, which might already be in flight.
      */
     private void create(int streamId) throws Http2Exception {
         try {

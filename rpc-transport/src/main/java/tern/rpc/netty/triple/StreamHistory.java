@@ -65,7 +65,7 @@ final class StreamHistory {
         setIfOpened(streamId, RESET);
     }
 
-    /** Records that the server has reset the stream. Frames from the client may still arrive on the stream. */
+    /** Records that the server has reset the stream. Frames from the client can still arrive on the stream. */
     void resetByUs(int streamId) {
         setIfOpened(streamId, RESET_BY_US);
     }
@@ -94,7 +94,7 @@ final class StreamHistory {
     }
 
     /**
-     * Returns whether the server has reset the stream. The client may then have sent frames before it received the
+     * Returns whether the server has reset the stream. The client might then have sent frames before it received the
      * reset.
      */
     boolean wasResetByUs(int streamId) {

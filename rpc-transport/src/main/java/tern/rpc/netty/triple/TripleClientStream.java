@@ -32,7 +32,7 @@ final class TripleClientStream implements ClientStream {
 
     /**
      * A stream without unsent bytes may queue a message beyond the limit of the write queue while all queued bytes
-     * occupy at most 1/{@value} of the heap. The queue may have had room when the stream checked it.
+     * occupy at most 1/{@value} of the heap. The queue might have had room when the stream checked it.
      */
     private static final int HEAP_PART = 8;
 
@@ -173,7 +173,7 @@ final class TripleClientStream implements ClientStream {
 
         @Override
         protected void dropped(Channel closed) {
-            // the answer may be complete before all of its messages have been requested
+            // the answer can be complete before all of its messages have been requested
             Http2ClientHandler.of(closed).ask(call, messages);
         }
     }

@@ -20,6 +20,7 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.CoderPool;
 import tern.rpc.serialization.JsonError;
+import tern.rpc.serialization.JsonEstimate;
 import tern.rpc.serialization.JsonFormat;
 import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.LargeMessages;
@@ -160,6 +161,19 @@ public final class TripleCodecs {
     /** Decodes the bytes of a message. */
     interface Reading<T> {
         T read(byte[] bytes, int length);
+
+        /** Returns the maximum memory of the message's objects, in bytes. */
+        default long objectBytes(byte[] bytes, int length) {
+            return LargeMessages.maxObjectBytes(length);
+        }
+    }
+
+    /** Decodes a JSON text, whose structure shows how much memory its objects need. */
+    interface JsonReading<T> extends Reading<T> {
+        @Override
+        default long objectBytes(byte[] bytes, int length) {
+            return JsonEstimate.maxBytes(bytes, length);
+        }
     }
 
     /**
@@ -174,7 +188,7 @@ public final class TripleCodecs {
     /**
      * Decodes a request on a server and counts its decompressed bytes. Only a few threads at a time may decompress more
      * than 256 KiB, or decompress and decode a message that becomes much larger ({@link LargeWork#uncheckedBytes}).
-     * This method may therefore block for several seconds. Must not run on an event loop.
+     * This method can therefore block for several seconds. Must not run on an event loop.
      */
     <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
         UnpackedRequest unpacked = frame.isCompressed()
@@ -218,7 +232,7 @@ public final class TripleCodecs {
         }
     }
 
-    /** Decodes the bytes of a message. The decoded value may be null. */
+    /** Decodes the bytes of a message. The decoded value can be null. */
     interface ValueReading {
         @Nullable
         Object read(byte[] bytes, int length);
@@ -248,7 +262,7 @@ public final class TripleCodecs {
             @Nullable ServerConnection connection,
             @Nullable UnpackedRequest unpacked,
             Reading<T> reading) {
-        // Connect forbids the decompression of an empty body. An empty message may be marked as compressed.
+        // Connect forbids the decompression of an empty body. An empty message can be marked as compressed.
         boolean compressed = markedCompressed && payload.isReadable();
         Coder coder = coders.take();
         boolean reuse = false;
@@ -280,7 +294,7 @@ public final class TripleCodecs {
                 length = inflated.position();
             }
             if (connection != null) {
-                permits = LargeMessages.startReading(length, connection.network());
+                permits = LargeMessages.startReading(length, reading.objectBytes(bytes, length), connection.network());
                 if (unpacked != null) {
                     unpacked.startDecoding(length);
                 }

@@ -142,7 +142,7 @@ final class TripleMetadata {
                 return;
             }
             metadata.add(name, decoded);
-            // a single header may contain thousands of values, so the limit is checked here
+            // a single header can contain thousands of values, so the limit is checked here
             check(metadata.size(), bytes);
         }
     }

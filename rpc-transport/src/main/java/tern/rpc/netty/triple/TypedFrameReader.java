@@ -62,8 +62,8 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
     }
 
     /**
-     * Returns the number of frames and header blocks that were complete so far. The number may overflow, so only a
-     * change of it has a meaning.
+     * Returns the number of frames and header blocks that were complete so far. The number can overflow, so only its
+     * changes are meaningful.
      */
     int completed() {
         return completed;

@@ -8,9 +8,9 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * Limits the memory of the process for unfinished answers: answers that have arrived only in part, and complete
- * messages whose status has not arrived. One server may use at most as much memory as is free, so it cannot make calls
- * to other servers fail. The only unfinished answer of the process is always read. Thread-safe. Concurrent calls may
- * slightly exceed the limits.
+ * messages whose status has not arrived. The answers of one server may occupy at most as much memory as is free, so a
+ * single server cannot make calls to other servers fail. The only unfinished answer of the process is always read.
+ * Thread-safe. Concurrent calls can slightly exceed the limits.
  */
 final class UnfinishedAnswers {
 

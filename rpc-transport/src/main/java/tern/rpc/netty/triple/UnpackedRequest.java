@@ -54,7 +54,7 @@ final class UnpackedRequest {
         }
     }
 
-    /** Called when the message has been decompressed. Another request may be decompressed before it is decoded. */
+    /** Called when the message has been decompressed. Another request can be decompressed before it is decoded. */
     void unpacked() {
         endTurn();
     }

@@ -11,7 +11,7 @@ final class UnreadAnswers {
     /** The number of unread bytes above which new calls are refused. */
     static final long MAX_BYTES = 64 << 20;
 
-    /** The number of bytes that may stay unread indefinitely, because the reader of a stream may be slow. */
+    /** The number of bytes that may stay unread indefinitely, because the reader of a stream might be slow. */
     static final long STALL_BYTES = 8 << 20;
 
     /**

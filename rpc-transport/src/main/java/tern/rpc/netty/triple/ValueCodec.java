@@ -3,6 +3,7 @@ package tern.rpc.netty.triple;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.serialization.JsonEstimate;
 import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
@@ -20,6 +21,7 @@ record ValueCodec(MethodDescriptor method, JsonMethod json, ServerTransportSetti
     public Object[] readRequest(byte[] bytes, int offset, int length) {
         OutputBuffer text = text(limits.maxRequestBytes(), MessageKind.REQUEST);
         ValueMessages.requestToJson(bytes, offset, length, method.parameters().size(), text);
+        JsonEstimate.check(text.array(), 0, text.position());
         return json.readArguments(text.array(), 0, text.position(), false);
     }
 

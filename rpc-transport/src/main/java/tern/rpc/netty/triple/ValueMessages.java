@@ -87,7 +87,8 @@ final class ValueMessages {
      * Converts a request to JSON: to the value of the only parameter, or to an array of all values.
      *
      * @throws PlainProtobufException if the bytes are not a valid Value or ListValue
-     * @throws tern.rpc.serialization.SerializationException if JSON does not support a value, or the nesting is too deep
+     * @throws tern.rpc.serialization.SerializationException if JSON does not support a value, or the nesting is too
+     *     deep
      */
     static void requestToJson(byte[] bytes, int offset, int length, int parameters, OutputBuffer json) {
         ValueToJson writing = new ValueToJson(bytes, json);

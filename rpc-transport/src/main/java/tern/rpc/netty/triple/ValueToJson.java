@@ -8,7 +8,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Converts the messages Value and ListValue of google/protobuf/struct.proto to JSON. Refuses a message with unknown
- * fields, and a Value with several fields or none, because only a message of another type has this content.
+ * fields, and a Value with several fields or none, because such content can only come from a message of another type.
  */
 final class ValueToJson {
 

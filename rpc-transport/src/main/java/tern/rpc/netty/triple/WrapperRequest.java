@@ -31,7 +31,10 @@ final class WrapperRequest {
 
     private static final int MAX_TYPE = 512;
 
-    /** Matches the names of primitive types, of classes in packages, and of arrays, as {@link Class#getName} returns them. */
+    /**
+     * Matches the names of primitive types, of classes in packages, and of arrays, as {@link Class#getName} returns
+     * them.
+     */
     private static final Pattern JAVA_TYPE = Pattern.compile(
             "boolean|byte|char|short|int|long|float|double|\\[+([BCDFIJSZ]|L[\\w$.]+;)|[\\w$]+(\\.[\\w$]+)+");
 
@@ -91,9 +94,9 @@ final class WrapperRequest {
     }
 
     /**
-     * Returns the exception for a request whose first string is not the name of hessian. In a wrapper message, this
-     * string is the name of another serialization. Messages of a client's own {@code .proto} file may begin with a
-     * string, too, but do not contain names of Java types.
+     * Returns the exception for a request whose first string is not the name of hessian. If the request is a wrapper
+     * message, this string is the name of another serialization. A message of a client's own {@code .proto} file can
+     * begin with a string, too, but does not contain names of Java types.
      */
     private RuntimeException unreadable() {
         List<String> types = types();

@@ -349,7 +349,7 @@ class ConnectionTest {
         RpcServer server = sides.serve(
                 limits -> limits.withIdleTimeout(Duration.ofMillis(500)).withFirstBytesTimeout(Duration.ofSeconds(20)),
                 settings -> {});
-        // the test runs twice: in the second round, the server may already have scheduled its check for idle
+        // the test runs twice: in the second round, the server might already have scheduled its check for idle
         // connections
         for (int i = 0; i < 2; i++) {
             try (RawSocket socket = RawSocket.connect(server.port());

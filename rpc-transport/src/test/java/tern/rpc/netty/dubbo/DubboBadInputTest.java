@@ -436,7 +436,7 @@ class DubboBadInputTest {
                     socket.read(id -> id == -7);
                 }
                 if (i % 100 == 99) {
-                    // the damaged header may announce a longer body, so the server would treat the following bytes as
+                    // the damaged header might announce a longer body, so the server would treat the following bytes as
                     // part of that body
                     socket.send(damagedHeader(random));
                     socket.close();
@@ -690,7 +690,7 @@ class DubboBadInputTest {
         }
     }
 
-    /** Dubbo's providers write the texts of errors in their preferred serialization, which may be fastjson2 (23). */
+    /** Dubbo's providers write the texts of errors in their preferred serialization, which can be fastjson2 (23). */
     @Test
     void errorInAnotherSerializationKeepsItsStatus() throws Exception {
         try (RawServer raw = RawServer.start()) {

@@ -201,7 +201,7 @@ class DubboFixturesTest {
     }
 
     /**
-     * Checks the answer of Tern's server to a captured request. Used when Tern's answer may differ from the captured
+     * Checks the answer of Tern's server to a captured request. Used when Tern's answer can differ from the captured
      * answer.
      */
     @FunctionalInterface

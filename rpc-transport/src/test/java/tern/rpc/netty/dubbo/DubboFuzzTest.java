@@ -28,8 +28,8 @@ import tern.rpc.transport.FuzzTarget;
 import tern.rpc.transport.GenericException;
 
 /**
- * Checks figure R1 of docs/figures/promises.md for the dubbo protocol. The inputs are frames and bodies that a server
- * or a client receives.
+ * Verifies promise R1 in docs/figures/promises.md for the dubbo protocol. The inputs are frames and bodies that a
+ * server or a client receives.
  */
 @Timeout(3_600)
 public class DubboFuzzTest {

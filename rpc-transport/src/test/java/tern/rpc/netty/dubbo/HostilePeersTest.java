@@ -27,7 +27,7 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.Fuzz;
 
-/** Checks figures R2, R3 and R4 of docs/figures/promises.md for the dubbo protocol. */
+/** Verifies promises R2, R3 and R4 in docs/figures/promises.md for the dubbo protocol. */
 @Timeout(3_600)
 class HostilePeersTest {
 
@@ -102,9 +102,9 @@ class HostilePeersTest {
     }
 
     /**
-     * Checks figure R3 of docs/figures/promises.md. A quarter of the connections announce a message of the maximum size
-     * and send half a MiB of it. The other connections repeatedly send decompression bombs. The server may buffer no
-     * more bytes than the connections have sent and, with many connections, no more than the memory budget for
+     * Verifies promise R3 in docs/figures/promises.md. A quarter of the connections announce a message of the maximum
+     * size and send half a MiB of it. The other connections repeatedly send decompression bombs. The server may buffer
+     * no more bytes than the connections have sent and, with many connections, no more than the memory budget for
      * requests. {@code -Dtern.attackers=2000} sets the number of connections.
      */
     @Test
@@ -145,8 +145,8 @@ class HostilePeersTest {
     }
 
     /**
-     * Checks figure R4 of docs/figures/promises.md. If a frame is not a valid call, the server must immediately either
-     * answer it or close the connection.
+     * Verifies promise R4 in docs/figures/promises.md. If a frame is not a valid call, the server must immediately
+     * either answer it or close the connection.
      */
     @Test
     @Tag("figures")
@@ -185,14 +185,14 @@ class HostilePeersTest {
             try {
                 socket.send(bytes).readFully(1);
             } catch (UncheckedIOException closed) {
-                // the server may close the connection instead of answering
+                // the server is allowed to close the connection instead of answering
             }
             return System.nanoTime() - began;
         }
     }
 
     /**
-     * Checks figure R4 of docs/figures/promises.md with random frames: the server must still serve calls afterwards.
+     * Verifies promise R4 in docs/figures/promises.md with random frames: the server must still serve calls afterwards.
      * {@code -Dtern.frames=1000000} sets the number of frames.
      */
     @Test

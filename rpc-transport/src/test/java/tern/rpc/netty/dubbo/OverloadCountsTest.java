@@ -35,7 +35,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Counts how often calls are executed when providers refuse them, fail or answer late (figures R10 and R11 of
+ * Counts the executions of calls when providers refuse them, fail or answer late (promises R10 and R11 in
  * docs/figures/promises.md).
  */
 class OverloadCountsTest {
@@ -51,7 +51,7 @@ class OverloadCountsTest {
         /** A method that must not run twice for the same call. */
         int place(int id);
 
-        /** A method that may run twice for the same call. */
+        /** A method that is allowed to run twice for the same call. */
         @RpcMethod(idempotent = true)
         int find(int id);
     }
@@ -68,7 +68,7 @@ class OverloadCountsTest {
         public int place(int id) {
             runs.computeIfAbsent(id, unseen -> new AtomicInteger()).incrementAndGet();
             if (id % 100 == 0) {
-                // the method takes longer than the deadline permits
+                // the method runs until after the deadline
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(60));
             } else if (id % 7 == 0) {
                 throw new RpcException(StatusCode.UNAVAILABLE, "a service of its own refused");
@@ -181,7 +181,7 @@ class OverloadCountsTest {
                 .isLessThanOrEqualTo((int) (CALLS * 1.1 + 30 * (seconds / 10) + 2 * (seconds + 1)));
     }
 
-    /** Starts a server that fails each call with a status after which idempotent calls are retried. */
+    /** Starts a server that fails each call with a status for which idempotent calls are retried. */
     private Endpoint failing(AtomicInteger attempts) {
         RpcServer server = RpcServer.builder(ResourceLedger.watch(
                         new NettyServerTransport(ServerTransportSettings.onPort(0), loops, List.of(protocol))))

@@ -34,7 +34,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Checks figures R8, R9 and R27 of docs/figures/promises.md with a method that uses 10 ms of CPU time. Callers and
+ * Verifies promises R8, R9 and R27 in docs/figures/promises.md with a method that uses 10 ms of CPU time. Callers and
  * server run on the same machine, and the limits allow for other processes on it.
  */
 @Tag("figures")
@@ -42,7 +42,7 @@ class OverloadFiguresTest {
 
     private static final long BURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /**
-     * The time within which a server with 200 threads must detect that only a tenth of its threads can work at the same
+     * The time limit for a server with 200 threads to detect that only a tenth of its threads can work at the same
      * time.
      */
     private static final int SETTLING_SECONDS = 10;
@@ -196,9 +196,9 @@ class OverloadFiguresTest {
                 "R9 work begun after its deadline: %.3f %% (%d of %d)%n",
                 100 * late, burner.begunLate.get(), burner.begun.get());
 
-        assertThat(share[0]).isGreaterThan(0.75); // figure R8 promises 0.9; the limit allows for other processes
-        assertThat(share[1]).isGreaterThan(0.6); // figure R8 promises 0.8; the limit allows for other processes
-        assertThat(late).isLessThan(0.01); // figure R9 promises 0.001; the limit allows for other processes
+        assertThat(share[0]).isGreaterThan(0.75); // promise R8 is 0.9; the limit allows for other processes
+        assertThat(share[1]).isGreaterThan(0.6); // promise R8 is 0.8; the limit allows for other processes
+        assertThat(late).isLessThan(0.01); // promise R9 is 0.001; the limit allows for other processes
     }
 
     @Test
@@ -218,9 +218,9 @@ class OverloadFiguresTest {
         System.out.printf(
                 "R27 others while one floods with ten times as much: goodput %.0f %%, p99 %.0f ms (quiet %.0f ms)%n",
                 100 * goodput, flooded.p99Millis(), quiet.p99Millis());
-        assertThat(goodput).isGreaterThan(0.75); // figure R27 promises 0.9; the limit allows for other processes
+        assertThat(goodput).isGreaterThan(0.75); // promise R27 is 0.9; the limit allows for other processes
 
-        // figure R27 promises that the latency at most doubles; the limit allows for other processes
+        // promise R27 is that the latency at most doubles; the limit allows for other processes
         assertThat(flooded.p99Millis()).isLessThan(4 * quiet.p99Millis() + 100);
     }
 

@@ -14,7 +14,9 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
-/** Tests that an answer that is too large fails with the same code over {@code dubbo} as over the other protocols. */
+/**
+ * Tests that a call with a too large answer fails with the same code over {@code dubbo} as over the other protocols.
+ */
 class TooLargeAnswersTest {
 
     interface Greetings {

@@ -77,9 +77,9 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Checks figure R30 of docs/figures/promises.md: the kinds of types whose values arrive unchanged, as arguments and
- * as results. The calls run between two Tern peers, and between Tern and a real Apache Dubbo instance in both
- * directions. The table of results is part of docs/types.md. {@code -Dregenerate=true} rewrites it.
+ * Verifies promise R30 in docs/figures/promises.md, about the kinds of types whose values arrive unchanged, as
+ * arguments and as results. The calls run between two Tern peers, and between Tern and a real Apache Dubbo instance in
+ * both directions. The table of results is part of docs/types.md. {@code -Dregenerate=true} rewrites it.
  */
 @Timeout(300)
 class TypeTableTest {

@@ -28,8 +28,8 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
     private static volatile AtomicInteger open = new AtomicInteger();
 
     /**
-     * Whether buffers were unreleased at the end of the last test class. If such a buffer leaks later, the check of the
-     * next class reports it.
+     * Whether there were unreleased buffers at the end of the last test class. If such a buffer leaks later, the check
+     * of the next class reports it.
      */
     private static volatile boolean isAnyOpen;
 

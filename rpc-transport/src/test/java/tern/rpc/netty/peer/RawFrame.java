@@ -53,7 +53,7 @@ public record RawFrame(int flags, int status, long id, byte[] body) {
         return new RawFrame(flags, status, id, body);
     }
 
-    /** Returns a frame header. Tests may pass a length that differs from the body's length. */
+    /** Returns a frame header. Tests can pass a length that differs from the body's length. */
     public static byte[] header(int flags, int status, long id, int length) {
         return ByteBuffer.allocate(HEADER_BYTES)
                 .putShort(MAGIC)

@@ -22,8 +22,8 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.IdleServerTransport;
 
 /**
- * Tests that the resource ledger's check fails for each kind of resource that is still in use. If the check
- * detected nothing, a leak would pass unnoticed.
+ * Tests that the resource ledger's check fails for each kind of leaked resource. If the check detected nothing, leaks
+ * would pass unnoticed.
  */
 class ResourceLedgerTest {
 

@@ -20,7 +20,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Measures how much heap memory a small call allocates on client and server together. */
+/** Measures the heap memory that client and server together allocate for a small call. */
 public final class SmallCalls {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -6,12 +6,12 @@ interface FeedCaller extends AutoCloseable {
     /** Starts a stream. Does not block. */
     void begin(Feed feed);
 
-    /** Returns the number of open calls according to the client; 0 if the client does not count them. */
+    /** Returns the client's count of open calls; 0 if the client does not count them. */
     default int inFlight() {
         return 0;
     }
 
-    /** Returns the number of bytes waiting to be sent, according to the client. */
+    /** Returns the client's count of bytes waiting to be sent. */
     default long queuedBytes() {
         return 0;
     }

@@ -19,7 +19,7 @@ interface Feeds {
 
     Flux<Entry> flux(Period period);
 
-    /** Sends answers without checking {@code isReady}, and therefore may block. */
+    /** Sends answers without checking {@code isReady}, and therefore can block. */
     void observe(Period period, StreamObserver<Entry> answers);
 
     /** Sends answers while {@code isReady} returns true, and never blocks. */

@@ -15,7 +15,7 @@ import tern.rpc.transport.Tls;
  * @param loops the number of event loops, which server and clients share
  * @param maxStreams the number of concurrent streams that the server permits on one connection
  * @param tls whether all connections use TLS
- * @param streamWait how long a worker may block in {@code onNext}
+ * @param streamWait the maximum time for which a worker blocks in {@code onNext}
  * @param threads creates the workers and the callback threads of the client; null for platform threads
  */
 record FeedsSettings(

@@ -251,7 +251,7 @@ class MisfitStreamsTest {
         try {
             answers.subscribe(new WrongSubscriber(mistake));
         } catch (IllegalStateException expected) {
-            // subscribe() may pass on an exception that the subscriber throws
+            // subscribe() is allowed to pass on an exception that the subscriber throws
         }
     }
 
@@ -268,8 +268,8 @@ class MisfitStreamsTest {
     }
 
     /**
-     * A subscription with mistakes. The subscription ignores the cancellation, because publishers may send some
-     * requests after a cancellation.
+     * A subscription with mistakes. The subscription ignores the cancellation, because publishers are allowed to send
+     * some requests after a cancellation.
      */
     private static final class WrongSubscription implements Flow.Subscription {
 

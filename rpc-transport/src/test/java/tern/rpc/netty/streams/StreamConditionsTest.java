@@ -35,7 +35,7 @@ class StreamConditionsTest {
         VIRTUAL_THREADS;
 
         FeedsSettings settings() {
-            // readers may be slow on a busy machine, so the server must not end their streams early
+            // readers might be slow on a busy machine, so the server must not end their streams early
             FeedsSettings usual = FeedsSettings.usual().withStreamWait(Duration.ofSeconds(60));
             return switch (this) {
                 case TLS -> usual.withTls();

@@ -12,7 +12,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Checks that a small call allocates little heap memory on client and server together. The limit is about 1.5 times the
+ * Checks that client and server together allocate little heap memory for a small call. The limit is about 1.5 times the
  * measured value.
  */
 class BytesPerCallTest {

@@ -27,7 +27,7 @@ class ConnectBesideJsonTest {
             WebRequest json,
             Consumer<WebAnswer> jsonAnswer) {}
 
-    /** Matches the metadata in an answer. The equals sign may be escaped, because some JSON encoders escape it. */
+    /** Matches the metadata in an answer. The equals sign can be escaped, because some JSON encoders escape it. */
     private static final String METADATA =
             "none\\\\nx-a(=|\\\\u003d)b\\\\nc-bin(=|\\\\u003d)AQ(==|\\\\u003d\\\\u003d)\\\\n\"$";
 

@@ -69,8 +69,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests unary calls that fail, for each protocol, step and kind of throwable. Each call must be answered and must not
- * leave resources in use, and the next call on the connection must succeed.
+ * Tests unary calls that fail, for each protocol, step and kind of throwable. Each call must be answered without
+ * leaving resources in use, and the next call on the connection must succeed.
  */
 @Timeout(300)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

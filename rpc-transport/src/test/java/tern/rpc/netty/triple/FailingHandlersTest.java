@@ -16,7 +16,7 @@ import tern.rpc.netty.EmbeddedServer;
 import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that an unexpected exception on a connection closes it, and that Netty does not log each such exception. */
+/** Tests that an unexpected exception closes its connection, and that Netty does not log each of these exceptions. */
 class FailingHandlersTest {
 
     @ParameterizedTest

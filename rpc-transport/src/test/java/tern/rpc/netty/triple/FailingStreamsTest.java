@@ -51,7 +51,7 @@ import tern.rpc.server.ServiceExport;
 
 /**
  * Tests streams that fail in the service or in its caller, for each step and kind of throwable. Each stream must end
- * and must not leave resources in use on either side, and the next call on the connection must succeed.
+ * without leaving resources in use on either side, and the next call on the connection must succeed.
  */
 @Timeout(300)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

@@ -16,8 +16,8 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * Tests frames that arrive on streams after this side has reset them. A peer that sends each small message in a
- * separate frame may have filled the flow-control window with tens of thousands of frames before it received the reset.
- * The other calls on the connection must continue.
+ * separate frame can fill the flow-control window with tens of thousands of frames before it receives the reset. The
+ * other calls on the connection must continue.
  */
 @Timeout(60)
 class FramesInVainTest extends RawServerCalls {

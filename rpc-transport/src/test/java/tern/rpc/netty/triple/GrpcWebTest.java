@@ -179,7 +179,7 @@ class GrpcWebTest {
         assertStatus(send(version, text("shout", "AAAAA".getBytes(ISO_8859_1))), 3, "group of 4");
     }
 
-    /** Decodes each group of four characters separately, because any group may end in padding. */
+    /** Decodes each group of four characters separately, because any group can end in padding. */
     private static byte[] decoded(String text) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (int at = 0; at < text.length(); at += 4) {

@@ -36,7 +36,7 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 
 /**
- * Checks figures R2, R6 and R7 of docs/figures/promises.md over sockets: attackers that use HTTP/2 are disconnected,
+ * Verifies promises R2, R6 and R7 in docs/figures/promises.md over sockets: attackers that use HTTP/2 are disconnected,
  * decompression bombs are refused, and well-behaved clients that cancel calls are served.
  */
 @Timeout(1_200)
@@ -281,8 +281,9 @@ class HostilePeersTest {
     }
 
     /**
-     * Checks figure R6 of docs/figures/promises.md: measures the time until the server disconnects an attacker. {@code
-     * -Dtern.flooders=50 -Dtern.flood-seconds=60} starts 50 concurrent attackers, which reconnect for 60 seconds.
+     * Verifies promise R6 in docs/figures/promises.md: measures the time until the server disconnects an attacker.
+     * {@code -Dtern.flooders=50 -Dtern.flood-seconds=60} starts 50 concurrent attackers, which reconnect for 60
+     * seconds.
      */
     @Test
     @Tag("figures")
@@ -321,7 +322,9 @@ class HostilePeersTest {
         assertThat(worst).isLessThanOrEqualTo(TimeUnit.SECONDS.toNanos(1));
     }
 
-    /** Checks figure R7 of docs/figures/promises.md: makes 2,000 calls per second and cancels every fiftieth call. */
+    /**
+     * Verifies promise R7 in docs/figures/promises.md: makes 2,000 calls per second and cancels every fiftieth call.
+     */
     @Test
     @Tag("figures")
     void honestCancellerIsNotCut() {

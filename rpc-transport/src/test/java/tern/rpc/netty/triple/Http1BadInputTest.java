@@ -210,6 +210,11 @@ class Http1BadInputTest {
                         "0x2\r\n",
                         " 2\r\n\"\"\r\n0\r\n\r\n",
                         "2 \r\n\"\"\r\n0\r\n\r\n",
+                        "2 2;a\r\n\"\"\r\n0\r\n\r\n",
+                        "2 a;b\r\n\"\"\r\n0\r\n\r\n",
+                        "2\u000b;a\r\n\"\"\r\n0\r\n\r\n",
+                        " ;a\r\n\"\"\r\n0\r\n\r\n",
+                        "2" + " ".repeat(9_000) + ";a\r\n\"\"\r\n0\r\n\r\n",
                         "2\n\"\"\r\n0\r\n\r\n",
                         "2\r\n\"\"\n0\r\n\r\n",
                         "2\r\n\"\"0\r\n\r\n",
@@ -246,6 +251,7 @@ class Http1BadInputTest {
                 "0004\r\n\"hi\"\r\n00\r\n\r\n",
                 "1\r\n\"\r\n1\r\nh\r\n1\r\ni\r\n1\r\n\"\r\n0\r\n\r\n",
                 "4;name=value\r\n\"hi\"\r\n0;last\r\n\r\n",
+                "4 ;name\r\n\"hi\"\r\n0\t ; last = \"a;b\"\r\n\r\n",
                 "4\r\n\"hi\"\r\n0\r\nTransfer-Encoding: chunked\r\nContent-Length: 100\r\n\r\n"
             })
     void unusualButUnambiguousChunksAreRead(String body) {

@@ -489,7 +489,7 @@ class Http1CallerTest {
         }
     }
 
-    /** Answers the first request of each socket, because the client may have opened several sockets. */
+    /** Answers the first request of each socket, because the client might have opened several sockets. */
     private static void answerOnEverySocket(RawServer again) {
         inBackground(() -> {
             while (true) {

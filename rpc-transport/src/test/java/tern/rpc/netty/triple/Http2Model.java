@@ -41,8 +41,8 @@ final class Http2Model {
     private static final long MAX_WINDOW = Integer.MAX_VALUE;
 
     /**
-     * The server may close the connection if a client sends at least this number of consecutive empty DATA frames, or
-     * more than this number of pings.
+     * The server is allowed to close the connection if a client sends at least this number of consecutive empty DATA
+     * frames, or more than this number of pings.
      */
     private static final int FEW = 3;
 
@@ -89,7 +89,7 @@ final class Http2Model {
     private boolean answerEnds;
     private final ByteArrayOutputStream answer = new ByteArrayOutputStream();
 
-    // the error codes with which the server may reset the stream of the client's last frame
+    // the error codes with which the server is allowed to reset the stream of the client's last frame
     private final Set<Integer> resets = new HashSet<>();
     private final Set<Integer> goAways = new HashSet<>();
     private boolean mustFail;
@@ -133,7 +133,7 @@ final class Http2Model {
         }
         if (blockOf != 0 && (frame.type() != Http2Script.CONTINUATION || frame.stream() != blockOf)) {
             connectionError(PROTOCOL_ERROR);
-            goAways.add(FRAME_SIZE_ERROR); // a single frame may violate several rules
+            goAways.add(FRAME_SIZE_ERROR); // a single frame can violate several rules
             return;
         }
         switch (frame.type()) {
@@ -220,7 +220,7 @@ final class Http2Model {
             if ((frame.flags() & Http2Script.END_HEADERS) != 0) {
                 endOfBlock();
             } else if (blockOf % 2 == 0) {
-                // the server may send the GOAWAY immediately or at the end of the header block
+                // the server is allowed to send the GOAWAY immediately or at the end of the header block
                 goAways.add(PROTOCOL_ERROR);
             }
         }

@@ -171,7 +171,7 @@ class Http2ModelTest {
         private byte[] rest = {}; // the part of a header block that is still to be sent in CONTINUATION frames
         private int remembered; // number of fields that the test has added to the server's dynamic table
 
-        // true if no violation in the sequence may end the connection; violations then end only their stream
+        // true if no violation in the sequence can end the connection; violations then end only their stream
         private final boolean calm;
 
         /** @param wire modifies the server's frames before the model checks them */

@@ -93,8 +93,8 @@ class Http2ServerTest {
     }
 
     /**
-     * Tests clients that reset streams because the call has timed out. A slow server may read the request and the reset
-     * together.
+     * Tests clients that reset streams because the call has timed out. A slow server might read the request and the
+     * reset together.
      */
     @Test
     void resetsOfCallsWithShortTimeLimitsDoNotEndTheConnection() {
@@ -283,7 +283,7 @@ class Http2ServerTest {
         }
     }
 
-    /** The rest of the request may be in flight when the client learns that its headers were malformed. */
+    /** The rest of the request might be in flight when the client learns that its headers were malformed. */
     @Test
     void restOfARequestWithMalformedHeadersDoesNotEndTheConnection() {
         byte[] malformed = HttpFuzzTest.joined(Http2Wire.block(ECHO), Http2Script.block("X-Upper", "1"));

@@ -214,8 +214,8 @@ final class Http2Wire implements AutoCloseable {
     }
 
     /**
-     * Sets the size of the table with which the server compresses headers. From then on, this client fails if the server
-     * does not announce a smaller size, or exceeds it.
+     * Sets the size of the server's header compression table. From then on, this client fails if the server does not
+     * announce a smaller size, or exceeds the announced size.
      */
     void headerTable(int bytes) {
         frame(SETTINGS, 0, 0, Http2Script.settings(Http2CodecUtil.SETTINGS_HEADER_TABLE_SIZE, bytes));
@@ -352,7 +352,7 @@ final class Http2Wire implements AutoCloseable {
 
     /**
      * Asserts that the given frames end the connection with a GOAWAY frame that has the given error code. If a server
-     * closes a connection that has unread bytes, TCP resets the connection, and the client may lose the GOAWAY. In that
+     * closes a connection that has unread bytes, TCP resets the connection, and the client can lose the GOAWAY. In that
      * case, the frames are sent again on a new connection.
      */
     static void assertCutOff(int port, Consumer<Http2Wire> frames, long code) {

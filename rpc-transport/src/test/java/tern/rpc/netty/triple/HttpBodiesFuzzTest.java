@@ -23,7 +23,7 @@ import tern.rpc.netty.EmbeddedServer;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Checks figure R1 of docs/figures/promises.md for HTTP servers. The inputs are bodies of each protocol after valid
+ * Verifies promise R1 in docs/figures/promises.md for HTTP servers. The inputs are bodies of each protocol after valid
  * headers.
  */
 @Timeout(3_600)

@@ -28,7 +28,7 @@ import tern.rpc.netty.EmbeddedClient;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Checks figure R1 of docs/figures/promises.md for Tern's HTTP clients. The inputs are frames, headers, and bodies
+ * Verifies promise R1 in docs/figures/promises.md for Tern's HTTP clients. The inputs are frames, headers, and bodies
  * after valid headers, as a hostile server could send them.
  */
 @Timeout(3_600)

@@ -30,8 +30,8 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Checks figure R1 of docs/figures/promises.md for HTTP servers. The inputs are frames of HTTP/2, and whole requests of
- * HTTP/1.1. {@link HttpBodiesFuzzTest} tests bodies after valid headers.
+ * Verifies promise R1 in docs/figures/promises.md for HTTP servers. The inputs are frames of HTTP/2, and whole requests
+ * of HTTP/1.1. {@link HttpBodiesFuzzTest} tests bodies after valid headers.
  */
 @Timeout(3_600)
 public class HttpFuzzTest {
@@ -56,7 +56,7 @@ public class HttpFuzzTest {
     }
 
     /**
-     * Fuzzes two header blocks on one connection. The first block may fill the dynamic table, which is then used to
+     * Fuzzes two header blocks on one connection. The first block can fill the dynamic table, which is then used to
      * decode the second block.
      */
     public static FuzzTarget hpack() {

@@ -111,7 +111,7 @@ final class InjectedFailure {
         return step == here && threads.matcher(Thread.currentThread().getName()).matches();
     }
 
-    /** Throws the injected throwable, which may be a checked exception, if this step must fail. */
+    /** Throws the injected throwable, which can be a checked exception, if this step must fail. */
     static void at(Enum<?> here) {
         if (isAt(here)) {
             InjectedFailure.<RuntimeException>sneak(kind.make());

@@ -15,7 +15,7 @@ import tern.rpc.netty.peer.Await;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that a client gets the last answer of a connection that the server ends. */
+/** Tests that a client receives the last answer on a connection that the server is closing. */
 @Timeout(120)
 class LastAnswerTest {
 

@@ -93,7 +93,7 @@ class MethodLimitHttpTest {
             HttpResponse<String> bad = call(client, version, server, UNREADABLE).get(30, TimeUnit.SECONDS);
 
             assertThat(bad.statusCode()).isEqualTo(400);
-            Await.until( // the worker may return the permit a moment after it has sent the answer
+            Await.until( // the worker might return the permit a moment after it has sent the answer
                     "the permit is released",
                     () -> call(client, version, server, "\"one\"").join().statusCode() == 200);
         }

@@ -225,7 +225,7 @@ final class Requests implements AutoCloseable {
         @SuppressWarnings("unchecked")
         <T> T next(Class<T> type) {
             Object next = next();
-            while (next.equals("ready")) { // "ready" is skipped, because it may arrive at any time
+            while (next.equals("ready")) { // "ready" is skipped, because it can arrive at any time
                 next = next();
             }
             if (!type.isInstance(next)) {

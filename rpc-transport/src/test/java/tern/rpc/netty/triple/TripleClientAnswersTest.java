@@ -172,7 +172,7 @@ class TripleClientAnswersTest extends RawServerCalls {
                 "snappy");
     }
 
-    /** A server may name an encoding although it compresses nothing. */
+    /** A server can name an encoding although it compresses nothing. */
     @Test
     void encodingThatWasNotOfferedDoesNotHideTheStatus() {
         assertAnswer(

@@ -29,7 +29,7 @@ import tern.rpc.transport.UnsentCallException;
 /** Tests how the Triple client sends requests, and how calls end: by deadline, reset or a lost connection. */
 class TripleClientTest extends RawServerCalls {
 
-    /** The number of connections in a row that are replaced without a pause. */
+    /** The number of lost connections in a row that the client replaces without a pause. */
     private static final int REPLACED_AT_ONCE = 2;
 
     @Test
@@ -61,7 +61,7 @@ class TripleClientTest extends RawServerCalls {
         assertThat(window).hasToString("type 8 flags 0 stream 0 " + hex((8 << 20) - 65_535));
     }
 
-    /** Proxies choose the server by the name. */
+    /** Proxies choose the server by the host name in the request. */
     @Test
     void requestNamesTheHostThatWasLookedUp() {
         send(requests.connect(new Endpoint("127.0.0.1", server.port(), "orders.internal")), "1");
@@ -145,7 +145,7 @@ class TripleClientTest extends RawServerCalls {
         Await.until("all bytes have left", () -> connection.queuedBytes() == 0);
     }
 
-    /** Makes a call on a connection that permits a single stream, and lets the call wait for its answer. */
+    /** Makes a call that waits for its answer, on a connection that permits a single stream. */
     private Http2Script occupied(ClientConnection connection) {
         send(connection, "1");
         Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
@@ -288,7 +288,7 @@ class TripleClientTest extends RawServerCalls {
         send(connection, "y");
         Http2Script script = Http2Script.accept(server);
 
-        // either of the two requests may be complete first
+        // either of the two requests might be complete first
         assertThat(List.of(script.request(), script.request()))
                 .extracting(request -> new String(message(request), UTF_8) + request.header("tern-one-way"))
                 .containsExactlyInAnyOrder("xyes", "y");

@@ -124,7 +124,7 @@ class TripleInteropTest extends DubboInteropContract {
         return dubbo.refer(DubboShapes.class, dubbo.url(port), reference -> {});
     }
 
-    /** Returns the status that Dubbo's consumer received, which may be at any depth in the chain of causes. */
+    /** Returns the status that Dubbo's consumer received, which can be at any depth in the chain of causes. */
     private static TriRpcStatus status(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof StatusRpcException known) {
@@ -143,7 +143,7 @@ class TripleInteropTest extends DubboInteropContract {
     }
 
     /**
-     * Returns whether the failure is a timeout. Dubbo may report Tern's status as a cause, because this status may
+     * Returns whether the failure is a timeout. Dubbo might report Tern's status as a cause, because this status might
      * arrive before Dubbo's own timer expires.
      */
     @Override

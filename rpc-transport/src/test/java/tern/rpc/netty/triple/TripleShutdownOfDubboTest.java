@@ -21,8 +21,8 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests Tern's calls while a Dubbo provider that uses Triple stops. When a provider stops, Dubbo stops all Triple
- * servers in the process, so this test is in a separate class.
+ * Tests Tern's calls while a Dubbo provider is shutting down its Triple server. On shutdown of a provider, Dubbo stops
+ * all Triple servers in the process, so this test is in a separate class.
  */
 @Timeout(120)
 class TripleShutdownOfDubboTest {
@@ -42,7 +42,7 @@ class TripleShutdownOfDubboTest {
     }
 
     /**
-     * Dubbo closes its connections without a GOAWAY frame (docs/wire-protocol.md 3.11), so one or two calls may be
+     * Dubbo closes its connections without a GOAWAY frame (docs/wire-protocol.md 3.11), so one or two calls might be
      * lost.
      */
     @Test

@@ -127,7 +127,9 @@ class UnfinishedInputTest {
                 ENHANCE_YOUR_CALM);
     }
 
-    /** Tests a frame that stops in the middle, for example because the network is interrupted, during another call. */
+    /**
+     * Tests a frame whose rest does not arrive, for example because of a network interruption, while a call is running.
+     */
     @Test
     void runningCallIsAnsweredAlthoughAFrameDoesNotArriveInTime() {
         RpcServer server = serve(Duration.ofMillis(50));
@@ -138,7 +140,8 @@ class UnfinishedInputTest {
             wire.message(1, true, 0, StringValue.of("x").toByteArray());
             Await.until("the call runs", () -> running.get() == 1);
             wire.send(part);
-            // this frame begins later, so its connection is not closed before the frame above is late
+            // this frame begins after the one above, which is therefore late, too, when the connection of this frame is
+            // closed
             Http2Wire.assertCutOff(server.port(), other -> other.send(part), ENHANCE_YOUR_CALM);
 
             answers.countDown();

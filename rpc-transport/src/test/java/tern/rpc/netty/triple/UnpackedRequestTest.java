@@ -37,7 +37,7 @@ class UnpackedRequestTest {
 
     private static final int BUDGET = 8 << 20;
 
-    /** Slightly more than a quarter of the budget. One connection may use at most a quarter. */
+    /** Slightly more than a quarter of the budget. A single connection is allowed to use at most a quarter. */
     private static final int TOO_MUCH = 3 << 20;
 
     @WireName("test.Texts")

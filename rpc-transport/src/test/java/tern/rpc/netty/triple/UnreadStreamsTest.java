@@ -36,7 +36,7 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that streams whose callers read nothing, or almost nothing, occupy neither workers nor much memory. */
+/** Tests that a stream occupies neither workers nor much memory while its caller reads nothing, or almost nothing. */
 @Timeout(120)
 class UnreadStreamsTest {
 
@@ -45,7 +45,7 @@ class UnreadStreamsTest {
     private static final int WORKERS = 10;
     private static final int STREAMS = 15;
 
-    /** The number of messages in a stream, which is far greater than the number that the server buffers. */
+    /** The number of messages in a stream, far more than the server buffers. */
     private static final int MANY = 1_000_000;
 
     /** A service whose streams never block a worker. */
@@ -261,8 +261,8 @@ class UnreadStreamsTest {
                         .getBytes(UTF_8));
                 socket.send(body);
             }
-            // The test waits only for the unsent bytes of a single stream, which are at most 1 MiB. The server may end
-            // one stream before the other streams have queued this many bytes.
+            // The test waits only for the unsent bytes of a single stream, which are at most 1 MiB. The server might
+            // end one stream before the other streams have queued this many bytes.
             Await.until("much waits", () -> unsent() > 900_000);
 
             awaitFreeWorkers();
@@ -376,7 +376,7 @@ class UnreadStreamsTest {
         assertThat(refused).isPositive();
     }
 
-    /** The only connection may use three quarters of the memory for unread answers. */
+    /** A single connection without competitors is allowed to use three quarters of the memory for unread answers. */
     @ParameterizedTest
     @EnumSource(names = {"GRPC", "GRPC_WEB"})
     void loneConnectionMayUseItsWholeShare(Form form) {

@@ -132,8 +132,9 @@ class UnreadUnaryAnswersTest {
     }
 
     /**
-     * Checks that the calls of a client that reads its answers are answered. The server may refuse such a call until it
-     * has closed the connections of the other clients, because their answers occupy memory until then.
+     * Checks that a client that reads its answers still gets them. The server is allowed to refuse such calls until it
+     * has closed the connections of the other clients, because the answers on these connections occupy memory until
+     * then.
      */
     private void assertOthersAreServed() {
         try (RawSocket good = RawSocket.connect(server.port(), 9)) {

@@ -1,6 +1,6 @@
 package tern.rpc.netty.triple;
 
-/** A request that is still being sent while its answer may already be arriving. */
+/** A request that is still being sent while its answer might already be arriving. */
 interface WebStream {
 
     void send(byte[] piece);

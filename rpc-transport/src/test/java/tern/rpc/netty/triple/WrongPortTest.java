@@ -40,8 +40,8 @@ import tern.rpc.serialization.json.JsonCodec;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests a client that connects to a server that speaks another protocol. The call must fail with an error that names
- * the other protocol, and must not be executed.
+ * Tests a client whose server speaks a different protocol. The call must fail with an error that names the server's
+ * protocol, and must not be executed.
  */
 class WrongPortTest {
 

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out which database a data source uses. Two data sources may use the same database. */
+/** Identifies the database that a data source uses. Two data sources can use the same database. */
 final class DatabaseServer {
 
     /**
@@ -15,7 +15,7 @@ final class DatabaseServer {
 
     /**
      * Parameters that select a schema. Two data sources with different schemas do not count as the same database,
-     * because tables in the two schemas may have the same name.
+     * because tables in the two schemas can have the same name.
      */
     private static final List<String> SCHEMAS = List.of("currentschema", "searchpath", "search_path");
 

@@ -210,7 +210,7 @@ final class DruidLedgerFilter extends FilterAdapter {
 
     /**
      * Returns the name of the statement that returned the rows. The result stores the name, because the name of a
-     * statement with values in its text may have to be computed again, which would take long for each row.
+     * statement with values in its text might have to be computed again, which would take long for each row.
      */
     private @Nullable String nameOf(ResultSetProxy rows) {
         if (rows.getAttribute(NAME) instanceof String known) {

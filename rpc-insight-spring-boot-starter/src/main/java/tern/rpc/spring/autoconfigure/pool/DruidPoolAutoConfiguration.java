@@ -21,8 +21,8 @@ import tern.rpc.pool.Sizing;
  * target rate and latency ({@code rpc.slo}). Properties under {@code spring.datasource.druid} take precedence.
  *
  * <p>With {@code rpc.pools.tuned=false}, this class still creates the pool, from these properties and Druid's own
- * defaults. Spring Boot would ignore the properties. If Druid is the only pool on the class path, Spring Boot would
- * create no pool.
+ * defaults. Without this class, Spring Boot would ignore the properties, and would create no pool at all if Druid is
+ * the only pool on the class path.
  */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,

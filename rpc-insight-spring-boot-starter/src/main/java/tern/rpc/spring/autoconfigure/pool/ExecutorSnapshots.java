@@ -63,9 +63,8 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Returns the core size of an executor of the application, if the core size limits the number of threads: the
-     * executor starts more threads only while its queue is full. Returns an empty list if the core size is not the
-     * limit.
+     * Returns the core size of one of the application's executors if this size limits the number of threads, that is,
+     * if the executor starts more threads only while its queue is full. Otherwise returns an empty list.
      */
     private static List<PoolSetting> core(ThreadPoolExecutor pool) {
         int core = pool.getCorePoolSize();
@@ -86,7 +85,7 @@ final class ExecutorSnapshots {
                 .queueCapacity((int) Math.min(Integer.MAX_VALUE, (long) waiting + room));
     }
 
-    /** Returns a snapshot of an executor that starts a new thread for each task, below a limit of concurrent tasks. */
+    /** Returns a snapshot of an executor that starts a new thread for each task, up to a limit of concurrent tasks. */
     static PoolSnapshot of(String name, SimpleAsyncTaskExecutor executor, TaskTimes times, SettingOrigins origins) {
         int limit = executor.getConcurrencyLimit();
         int max = limit < 0 ? Integer.MAX_VALUE : Math.max(1, limit);
@@ -103,8 +102,8 @@ final class ExecutorSnapshots {
 
     /**
      * Returns a snapshot of an executor that hides its number of threads. The maximum in the snapshot is the largest
-     * number of tasks that ran at once. While no task waits, the executor may have more threads, so the maximum is one
-     * higher.
+     * number of tasks that ran at once. While no task waits, the executor might have more threads, so the maximum is
+     * one higher.
      */
     static PoolSnapshot of(String name, TaskTimes times) {
         int waiting = times.waiting();
@@ -126,7 +125,7 @@ final class ExecutorSnapshots {
                         pool.getQueuedSubmissionCount()
                                 + (int) Math.min(
                                         Integer.MAX_VALUE / 2,
-                                        // the number of waiting tasks that tasks of the pool have submitted
+                                        // the number of waiting tasks that were submitted by tasks of the same pool
                                         pool.getQueuedTaskCount()))
                 .counts(NO_RECORD, NO_RECORD)
                 .build();

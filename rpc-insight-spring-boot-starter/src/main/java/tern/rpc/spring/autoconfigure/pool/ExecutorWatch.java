@@ -46,7 +46,7 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
 
     @Override
     public void afterSingletonsInstantiated() {
-        origins.getIfAvailable(); // The bean is created now, because a snapshot may be read while the context closes.
+        origins.getIfAvailable(); // The bean is created now, because a snapshot can be read while the context closes.
         ForkJoinPool common = ForkJoinPool.commonPool();
         sources.getObject().add("common-pool", () -> ExecutorSnapshots.of("common-pool", common));
     }
@@ -150,7 +150,7 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
             }
             return pool;
         }
-        // The application may cast an object of its own class to this class, so a proxy must not replace the object.
+        // The application can cast an object of its own class to this class, so a proxy must not replace the object.
         return bean instanceof ExecutorService executor
                         && !Modifier.isPublic(bean.getClass().getModifiers())
                         && !ApplicationCode.owns(bean.getClass().getName())

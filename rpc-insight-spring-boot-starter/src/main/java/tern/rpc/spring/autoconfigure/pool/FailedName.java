@@ -10,7 +10,8 @@ import tern.rpc.pool.SqlStates;
 
 /**
  * Creates the names of statements and commands that failed, such as {@code update stock (failed 40001)}. The diagnosis
- * then finds failed operations in the ledger of a call whose code handles the exceptions, for example by a retry.
+ * then finds the failed operations in the call's ledger even if the call's own code handles the exceptions, for example
+ * by a retry.
  */
 final class FailedName {
 
@@ -35,7 +36,7 @@ final class FailedName {
     /**
      * Appends {@code (failed)} or the SQL state to the name of a statement that ended with an exception. Returns the
      * name unchanged if the statement timed out, because it was slow but did not fail. Also returns the name unchanged
-     * if the database rejected the data of the statement, because applications often expect this.
+     * if the database rejected the data of the statement, because applications often expect such failures.
      */
     static @Nullable String ofStatement(@Nullable String statement, Throwable failure) {
         return ofStatement(statement, failure instanceof SQLException sql ? sql.getSQLState() : null, failure);

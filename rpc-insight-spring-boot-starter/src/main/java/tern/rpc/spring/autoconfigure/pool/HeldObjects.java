@@ -23,15 +23,15 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Measures executors and HTTP clients that are not beans, but that beans of the application hold in their fields, or in
- * fields of their helper objects. Each of them is measured like a bean of the same type, under the name of its class
- * and field. Objects in static fields and in collections are not found.
+ * Measures executors and HTTP clients that are not beans themselves, but are held in fields of application beans or of
+ * their helper objects. Each of them is measured like a bean of the same type, under the name of its class and field.
+ * Objects in static fields and in collections are not found.
  */
 final class HeldObjects implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(HeldObjects.class);
 
-    /** A helper object that is this many fields away from a bean is not searched. */
+    /** Helper objects at this distance from a bean, counted in fields, are not searched. */
     private static final int MAX_DEPTH = 4;
 
     private static final int MAX_OBJECTS = 10_000;
@@ -65,8 +65,8 @@ final class HeldObjects implements SmartInitializingSingleton {
         private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
 
         /**
-         * The measuring objects, by the object that was found in a field. Beans are not included, because they are
-         * measured already.
+         * The measuring objects, keyed by the object that was found in a field. Beans are not included, because they
+         * are measured already.
          */
         private final Map<Object, Object> measured = new IdentityHashMap<>();
 
@@ -85,7 +85,7 @@ final class HeldObjects implements SmartInitializingSingleton {
                     measured.put(bean, bean);
                 }
                 if (bean instanceof WatchedThreadPool watched) {
-                    measured.put(watched.pool(), watched); // the bean that creates the pool may keep it in a field
+                    measured.put(watched.pool(), watched); // the bean that creates it can keep it in a field
                 }
             }
             for (Object bean : measured.values().toArray()) {
@@ -127,7 +127,10 @@ final class HeldObjects implements SmartInitializingSingleton {
         return !type.isEnum() && !type.isArray() && ApplicationCode.owns(type.getName());
     }
 
-    /** Returns the fields of the class; none if the class of a field is missing, for example of an optional library. */
+    /**
+     * Returns the fields of the class; none if the type of a field is missing, for example because it belongs to an
+     * optional library.
+     */
     private static Field[] fieldsOf(Class<?> type) {
         try {
             return type.getDeclaredFields();

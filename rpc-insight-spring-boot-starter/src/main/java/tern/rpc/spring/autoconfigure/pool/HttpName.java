@@ -16,7 +16,7 @@ final class HttpName {
     /** Matches the end of the name of an exchange that was redirected. */
     private static final Pattern REDIRECTED = Pattern.compile("^ \\((?:\\d+ )?redirects? to ");
 
-    /** The statuses with which a peer sends its client to another address. */
+    /** The statuses by which a server redirects its client to another address. */
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
 
     private HttpName() {}
@@ -31,7 +31,7 @@ final class HttpName {
 
     /**
      * Returns the name of an exchange: the method, the host and the first segment of the path. The segment is included
-     * only if it is a plain word. Later segments are omitted, because they may contain values from the call.
+     * only if it is a plain word. Later segments are omitted, because they can contain values from the call.
      */
     static String of(String method, String host, @Nullable String path) {
         Matcher first = FIRST.matcher(path == null ? "" : path);

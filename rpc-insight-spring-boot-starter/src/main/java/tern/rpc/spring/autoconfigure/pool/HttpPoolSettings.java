@@ -53,7 +53,7 @@ record HttpPoolSettings(
 
     private static HttpPoolSettings explicit(@Nullable Integer total, @Nullable Integer host, @Nullable Duration wait) {
         if (total == null && host != null) {
-            // The library's limit for all hosts must not reduce the limit per host.
+            // The library's default limit for all hosts must not reduce the limit per host.
             int atLeast = Math.max(host, PoolingHttpClientConnectionManager.DEFAULT_MAX_TOTAL_CONNECTIONS);
             return new HttpPoolSettings(atLeast, host, wait);
         }

@@ -41,7 +41,7 @@ record JedisSettings(URI address, int maxTotal, Duration maxWait, Duration conne
     }
 
     /**
-     * Returns the exception for an invalid address. The message does not contain the address, which may include a
+     * Returns the exception for an invalid address. The message does not contain the address, which can include a
      * password.
      */
     private static InvalidPropertyException refused(String reason) {

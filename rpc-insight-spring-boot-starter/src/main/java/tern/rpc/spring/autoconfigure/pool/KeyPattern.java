@@ -14,7 +14,7 @@ final class KeyPattern {
     private static final int MAX_LENGTH = 64;
     private static final Pattern VARIABLE = Pattern.compile("[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|[0-9a-fA-F]{16,}|\\d+");
 
-    /** The bytes with which Java's serialization begins a string. The length of the string follows. */
+    /** The first bytes of a string in Java's serialization format. The length of the string follows. */
     private static final byte[] SERIALIZED = {(byte) 0xAC, (byte) 0xED, 0, 5, 0x74};
 
     private static final int LENGTH_BYTES = 2;

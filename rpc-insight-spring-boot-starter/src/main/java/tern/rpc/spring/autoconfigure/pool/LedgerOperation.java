@@ -11,7 +11,7 @@ import tern.rpc.pool.OutsideOperations;
  */
 final class LedgerOperation {
 
-    /** Work that may throw a declared type of exception. */
+    /** Work that can throw a declared type of exception. */
     @FunctionalInterface
     interface Work<T extends @Nullable Object, E extends Exception> {
         T run() throws E;

@@ -76,7 +76,7 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
                 watched.setContext(context);
                 watched.setName(appender.getName());
                 watched.start();
-                // The new appender is added before the original is removed. A line may therefore be written twice, but
+                // The new appender is added before the original is removed. A line can therefore be written twice, but
                 // no line is lost.
                 logger.addAppender(watched);
                 logger.detachAppender(appender);

@@ -18,7 +18,7 @@ import tern.rpc.pool.PoolSource;
 import tern.rpc.pool.StoreNames;
 
 /**
- * Registers the application's pools. Most pools are found while beans are created. HTTP client pools may be found
+ * Registers the application's pools. Most pools are found while beans are created. HTTP client pools can be found
  * later. Each pool becomes a bean of type {@link PoolSource}. The gauges of a pool are registered as soon as a meter
  * registry exists. Thread-safe.
  */
@@ -37,7 +37,7 @@ final class PoolSources implements SmartInitializingSingleton {
     private final ObjectProvider<MeterRegistry> registries;
     private final StoreNames databases = StoreNames.ofDataSources();
     private final StoreNames redis = StoreNames.ofRedis();
-    private final Set<String> names = new HashSet<>(); // of the registered pools; guarded by this
+    private final Set<String> names = new HashSet<>(); // the names of the registered pools; guarded by this
 
     private volatile @Nullable MeterRegistry registry;
 
@@ -70,7 +70,7 @@ final class PoolSources implements SmartInitializingSingleton {
                 return;
             }
         }
-        // Waits while another thread creates a bean. That thread may add a pool, so this object must not be locked.
+        // Waits while another thread creates a bean. That thread might add a pool, so this object must not be locked.
         beans.registerSingleton(beanName(name), source);
         MeterRegistry known = registry;
         if (known != null) {

@@ -11,9 +11,9 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * One exchange of a WebClient on a pooled connection of Reactor Netty. The client writes the request as soon as it has a
- * connection, so the exchange waits for a connection until then. This includes the time to open a connection if none is
- * free. Thread-safe.
+ * One exchange of a WebClient on a pooled connection of Reactor Netty. The client writes the request as soon as it has
+ * a connection, so the time until then is the wait for a connection. The wait includes the time to open a connection if
+ * none is free. Thread-safe.
  */
 final class PooledExchange {
 
@@ -44,7 +44,7 @@ final class PooledExchange {
                 .doOnCancel(() -> ended(name));
     }
 
-    /** Called when the client has a connection. A client that follows redirects may use several of them. */
+    /** Called when the client has a connection. A client that follows redirects can use several of them. */
     private synchronized void connected(ClientHttpRequest request) {
         if (!waits) {
             return;
@@ -61,7 +61,7 @@ final class PooledExchange {
         operation = ledger.begin(Phase.HTTP, () -> name);
     }
 
-    /** If the exchange failed before it had a connection, and the pool was not full, the peer is the reason. */
+    /** If the exchange failed before it had a connection, and the pool was not full, the peer caused the failure. */
     private synchronized void failed(Throwable failure) {
         String result = HttpName.of(name, failure);
         if (waits && !isOfPool(failure)) {

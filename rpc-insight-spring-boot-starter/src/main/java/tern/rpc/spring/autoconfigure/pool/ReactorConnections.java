@@ -23,10 +23,10 @@ import reactor.netty.http.client.HttpClientConfig;
 import reactor.netty.resources.ConnectionProvider;
 
 /**
- * Finds the pools of connections of WebClients that use Reactor Netty. A provider of Reactor Netty limits the
- * connections to each host separately, so each host has a pool of its own. Several clients may share a provider, and
- * applications often create a provider within the code that creates the client, so the provider is read from the
- * client. Thread-safe.
+ * Finds the connection pools of WebClients that use Reactor Netty. A provider of Reactor Netty limits the connections
+ * to each host separately, so each host has a pool of its own. Several clients can share a provider, and applications
+ * often create a provider within the code that creates the client, so the provider is read from the client.
+ * Thread-safe.
  */
 final class ReactorConnections {
 
@@ -34,10 +34,10 @@ final class ReactorConnections {
 
     private static final String CLIENT = "reactor.netty.http.client.HttpClient";
 
-    /** The name of the provider that Reactor Netty shares among all clients without a provider of their own. */
+    /** The name of Reactor Netty's default provider, which is shared by all clients without their own provider. */
     private static final String SHARED = "http";
 
-    /** The maximum number of pools. An application may call any number of hosts. */
+    /** The maximum number of pools. An application can call any number of hosts. */
     private static final int MAX_POOLS = 32;
 
     private static final int MAX_FILTERS = 16;
@@ -76,7 +76,7 @@ final class ReactorConnections {
         return max > 0 && pools.size() < MAX_POOLS ? added(key, max) : known;
     }
 
-    /** The map must not be locked while the pool becomes a bean, because Spring may be creating another bean. */
+    /** The map must not be locked while the pool becomes a bean, because Spring might be creating another bean. */
     private ReactorPool added(Key key, int max) {
         String provider = key.provider.name();
         String suffix = provider == null || provider.equals(SHARED) ? "" : "-" + provider;

@@ -5,7 +5,9 @@ import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The connections of one provider of Reactor Netty to one host, as the exchanges of WebClients use them. Thread-safe. */
+/**
+ * The connections of one provider of Reactor Netty to one host, as the exchanges of WebClients use them. Thread-safe.
+ */
 final class ReactorPool {
 
     private final String name;
@@ -47,8 +49,8 @@ final class ReactorPool {
     }
 
     /**
-     * The uses that have not ended count in the time of use. Otherwise, connections to a peer that does not answer would
-     * seem to be taken and never used.
+     * The time of use includes uses that have not ended. Otherwise, connections to a peer that does not answer would
+     * seem to be taken but never used.
      */
     PoolSnapshot snapshot() {
         PoolSnapshot ended =

@@ -12,9 +12,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import tern.rpc.pool.StoreNames;
 
 /**
- * Measures the commands of Spring Data Redis, also in reactive chains. A subclass replaces each connection factory. The
- * subclass measures only commands. Getting a connection from the factory never blocks: Lettuce shares one connection,
- * and Jedis borrows a connection only when a command runs.
+ * Measures the commands of Spring Data Redis, also in reactive chains. Each connection factory is replaced with an
+ * instance of a subclass, which measures only commands. Getting a connection from the factory never blocks: Lettuce
+ * shares one connection, and Jedis borrows a connection only when a command runs.
  */
 final class RedisWatch implements BeanPostProcessor {
 

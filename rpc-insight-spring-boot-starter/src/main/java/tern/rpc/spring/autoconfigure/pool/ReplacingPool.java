@@ -15,7 +15,7 @@ import redis.clients.jedis.util.Pool;
 /**
  * Lends a pool's connections, and replaces broken connections on a separate thread. The original pool would reconnect
  * on the caller's thread after a failed command. Without a network, the caller would then wait for the read timeout
- * twice. A broken connection counts as borrowed until it is replaced, so other callers may reach the pool's limit and
+ * twice. A broken connection counts as borrowed until it is replaced, so other callers can reach the pool's limit and
  * fail in the meantime. Thread-safe.
  */
 final class ReplacingPool extends ConnectionPool {

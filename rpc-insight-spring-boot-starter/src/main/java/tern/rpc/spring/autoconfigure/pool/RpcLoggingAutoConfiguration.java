@@ -48,7 +48,7 @@ public final class RpcLoggingAutoConfiguration {
     }
 
     /**
-     * Matches if Log4j is active. A check for the jar is not enough, because another implementation may provide Log4j's
+     * Matches if Log4j is active. A check for the jar is not enough, because another implementation can provide Log4j's
      * API.
      */
     static final class Log4jActive extends SpringBootCondition {

@@ -40,7 +40,7 @@ public final class SettingOrigins {
     }
 
     /**
-     * Returns the property name in the form that the binder accepts. Pool names chosen by the application may contain
+     * Returns the property name in the form that the binder accepts. Pool names chosen by the application can contain
      * capitals and underscores.
      */
     private static ConfigurationPropertyName name(String property) {

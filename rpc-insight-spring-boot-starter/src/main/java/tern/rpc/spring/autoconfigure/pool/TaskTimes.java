@@ -16,7 +16,10 @@ import tern.rpc.pool.PoolSnapshot;
 /** Counts one executor's tasks, and measures how long they wait and run. Thread-safe. */
 final class TaskTimes {
 
-    /** The minimum time between two stacks that are examined: of failed tasks, and of threads that submit tasks. */
+    /**
+     * The minimum time between two reads of the stacks of failed tasks, and between two reads of the stacks of
+     * submitting threads.
+     */
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final LongAdder started = new LongAdder();
@@ -70,7 +73,7 @@ final class TaskTimes {
         };
     }
 
-    /** Returns a handler that counts the tasks that the given handler rejects with an exception. */
+    /** Returns a handler that delegates to the given one and counts the tasks that it rejects with an exception. */
     RejectedExecutionHandler counting(RejectedExecutionHandler handler) {
         return (task, executor) -> {
             try {
@@ -131,7 +134,10 @@ final class TaskTimes {
         }
     }
 
-    /** Notes which code submits tasks outside of calls. Reads at most one stack per second, because this takes long. */
+    /**
+     * Records which code submits tasks outside of calls. Reads at most one stack per second, because reading a stack
+     * takes long.
+     */
     private void noteSubmitter(long now) {
         Submitter known = lastSubmitter;
         if (known == null || now - known.atNanos >= PAUSE_NANOS) {
@@ -145,7 +151,9 @@ final class TaskTimes {
         }
     }
 
-    /** Counts a failed task. Reads the stack of at most one exception per second, because this takes long. */
+    /**
+     * Counts a failed task. Reads the stack of at most one exception per second, because reading a stack takes long.
+     */
     private void failed(Throwable failure, long now) {
         failed.increment();
         Failure known = lastFailure;
@@ -161,15 +169,15 @@ final class TaskTimes {
         return running.get();
     }
 
-    /** Returns the largest number of tasks that have run at the same time. */
+    /** Returns the largest number of tasks that ran at the same time. */
     int mostRunning() {
         return mostRunning.get();
     }
 
     /**
-     * Returns the number of tasks that wait for a thread. Executors start tasks in the order of submission, so these
-     * are the tasks submitted after the task that started last. A canceled or rejected task is counted only until a
-     * later task starts, or until no task runs.
+     * Returns the number of tasks that wait for a thread. Executors start tasks in the order of submission, so the
+     * waiting tasks are those submitted after the task that started last. A canceled or rejected task is counted only
+     * until a later task starts, or until no task runs.
      */
     int waiting() {
         return running.get() == 0 ? 0 : (int) Math.max(0, submitted.get() - newestStarted.get());

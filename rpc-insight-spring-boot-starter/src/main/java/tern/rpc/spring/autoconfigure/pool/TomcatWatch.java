@@ -14,7 +14,7 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Gives Tomcat's first connector an instrumented thread pool, just before the connector would create its own pool. An
- * executor that the application has set or that uses virtual threads is not replaced.
+ * executor that uses virtual threads, or that the application has set itself, is not replaced.
  */
 final class TomcatWatch implements TomcatConnectorCustomizer {
 

@@ -15,9 +15,9 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.CallTask;
 
 /**
- * Wraps an executor in a proxy that measures each task and runs it with the ledger of the call that submitted the task.
- * Used only for executors whose class is not public. A proxy can replace such an executor, because no code can depend
- * on its class. Thread-safe.
+ * Wraps an executor in a proxy that measures each task and runs it with the ledger of the submitting call. Used only
+ * for executors whose class is not public. A proxy can replace such an executor, because no code can depend on its
+ * class. Thread-safe.
  */
 final class WatchedExecutor implements InvocationHandler {
 

@@ -54,7 +54,7 @@ final class WatchedHttpClient extends HttpClient {
 
     /**
      * The answer to an exchange of RestClient or RestTemplate. The thread that makes the exchange waits for the answer,
-     * and then gives the running operation of its call a name with the redirects.
+     * and then adds the redirects to the name of its call's running operation.
      */
     private static final class Answer<T> extends CompletableFuture<HttpResponse<T>> {
         private final HttpRequest request;
@@ -98,7 +98,7 @@ final class WatchedHttpClient extends HttpClient {
         }
     }
 
-    /** Gives the running operation of the call a name with the redirects, if the client has followed some. */
+    /** Adds the redirects that the client has followed, if any, to the name of the call's running operation. */
     private static <T> HttpResponse<T> renamed(HttpRequest request, HttpResponse<T> response) {
         String exchange = HttpName.of(request.method(), request.uri());
         String name = name(exchange, response);

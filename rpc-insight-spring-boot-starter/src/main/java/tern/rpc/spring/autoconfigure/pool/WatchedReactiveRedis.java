@@ -28,7 +28,7 @@ import tern.rpc.pool.StoreNames;
 final class WatchedReactiveRedis implements InvocationHandler {
 
     /**
-     * The methods that are not measured. Messages of a channel may arrive at any time, so the duration of a
+     * The methods that are not measured. Messages of a channel can arrive at any time, so the duration of a
      * subscription has no meaning.
      */
     private static final Set<String> NO_COMMANDS = Set.of("close", "closeLater", "pubSubCommands");

@@ -17,7 +17,7 @@ final class DisconnectedClients {
      */
     private static final String JETTY = "org.eclipse.jetty.";
 
-    /** The simple names of the classes with which Tomcat and Jetty write an answer. */
+    /** The simple names of the classes that Tomcat and Jetty use to write an answer. */
     private static final Set<String> OUTPUTS = Set.of("OutputBuffer", "CoyoteOutputStream", "HttpOutput");
 
     /**

@@ -92,8 +92,8 @@ final class ReactiveCalls implements WebFilter, Ordered {
     }
 
     /**
-     * Records that the response is a stream if its media type says so, or if the request becomes a WebSocket, which
-     * may stay open for hours. Called just before the first byte of the response is sent.
+     * Records that the response is a stream if its media type says so, or if the request becomes a WebSocket, which can
+     * stay open for hours. Called just before the first byte of the response is sent.
      */
     private static void committed(WebCalls.Call call, ServerWebExchange exchange) {
         MediaType type = exchange.getResponse().getHeaders().getContentType();

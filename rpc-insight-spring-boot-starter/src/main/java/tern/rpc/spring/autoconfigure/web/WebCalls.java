@@ -152,7 +152,7 @@ final class WebCalls implements CallSource {
 
         private Call(String verb, String path, long waitedNanos, Supplier<@Nullable String> caller) {
             this.caller = caller;
-            // Unknown verbs share one name, because a client could otherwise use up the limit of routes with invented
+            // Unknown verbs share one name, because a client could otherwise exhaust the limit on routes with invented
             // verbs.
             this.verb = VERBS.contains(verb) ? verb : OTHER_VERB;
             this.path = path;
@@ -215,8 +215,8 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Records an exception of the request's handler that becomes an answer. If this is called several times, the
-         * last exception counts, because the answer for this exception is sent.
+         * Records an exception of the request's handler that becomes an answer. If this method is called several times,
+         * the last exception counts, because it determines the answer that is sent.
          */
         void threw(Throwable failure) {
             thrown = failure;
@@ -233,7 +233,7 @@ final class WebCalls implements CallSource {
          * @param status the HTTP status of the response
          */
         void ended(int status, @Nullable Throwable failure) {
-            // The thread that completes the call may be running a task that belongs to the call.
+            // The completing thread might be running a task that belongs to the call.
             ledger.joinPresentPart();
             long now = clock.nanoTime();
             long took = now - started;
@@ -274,8 +274,8 @@ final class WebCalls implements CallSource {
 
         /**
          * Counts a request whose client has disconnected. Such a request has not failed. A late request counts as late,
-         * because its lateness may be the reason why the client disconnected. The diagnosis ignores a request that was
-         * not late, because the request may have ended early.
+         * because its lateness might be the reason why the client disconnected. The diagnosis ignores a request that
+         * was not late, because the request might have ended early.
          */
         private void countLeft(long took, long now) {
             if (stream || hasWaited(took, now)) {

@@ -96,7 +96,7 @@ class ExecutorWatchTest {
             CallLedger call = Calls.ledgerOf(() -> CompletableFuture.runAsync(ExecutorWatchTest::statement, executor)
                     .get(60, TimeUnit.SECONDS));
             while (!call.parts().isEmpty()) {
-                Thread.onSpinWait(); // The future completes shortly before the task ends, so the test waits.
+                Thread.onSpinWait(); // The future completes shortly before the end of the task, so the test waits.
             }
 
             assertThat(call.count(Phase.SQL)).isOne();
@@ -358,7 +358,10 @@ class ExecutorWatchTest {
         });
     }
 
-    /** Creates a proxy for an executor, like an aspect. Runs before the watch, because it is ordered. */
+    /**
+     * Wraps an executor in a proxy, as an aspect does. This post-processor is ordered, and therefore runs before the
+     * watch.
+     */
     static final class Aspects implements BeanPostProcessor, Ordered {
 
         @Override

@@ -82,7 +82,7 @@ class HeldObjectsTest {
             CallLedger call = Calls.ledgerOf(() -> CompletableFuture.runAsync(HeldObjectsTest::statement, executor)
                     .get(60, TimeUnit.SECONDS));
             while (!call.parts().isEmpty()) {
-                Thread.onSpinWait(); // The future completes shortly before the task ends, so the test waits.
+                Thread.onSpinWait(); // The future completes shortly before the end of the task, so the test waits.
             }
 
             assertThat(call.count(Phase.SQL)).isOne();

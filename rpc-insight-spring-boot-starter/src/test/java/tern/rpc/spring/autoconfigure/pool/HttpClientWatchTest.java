@@ -155,7 +155,7 @@ class HttpClientWatchTest {
                 });
     }
 
-    /** Returns the name of the exchange with an address that redirects to another address. */
+    /** Returns the expected name of an exchange that was redirected to another address. */
     private static String redirected() {
         String host = url().substring("http://".length());
         return "GET " + host + "/moved (redirect to " + host + ")";

@@ -217,7 +217,7 @@ record AddressPattern(Form form, String host, int prefixBits, int port, int leas
 
     /**
      * Returns an IPv4 address as a number, or {@value #NOT_IPV4} if the text is not an IPv4 address. The text is read
-     * without a regular expression, because a rule may have a thousand patterns for thousands of providers.
+     * without a regular expression, because a rule can have a thousand patterns for thousands of providers.
      */
     private static long ipv4(String text) {
         long address = 0;

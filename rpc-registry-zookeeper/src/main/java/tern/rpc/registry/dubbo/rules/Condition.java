@@ -25,7 +25,7 @@ record Condition(List<Term> calls, List<Term> providers) {
 
     /**
      * Matches a term of a condition. The quantifiers of the pattern are possessive, because a malicious text could
-     * otherwise cause very many steps.
+     * otherwise cause extensive backtracking.
      */
     private static final Pattern TERM = Pattern.compile("\\s*+([^&!=,\\s]++)\\s*+(!?=)\\s*+([^&!=]++)");
 

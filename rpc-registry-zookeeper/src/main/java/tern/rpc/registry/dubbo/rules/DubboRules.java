@@ -29,8 +29,8 @@ import tern.rpc.registry.JsonWriter;
 public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, RuleConsumer consumer) implements Rules {
 
     /**
-     * The end of the key of a rule for the providers of an application. The application may also have a rule for the
-     * services that it calls, which has the same key in the registry.
+     * The end of the key of a rule for an application's providers. This suffix distinguishes the rule from a rule for
+     * the services that the application calls, which has the same key in the registry.
      */
     public static final String OF_PROVIDERS = " (providers)";
 

@@ -3,7 +3,7 @@ package tern.rpc.registry.dubbo.rules;
 import java.util.Set;
 import tern.rpc.endpoint.Instance;
 
-/** The attributes of a provider that conditions may refer to. */
+/** The provider attributes to which conditions can refer. */
 final class Fields {
 
     static final Set<String> NAMES = Set.of("host", "port", "address", "zone", "dubbo.tag", "tag");
@@ -26,7 +26,7 @@ final class Fields {
     }
 
     /**
-     * Returns whether the string matches the pattern. The pattern may contain one {@code *}, which matches any
+     * Returns whether the string matches the pattern. The pattern can contain one {@code *}, which matches any
      * characters.
      */
     static boolean matches(String pattern, String text) {

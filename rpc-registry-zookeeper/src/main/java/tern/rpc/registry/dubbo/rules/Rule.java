@@ -19,7 +19,7 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
     /** The maximum number of values in all conditions of one rule. */
     int MAX_VALUES = 8_000;
 
-    /** The kinds of rules. Rules of a service and of an application may have the same key suffix. */
+    /** The kinds of rules. A rule for a service and a rule for an application can have the same key suffix. */
     enum Kind {
         /** Changed parameters for one service. */
         CONFIGURATORS(".configurators"),
@@ -53,7 +53,7 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
             return sharesKey() || this == TAGS;
         }
 
-        /** Returns whether an application may have another rule with the same key, for the calls that it makes. */
+        /** Returns whether an application can have a second rule with the same key, for the calls that it makes. */
         public boolean sharesKey() {
             return this == PROVIDER_CONFIGURATORS || this == PROVIDER_CONDITIONS;
         }

@@ -10,7 +10,7 @@ import tern.rpc.metrics.LatencyWindow;
 
 /**
  * Reports DOWN if the server should be running but is not. An unreachable provider appears only in the details, because
- * its failure is not a failure of this application.
+ * a provider's failure is not a failure of this application.
  */
 final class RpcHealthIndicator extends AbstractHealthIndicator {
 
@@ -18,8 +18,8 @@ final class RpcHealthIndicator extends AbstractHealthIndicator {
     private final Supplier<Map<String, String>> registries;
 
     /**
-     * @param registries returns, for each registry, why the server is not registered there; an empty string if the
-     *     server is registered
+     * @param registries returns the reason why the server is not registered, for each registry; an empty string if the
+     *     server is registered there
      */
     RpcHealthIndicator(RpcReporter reporter, Supplier<Map<String, String>> registries) {
         super("RPC health check failed");

@@ -28,7 +28,7 @@ final class SecretValues implements SanitizingFunction {
 
     /**
      * @param maxMiddle the maximum number of characters between the property prefix and {@code token}; a service name,
-     *     for example, may come between them
+     *     for example, can come between them
      */
     private static String keys(int maxMiddle) {
         return "rpc[._](?:server|client)(?:[._][^\\s=:\"]{1," + maxMiddle

@@ -25,8 +25,8 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Measures how long calls wait for a database and for Redis after a network failure, with the tuned pools (figure R19
- * of docs/figures/promises.md). Some threads wait for a connection, and others wait for a running statement.
+ * Measures how long calls wait for a database and for Redis after a network failure, with the tuned pools (promise R19
+ * in docs/figures/promises.md). Some threads wait for a connection, and others wait for a running statement.
  */
 @Tag("figures")
 @Timeout(1_200)

@@ -344,12 +344,12 @@ class DruidPoolTest {
         });
     }
 
-    /** A database may accept a connection but send nothing. Without timeouts, a thread would then wait forever. */
+    /** A database can accept a connection but send nothing. Without timeouts, a thread would then wait forever. */
     @Test
     @Timeout(20) // The test must end before the driver's default timeout of 30 s.
     void driverOfMariaDbGetsTheTimeouts() throws Exception {
         // HikariCP sets the login timeout for the whole JVM. The driver multiplies the timeout by 1,000, and the
-        // product may overflow.
+        // product can overflow.
         DriverManager.setLoginTimeout(0);
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String url = "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + silent.getLocalPort() + "/shop";

@@ -62,7 +62,7 @@ class JedisPoolTest {
     }
 
     /**
-     * Creates an application with long timeouts, because a busy machine may delay the server. Only tests that do not
+     * Creates an application with long timeouts, because a busy machine can delay the server. Only tests that do not
      * measure time use it.
      */
     private static ApplicationContextRunner patient() {

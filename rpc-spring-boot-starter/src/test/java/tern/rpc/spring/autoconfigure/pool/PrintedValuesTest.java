@@ -36,7 +36,7 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
 /**
- * Tests every property value that a diagnosis may recommend. The application must start with the value, and the value
+ * Tests every property value that a diagnosis can recommend. The application must start with the value, and the value
  * must take effect.
  */
 class PrintedValuesTest {

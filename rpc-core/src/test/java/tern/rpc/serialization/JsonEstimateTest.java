@@ -1,11 +1,11 @@
-package tern.rpc.serialization.json;
+package tern.rpc.serialization;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class ObjectEstimateTest {
+class JsonEstimateTest {
 
     @Test
     void emptyObjectsTakeMuchMoreMemoryThanText() {
@@ -26,11 +26,20 @@ class ObjectEstimateTest {
 
     @Test
     void onlyTheGivenPartIsCounted() {
-        assertThat(ObjectEstimate.bytes("{{[]{{".getBytes(UTF_8), 2, 2)).isEqualTo(2 + 40);
+        assertThat(JsonEstimate.bytes("{{[]{{".getBytes(UTF_8), 2, 2)).isEqualTo(2 + 40);
+    }
+
+    @Test
+    void longTextReservesFarLessMemoryThanManySmallObjects() {
+        byte[] text = ("\"" + "x".repeat(200 << 10) + "\"").getBytes(UTF_8);
+        byte[] objects = ("[" + "{},".repeat(70 << 10) + "{}]").getBytes(UTF_8);
+
+        assertThat(JsonEstimate.maxBytes(text, text.length)).isEqualTo(4L * text.length);
+        assertThat(JsonEstimate.maxBytes(objects, objects.length)).isEqualTo(80L * objects.length);
     }
 
     private static long bytes(String json) {
         byte[] bytes = json.getBytes(UTF_8);
-        return ObjectEstimate.bytes(bytes, 0, bytes.length);
+        return JsonEstimate.bytes(bytes, 0, bytes.length);
     }
 }

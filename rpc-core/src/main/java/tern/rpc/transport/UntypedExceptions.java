@@ -1,0 +1,29 @@
+package tern.rpc.transport;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+import tern.rpc.SeldomWarning;
+import tern.rpc.Thrown;
+
+/**
+ * Warns about exceptions of methods that cannot be encoded. Callers then get an exception of another class with the
+ * same text, so a caller that catches the declared class does not catch it.
+ */
+public final class UntypedExceptions {
+
+    private static final Logger LOG = LoggerFactory.getLogger(UntypedExceptions.class);
+    private static final SeldomWarning WARNING = new SeldomWarning(LOG, NanoClock.SYSTEM);
+
+    private UntypedExceptions() {}
+
+    /**
+     * @param failure the exception of the method
+     * @param reason why the exception cannot be encoded
+     */
+    public static void warn(Throwable failure, Throwable reason) {
+        WARNING.warn(() -> "Callers do not get " + failure.getClass().getName()
+                + " but another class, because the exception cannot be sent: " + Thrown.message(reason)
+                + ". Mark fields that contain no data transient, and do not throw anonymous or inner classes");
+    }
+}

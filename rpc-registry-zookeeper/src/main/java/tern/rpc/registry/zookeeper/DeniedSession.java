@@ -1,0 +1,62 @@
+package tern.rpc.registry.zookeeper;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Connects a session again after ZooKeeper has rejected its user and password. The ZooKeeper client never connects again
+ * by itself after such a rejection, even if the server accepts the user later. The pauses between the attempts grow to
+ * 30 seconds. Confined to the session's thread.
+ */
+final class DeniedSession {
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+    private static final int MAX_DOUBLINGS = 10;
+
+    /** The time without a rejection after which the pauses begin again with the shortest one. */
+    private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(2);
+
+    private final Session session;
+    private boolean isDenied;
+    private int rejections;
+    private long lastNanos; // the time of the last rejection; unused before the first one
+
+    DeniedSession(Session session) {
+        this.session = session;
+    }
+
+    /** Called when ZooKeeper has rejected the user and the password. */
+    void began() {
+        if (isDenied) {
+            return; // A pause is already running.
+        }
+        isDenied = true;
+        long now = session.clock().nanoTime();
+        if (rejections > 0 && now - lastNanos > FORGOTTEN_AFTER.toNanos()) {
+            rejections = 0;
+        }
+        lastNanos = now;
+        long pause =
+                Math.min(LONGEST_PAUSE.toMillis(), FIRST_PAUSE.toMillis() << Math.min(rejections++, MAX_DOUBLINGS));
+        session.schedule(
+                session::connectAgain,
+                Duration.ofMillis(pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1)));
+    }
+
+    /**
+     * Called when a new connection is open. ZooKeeper may reject the user again afterwards.
+     *
+     * @return whether the user was rejected on the previous connection
+     */
+    boolean ended() {
+        boolean wasDenied = isDenied;
+        isDenied = false;
+        return wasDenied;
+    }
+
+    /** Returns why there is no connection; empty if the user is not rejected. */
+    String why() {
+        return isDenied ? OperationFailures.denied(session.settings()) : "";
+    }
+}

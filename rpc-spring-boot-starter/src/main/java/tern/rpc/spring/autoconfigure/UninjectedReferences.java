@@ -1,0 +1,204 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ClassUtils;
+import tern.rpc.pool.ApplicationCode;
+import tern.rpc.spring.RpcReference;
+
+/**
+ * Warns about fields with {@link RpcReference} that are null, because Spring did not create their object. Without a
+ * warning, the first call would fail with a {@link NullPointerException} that does not name the cause. Finds objects in
+ * fields of beans, also in collections and maps, and in fields of such objects.
+ */
+final class UninjectedReferences implements SmartInitializingSingleton {
+
+    private static final Logger LOG = LoggerFactory.getLogger(UninjectedReferences.class);
+
+    /** An object that is this many fields away from a bean is not searched. */
+    private static final int MAX_DEPTH = 3;
+
+    private static final int MAX_OBJECTS = 10_000;
+
+    /** Collections with more elements are caches or data, and are not searched. */
+    private static final int MAX_ELEMENTS = 100;
+
+    /** A part of the name of each class that Mockito generates. The fields of such an object are always null. */
+    private static final String MOCK = "$MockitoMock$";
+
+    private final ConfigurableListableBeanFactory beans;
+
+    UninjectedReferences(ConfigurableListableBeanFactory beans) {
+        this.beans = beans;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        new Search().searchBeans();
+    }
+
+    private final class Search {
+
+        private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        private final Set<String> reported = new LinkedHashSet<>();
+
+        void searchBeans() {
+            Map<Object, String> targets = new IdentityHashMap<>();
+            for (String name : beans.getSingletonNames()) {
+                Object bean = beans.getSingleton(name);
+                if (bean != null) {
+                    Object target = AopProxyUtils.getSingletonTarget(bean);
+                    targets.put(target == null ? bean : target, name);
+                }
+            }
+            seen.addAll(targets.keySet());
+            Set<String> early = early();
+            targets.forEach((bean, name) -> {
+                if (early.contains(name)) {
+                    reportEarly(bean, name);
+                }
+                searchFields(bean, 1);
+            });
+        }
+
+        /**
+         * Returns the names of the beans that Spring creates before it can inject: the post-processors of the bean
+         * factory, and the beans whose {@code @Bean} methods create them.
+         */
+        private Set<String> early() {
+            Set<String> names = new HashSet<>();
+            for (String name : beans.getBeanNamesForType(BeanFactoryPostProcessor.class, true, false)) {
+                names.add(name);
+                String owner = beans.containsBeanDefinition(name)
+                        ? beans.getMergedBeanDefinition(name).getFactoryBeanName()
+                        : null;
+                if (owner != null) {
+                    names.add(owner);
+                }
+            }
+            return names;
+        }
+
+        private void searchFields(Object holder, int depth) {
+            for (Class<?> type = ClassUtils.getUserClass(holder); isSearched(type); type = type.getSuperclass()) {
+                for (Field field : fieldsOf(type)) {
+                    Object value = valueOf(field, holder);
+                    if (value instanceof Collection<?> some) {
+                        searchAll(some, field, depth);
+                    } else if (value instanceof Map<?, ?> map) {
+                        searchAll(map.values(), field, depth);
+                    } else if (value != null) {
+                        search(value, field, depth);
+                    }
+                }
+            }
+        }
+
+        private void searchAll(Collection<?> values, Field field, int depth) {
+            try {
+                if (values.size() <= MAX_ELEMENTS) {
+                    values.forEach(value -> {
+                        if (value != null) {
+                            search(value, field, depth);
+                        }
+                    });
+                }
+            } catch (RuntimeException e) { // A collection of the application may throw any exception.
+                LOG.trace("{} is not searched", field, e);
+            }
+        }
+
+        private void search(Object value, Field holder, int depth) {
+            Class<?> type = value.getClass();
+            if (depth > MAX_DEPTH || !isSearched(type) || seen.size() >= MAX_OBJECTS || !seen.add(value)) {
+                return;
+            }
+            String empty = emptyReference(value);
+            if (empty != null && reported.add(empty)) {
+                LOG.warn(
+                        "{} has @RpcReference, but is null in the object in {}, because Spring did not create this"
+                                + " object. Let Spring create and inject it, or pass the service to its constructor"
+                                + " (docs/calls.md, A reference as a bean)",
+                        empty,
+                        nameOf(holder));
+            }
+            searchFields(value, depth + 1);
+        }
+
+        private void reportEarly(Object bean, String name) {
+            String empty = emptyReference(bean);
+            if (empty != null) {
+                LOG.warn(
+                        "{} has @RpcReference, but is null, because Spring injects nothing into bean '{}': it is a"
+                                + " BeanFactoryPostProcessor, or has a @Bean method that creates one and is not static",
+                        empty,
+                        name);
+            }
+        }
+    }
+
+    /** Returns the name of a field with the annotation that is null; null if there is none. */
+    private static @Nullable String emptyReference(Object object) {
+        for (Class<?> type = ClassUtils.getUserClass(object); isSearched(type); type = type.getSuperclass()) {
+            for (Field field : fieldsOf(type)) {
+                if (AnnotatedElementUtils.isAnnotated(field, RpcReference.class)
+                        && !Modifier.isStatic(field.getModifiers())
+                        && valueOf(field, object) == null) {
+                    return nameOf(field);
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Returns whether the class belongs to the application. The classes of proxies do not. */
+    private static boolean isSearched(@Nullable Class<?> type) {
+        return type != null
+                && !type.isEnum()
+                && !type.isArray()
+                && !type.getName().contains(MOCK)
+                && ApplicationCode.owns(type.getName());
+    }
+
+    /** Returns the fields of the class; none if the class of a field is missing, for example of an optional library. */
+    private static Field[] fieldsOf(Class<?> type) {
+        try {
+            return type.getDeclaredFields();
+        } catch (LinkageError e) {
+            LOG.debug("{} is not searched", type, e);
+            return new Field[0];
+        }
+    }
+
+    private static @Nullable Object valueOf(Field field, Object holder) {
+        if (Modifier.isStatic(field.getModifiers()) || field.getType().isPrimitive()) {
+            return null;
+        }
+        try {
+            field.setAccessible(true);
+            return field.get(holder);
+        } catch (IllegalAccessException | RuntimeException e) {
+            LOG.trace("{} is not searched", field, e);
+            return null;
+        }
+    }
+
+    private static String nameOf(Field field) {
+        return field.getDeclaringClass().getName() + "." + field.getName();
+    }
+}

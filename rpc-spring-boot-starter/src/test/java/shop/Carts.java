@@ -1,0 +1,95 @@
+package shop;
+
+import java.util.List;
+import java.util.Map;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import tern.rpc.spring.RpcReference;
+
+/** Beans of an application that keep objects with references in their fields. */
+public final class Carts {
+
+    private Carts() {}
+
+    /** A remote service. */
+    public interface Prices {
+        String of(String item);
+    }
+
+    /** An object with a reference that is not injected unless Spring creates the object. */
+    public static class Checkout {
+        @RpcReference
+        Prices prices;
+    }
+
+    /** A class that is not a bean either, and has a {@link Checkout}. */
+    public static class Counter {
+        final Checkout checkout = new Checkout();
+    }
+
+    @Configuration
+    public static class InAField {
+        final Checkout checkout = new Checkout();
+    }
+
+    @Configuration
+    public static class InAList {
+        final List<Checkout> all = List.of(new Checkout(), new Checkout());
+    }
+
+    @Configuration
+    public static class InAMap {
+        final Map<String, Checkout> all = Map.of("one", new Checkout());
+    }
+
+    @Configuration
+    public static class InAnObject {
+        final Counter counter = new Counter();
+    }
+
+    @Configuration
+    public static class AsABean {
+        @Autowired
+        @Lazy
+        Checkout checkout;
+
+        @Autowired
+        List<Checkout> all;
+
+        @Bean
+        static Checkout checkout() {
+            return new Checkout();
+        }
+    }
+
+    @Configuration
+    public static class Early implements BeanFactoryPostProcessor {
+        @RpcReference
+        Prices prices;
+
+        @Override
+        public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+            // The test looks only at the field.
+        }
+    }
+
+    @Configuration
+    public static class WithEarly {
+        @RpcReference
+        Prices prices;
+
+        @Bean
+        BeanFactoryPostProcessor changesNothing() {
+            return beans -> {};
+        }
+
+        @Bean
+        static BeanFactoryPostProcessor changesNothingEither() {
+            return beans -> {};
+        }
+    }
+}
