@@ -18,8 +18,8 @@ public final class CallLedger {
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
-     * An operation shorter than {@link #NAMED_FROM_NANOS} is recorded with its name only if the call has had at least
-     * this many operations of the same kind.
+     * An operation shorter than {@link #NAMED_FROM_NANOS} is recorded with its name only if the call has already made
+     * at least this many operations of the same kind.
      */
     private static final int NAMED_FROM_COUNT = 8;
 
@@ -30,7 +30,7 @@ public final class CallLedger {
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // The phase is changed only by the thread that created this ledger.
-    // null if this ledger records a whole call
+    // The part of a call that this ledger records; null if this ledger records a whole call.
     private final @Nullable CallPart part;
     private final boolean open;
     private final Thread thread = Thread.currentThread();

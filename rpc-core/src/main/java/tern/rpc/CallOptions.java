@@ -21,7 +21,7 @@ public final class CallOptions {
 
     private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null, null, null);
 
-    /** The header that contains the tag of a call. Dubbo uses an attachment with the same name. */
+    /** The header that contains a call's tag. Dubbo uses an attachment with the same name. */
     private static final String TAG = "dubbo.tag";
 
     /** A part of the class name of every mock that Mockito creates for an interface. */

@@ -94,8 +94,8 @@ public final class NamedTimes {
     }
 
     /**
-     * Returns the index of the entry with the shortest time. Considers entries of failed operations only if there are
-     * no others.
+     * Returns the index of the entry with the shortest time. Considers entries of failed operations only if all entries
+     * belong to failed operations.
      */
     private int shortest() {
         int shortest = 0;

@@ -50,7 +50,9 @@ public final class Response {
         return metadata;
     }
 
-    /** Returns a response with another value. The new response shares the headers and the metadata of this response. */
+    /**
+     * Returns a response with the given value. The new response shares the headers and the metadata of this response.
+     */
     public Response withValue(@Nullable Object value) {
         return new Response(value, headers, metadata);
     }

@@ -202,7 +202,7 @@ final class EndpointInvoker implements AutoCloseable {
         boolean missing = failure != null && cluster.isServiceMissing(target, failure, now);
         // a missing service says nothing about how fast or reliable the provider's other services are
         boolean isMoved = FurtherAttempts.isMoved(failure);
-        // a probe has a later deadline than the call
+        // a probe has a later deadline than the call that it copies
         Deadline deadline = isCopy ? Deadline.none() : call.deadline();
         Outcome outcome = missing || isMoved || failure instanceof UnsentCallException
                 ? Outcome.CANCELLED
@@ -361,7 +361,7 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Adds the token that the provider has published in the registry. This token replaces the client's token, because
-     * the provider accepts only its own. A token that the application has set for the call stays.
+     * the provider accepts only its own. A token that the application has set for the call is kept.
      */
     private static Invocation forProvider(Invocation call, Target target) {
         PublishedToken token = target.attributes().token();

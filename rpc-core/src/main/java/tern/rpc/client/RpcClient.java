@@ -92,9 +92,9 @@ public final class RpcClient implements AutoCloseable {
     private final RpcMeters meters;
     private final NanoClock clock;
     private final WorkerPool callbacks;
-    private final ScheduledExecutorService lookups; // runs tasks that may block
-    private final ScheduledExecutorService clusterTimer; // runs only tasks that do not block
-    // runs the hedges; the timer of the clusters, unless a test replaces it
+    private final ScheduledExecutorService lookups; // an executor for tasks that may block
+    private final ScheduledExecutorService clusterTimer; // an executor for tasks that do not block
+    // The timer that starts the hedges. It is clusterTimer, unless a test replaces it.
     private final ScheduledExecutorService hedgeTimer;
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
@@ -410,7 +410,7 @@ public final class RpcClient implements AutoCloseable {
         /**
          * Sets the timeout for calls without a more specific one. It covers all attempts of a call. The client sends
          * the remaining time to the server. When the timeout expires, the call fails with DEADLINE_EXCEEDED. The server
-         * may nevertheless have run it. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
+         * may still have run the call. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
          *
          * @param timeout a positive duration; the default is 3 seconds
          */

@@ -124,7 +124,9 @@ final class ConsistentHash implements Balancer {
         return best;
     }
 
-    /** Returns the rank of a provider for a slot, or 0 if it certainly does not exceed the given rank. */
+    /**
+     * Returns the rank of a provider for a slot, or 0 if the provider's rank certainly does not exceed the given one.
+     */
     private double rank(long hashed, int index, double highest) {
         double uniform = ((Hashes.mix(hashed ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
         // The rank is at most the share divided by (1 - uniform). For most providers, this bound is already too low, so

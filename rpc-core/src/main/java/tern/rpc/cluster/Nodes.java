@@ -42,7 +42,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // The services of the references that use the node.
-        int releases; // How many times the node's last reference has released it.
+        int releases; // How many times the node has been released by its last reference.
 
         Shared(Node node) {
             this.node = node;

@@ -49,7 +49,8 @@ final class ProviderChoice {
     private final LastChoice last;
     private boolean isZoneLogged;
     private boolean areTagsLogged;
-    private final Set<String> tagsOfCalls = new HashSet<>(); // tags left out until a call had them
+    // The tags whose providers were left out until a call had the tag.
+    private final Set<String> tagsOfCalls = new HashSet<>();
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 
     /**

@@ -59,8 +59,8 @@ final class BusyPoint {
     private Step step = Step.NONE; // The change to the call count that is tried in the current window.
     private @Nullable Window before; // The window before a trial of another number of calls; null without a trial.
     private Step last = Step.FEWER; // The change to the call count that was tried last.
-    private int held; // The number of consecutive windows without a trial of another number of calls.
-    // The mean call duration in the first window after the last trial of another number of calls, or 0 if unknown.
+    private int held; // The number of consecutive windows without a trial of a different number of calls.
+    // The mean call duration in the first window after the last trial of a different number of calls, or 0 if unknown.
     private double heldNanos;
 
     /** @param min the smallest number of calls to admit */

@@ -20,18 +20,21 @@ import tern.rpc.NanoClock;
  * conditions hold: The largest other tenant holds more than an equal share of the permits. This tenant itself holds
  * less than an equal share, or less than half as many permits as the largest other tenant.
  *
- * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
- * fewer calls, while these tenants send calls. Their calls are admitted even beyond the limit while another tenant
- * holds more than twice as many permits, so that the larger tenant loses permits. If many tenants hold one or two
- * permits each, no call is admitted beyond the limit. The largest tenant is found without sorting: a tenant that holds
- * more permits than the largest known tenant replaces it.
+ * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for the tenants
+ * with fewer calls than the largest tenant, while these tenants send calls. Their calls are admitted even beyond the
+ * limit while another tenant holds more than twice as many permits, so that the larger tenant loses permits. If many
+ * tenants hold one or two permits each, no call is admitted beyond the limit. The largest tenant is found without
+ * sorting: a tenant that holds more permits than the largest known tenant replaces it.
  *
  * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race can cause a single call to be wrongly
  * admitted or refused.
  */
 final class FairShares {
 
-    /** How long permits stay reserved for tenants with fewer calls after the last call from one of them. */
+    /**
+     * How long permits stay reserved for the tenants that have fewer calls than the largest tenant. The time starts at
+     * the last call from such a tenant.
+     */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
@@ -197,8 +200,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether any other tenant has recently sent calls. A closed connection of the given tenant's address does
-     * not count as another tenant.
+     * Returns whether any tenant other than the given one has recently sent calls. A closed connection of the given
+     * tenant's address does not count as another tenant.
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;

@@ -46,7 +46,7 @@ import tern.rpc.endpoint.Rules;
  * list, or does not answer in time, this source reports the stored list, so that an application can start without its
  * registry. If the first list of the wrapped source is empty, this source reports the stored list before it, so that
  * the providers in it stay in use while they answer. Only the file's owner can read the file, which contains no
- * secrets. Another thread writes the file, so that a slow or unreachable disk does not delay the lists.
+ * secrets. A separate thread writes the file, so that a slow or unreachable disk does not delay the lists.
  */
 public final class RememberedSource implements EndpointSource {
 

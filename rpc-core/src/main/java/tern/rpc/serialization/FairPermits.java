@@ -228,9 +228,9 @@ final class FairPermits {
     }
 
     /**
-     * Looks for the first tenant with a request that the free permits suffice for, and grants permits to the oldest
-     * such request. Returns false if there is none. If the next request has waited for more than a second, only this
-     * request may get permits.
+     * Grants permits to a request for which enough permits are free: the oldest such request of the first tenant that
+     * has one. Returns false if there is no such request. If the next request has waited for more than a second, only
+     * this request may get permits.
      */
     private boolean grantOne() {
         if (isNextOverdue()) {

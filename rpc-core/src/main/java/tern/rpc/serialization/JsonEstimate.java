@@ -54,7 +54,7 @@ public final class JsonEstimate {
                 case '{' -> bytes += OBJECT_BYTES;
                 case '[' -> bytes += ARRAY_BYTES;
                 default -> {
-                    // a part of a number or literal, or white space
+                    // The character is white space, or part of a number or a literal.
                 }
             }
         }

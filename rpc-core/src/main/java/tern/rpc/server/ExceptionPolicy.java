@@ -127,7 +127,7 @@ final class ExceptionPolicy {
 
     /**
      * Returns whether the failure is sent with its type or, if answers contain no types, with its text. An {@link
-     * Error} is not sent, because it describes a problem of the server process.
+     * Error} is not sent, because it describes a problem in the server process.
      */
     static boolean travels(MethodDescriptor method, Throwable failure, boolean typed) {
         if (failure instanceof Error) {

@@ -8,8 +8,8 @@ import tern.rpc.concurrent.WorkerPool;
 final class StreamWaits {
 
     /**
-     * A worker that sends a stream may wait longer after its caller has read this number of bytes. A stream is ready to
-     * send while it has fewer unsent bytes than this number.
+     * Each time the caller has read this number of bytes of a stream, the worker that sends the stream may wait longer.
+     * A stream is ready to send while it has fewer unsent bytes than this number.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 

@@ -48,7 +48,8 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     private final boolean sweepsItself;
     private final @Nullable Consumer<InMemoryTransport> starter;
     private volatile @Nullable CallHandler handler;
-    private @Nullable ScheduledExecutorService timer; // null while the transport is not started; guarded by this
+    // Ends calls at their deadline; null while the transport is not started; guarded by this.
+    private @Nullable ScheduledExecutorService timer;
     private volatile boolean draining;
     private volatile boolean closed;
 

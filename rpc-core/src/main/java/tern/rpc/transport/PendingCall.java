@@ -78,7 +78,7 @@ public final class PendingCall implements Runnable {
     private volatile boolean answerHere;
     private volatile @Nullable Carrier carrier;
     private volatile long id; // the connection sets the id before it registers the call
-    private @Nullable Object mover; // set before the call is sent; null if the attempt must not be moved
+    private @Nullable Object mover; // the object allowed to move the attempt; null for none; set before sending
 
     /**
      * @param oneWay whether the call ends once its bytes have been passed to the socket

@@ -112,8 +112,8 @@ final class CollectionType {
     }
 
     /**
-     * Returns the memory of an empty collection in addition to the memory assumed for one value, in bytes. Blocking
-     * queues need this memory for their locks, and array deques for their initial array.
+     * Returns how many bytes an empty collection takes beyond the memory assumed for one value. Blocking queues need
+     * this memory for their locks, and array deques for their initial array.
      */
     int shellBytes() {
         return shellBytes;

@@ -40,7 +40,7 @@ class HashBudget {
     private static final int SPARE_BYTES = 1 << 10;
 
     /**
-     * The steps charged for each visit of a value while a key is hashed. With this charge, hashing the keys of a
+     * The steps charged each time a value is visited while a key is hashed. With this charge, hashing the keys of a
      * message of 1 MiB takes at most about 0.1 seconds. Hashing visits a value once for each reference to it.
      */
     private static final int HASH_STEPS = 4;
@@ -68,7 +68,7 @@ class HashBudget {
     private long allowed;
     private long allowedWithoutTurn;
     private int bytes;
-    private Object sender = ""; // set for each message
+    private Object sender = ""; // identifies the sender of the current message
     private @Nullable LargeWork turn; // the permit to hash many keys; null while none is held
     private @Nullable RpcException refusal; // the reason why the message got no permit
 

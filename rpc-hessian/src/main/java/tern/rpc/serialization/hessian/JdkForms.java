@@ -51,7 +51,7 @@ final class JdkForms {
      */
     private static final int MAX_MAGNITUDE = 1_039;
 
-    /** The memory of a calendar and its field arrays, in bytes, in addition to the memory assumed for one value. */
+    /** How many bytes a calendar and its field arrays take beyond the memory assumed for one value. */
     private static final int CALENDAR_BYTES = 400;
 
     private static final FormShape CLASS_NAME = FormShape.of(ClassName.class)

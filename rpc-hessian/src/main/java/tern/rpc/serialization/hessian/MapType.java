@@ -51,8 +51,8 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     }
 
     /**
-     * Returns the memory of an empty map in addition to the memory assumed for one value, in bytes. Some map types
-     * allocate their table immediately.
+     * Returns how many bytes an empty map takes beyond the memory assumed for one value. Some map types allocate their
+     * table immediately.
      */
     int shellBytes() {
         return type == IdentityHashMap.class ? 256 : Hashtable.class.isAssignableFrom(type) ? 80 : 0;

@@ -86,10 +86,9 @@ abstract class Shape {
     }
 
     /**
-     * Returns the memory of an instance, in bytes, in addition to the memory assumed for the fields that the definition
-     * names.
+     * Returns how many bytes an instance takes beyond the memory assumed for the fields named in the definition.
      *
-     * @param named the number of fields that the definition names
+     * @param named the number of fields named in the definition
      */
     final int shellBytes(int named) {
         return Math.max(0, instanceBytes - ROOM_PER_VALUE * (1 + named));

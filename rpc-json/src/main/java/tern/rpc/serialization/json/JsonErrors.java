@@ -79,7 +79,7 @@ final class JsonErrors {
      */
     private static final int MAX_SHOWN_STEPS = 16;
 
-    /** The number of steps at its end that a shortened path shows. */
+    /** A shortened path shows this many of its last steps. */
     private static final int LAST_STEPS = 2;
 
     /**
