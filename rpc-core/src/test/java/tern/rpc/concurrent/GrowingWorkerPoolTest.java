@@ -75,7 +75,7 @@ class GrowingWorkerPoolTest {
 
     private static void awaitThat(BooleanSupplier condition) {
         while (!condition.getAsBoolean()) {
-            Thread.yield(); // the timeout of the test class ends a wait in vain
+            Thread.yield(); // if this wait is in vain, the test class's timeout ends it
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
         }
     }

@@ -20,7 +20,7 @@ import tern.rpc.StreamObserver;
 import tern.rpc.client.RpcClient;
 import tern.rpc.server.RpcServer;
 
-/** The server, the client and the service for the tests of streams. */
+/** The server, the client and the service for the stream tests. */
 interface StreamContract {
 
     Duration LONG = Duration.ofSeconds(20);
@@ -41,7 +41,7 @@ interface StreamContract {
     /** Returns the number of calls in flight at the server. */
     int inFlight();
 
-    /** Returns the latch that blocks code of the test. It is also counted down at the end of the test. */
+    /** Returns the latch that blocks test code. It is also counted down at the end of the test. */
     CountDownLatch letGoLatch();
 
     <T> Future<T> inBackground(Callable<T> call);
