@@ -76,7 +76,7 @@ public final class Deadline {
         return this != NONE && nanoTime - now <= 0;
     }
 
-    /** Returns the earlier of this deadline and the given one. */
+    /** Returns the earlier of this deadline and the given deadline. */
     public Deadline earlier(Deadline other) {
         if (other == NONE) {
             return this;

@@ -16,7 +16,7 @@ public final class NamedTimes {
 
     private static final int PLACES = 8;
 
-    /** The length of {@code 503)} at the end of the name of an HTTP exchange. */
+    /** The length of {@code 503)} at the end of an HTTP exchange's name. */
     private static final int STATUS_LENGTH = 4;
 
     private final Phase[] kinds = new Phase[PLACES]; // This object's lock guards this field and the next four.

@@ -19,7 +19,7 @@ public class RpcException extends RuntimeException {
 
     /** States whether the server's method ran. */
     public enum Executed {
-        /** The method did not run. The call may be sent again, to the same provider or another one. */
+        /** The method did not run. The call may be sent again, to the same provider or to another provider. */
         NO,
         /** It is unknown whether the method ran, for example after a timeout or a lost connection. */
         MAYBE,

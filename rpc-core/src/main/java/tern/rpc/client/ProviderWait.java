@@ -148,8 +148,8 @@ final class ProviderWait {
     }
 
     /**
-     * Runs the task on the call's executor, or on the calling thread if the client is closed. In the latter case, the
-     * call then fails.
+     * Runs the task on the call's executor, or on the calling thread if the client is closed. A call through a closed
+     * client then fails.
      */
     static void execute(Invocation call, Runnable task) {
         try {

@@ -17,7 +17,7 @@ interface SentCall {
      */
     void expire();
 
-    /** Returns the address that the call was last sent to, for error messages, or null if it has not been sent. */
+    /** Returns the address to which the call was last sent, for error messages, or null if it has not been sent. */
     @Nullable
     Endpoint endpoint();
 }

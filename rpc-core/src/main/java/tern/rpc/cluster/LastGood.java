@@ -54,7 +54,7 @@ record LastGood(
     }
 
     /**
-     * The longer list that the current list was shortened from.
+     * The last list before the source's lists became shorter.
      *
      * @param list empty if no later list was shorter
      * @param sinceNanos the time of the first shorter list

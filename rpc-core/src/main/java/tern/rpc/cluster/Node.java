@@ -360,7 +360,7 @@ public final class Node {
     /**
      * Returns for how long the provider has left a ping unanswered, in nanoseconds, or 0 if no ping is unanswered.
      * Unlike {@link #isStalled}, this method sends the ping after half a second of silence even if the provider's
-     * methods usually take longer, because a running process answers a ping at once.
+     * methods usually take longer, because a running process answers a ping immediately.
      */
     public long silentForNanos(long now) {
         ClientConnection current = connection;

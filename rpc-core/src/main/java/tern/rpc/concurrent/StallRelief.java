@@ -117,7 +117,7 @@ final class StallRelief {
         }
         stalls++;
         if (extra < maxExtra) {
-            // more threads than tasks, because the tasks may need further tasks
+            // More threads than waiting tasks are permitted, because the tasks may need further tasks.
             extra = Math.min(maxExtra, 2 * extra + pool.queued() + 1);
             pool.relieved();
         } else if (stalls > CHECKS_BEFORE_GIVING_UP) {

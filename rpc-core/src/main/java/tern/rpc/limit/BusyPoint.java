@@ -15,7 +15,7 @@ import tern.rpc.limit.Limit.Window;
  * short, too few calls are admitted, the throughput x drops, and the product x * u drops further. If u is too long,
  * calls wait for each other, and no shorter time is ever measured. Every eighth window therefore tries another number
  * of admitted calls, alternately twice and half the current number. If calls have become slower, the next window tries
- * twice as many:
+ * twice as many calls:
  * <ul>
  * <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
  * becomes the usual time, and the number is doubled again.

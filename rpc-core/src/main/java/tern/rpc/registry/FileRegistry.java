@@ -215,7 +215,7 @@ public final class FileRegistry implements Registry {
                 + " and further files in " + directory + ", or correct rpc.server.registry";
     }
 
-    /** Returns the file that is replaced. If the file is a symbolic link, this is the file that the link points to. */
+    /** Returns the file that is replaced. If the file is a symbolic link, returns the link's target. */
     private Path target() throws IOException {
         if (Files.exists(file)) {
             return file.toRealPath();

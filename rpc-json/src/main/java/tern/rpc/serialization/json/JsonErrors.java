@@ -99,8 +99,7 @@ final class JsonErrors {
             TreeMap.class, SortedMap.class);
 
     /**
-     * Example values of types that are strings in JSON, because the name of such a type does not show the form of the
-     * string.
+     * Example values of types that are strings in JSON, because the type's name does not show the form of the string.
      */
     private static final Map<Class<?>, String> EXAMPLES = Map.ofEntries(
             Map.entry(Instant.class, "2026-01-31T12:30:00Z"),
@@ -214,7 +213,7 @@ final class JsonErrors {
     /**
      * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as {@code
      * ArrayList}, even if the declared type is an interface. At the root of a value, this method returns the declared
-     * type. Inside a value, it returns the interface that such a class stands for.
+     * type. Inside a value, it returns the interface for which Jackson has chosen the class.
      */
     private static @Nullable String typeName(
             MismatchedInputException mismatch, @Nullable Class<?> type, @Nullable String declared) {
