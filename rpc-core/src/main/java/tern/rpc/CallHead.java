@@ -103,7 +103,7 @@ public final class CallHead {
         return bearerOf(metadata.get("authorization"));
     }
 
-    /** Returns the token in the value of an authorization header; null if its scheme is not {@code Bearer}. */
+    /** Returns the token in the value of an authorization header; null if the header's scheme is not {@code Bearer}. */
     public static @Nullable String bearerOf(@Nullable String authorization) {
         return authorization != null && authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())
                 ? authorization.substring(BEARER.length()).trim()

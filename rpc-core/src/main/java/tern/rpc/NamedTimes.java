@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The total durations of a call's operations by kind and name. At most eight entries are kept. If there are more, the
- * entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. A failed operation is often
- * short but shows why the call is late, so the entries of failed operations are merged last. Thread-safe.
+ * The total durations of a call's operations by kind and name. At most eight entries are kept. If there are more names,
+ * the entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. A failed operation is
+ * often short but shows why the call is late, so the entries of failed operations are merged last. Thread-safe.
  */
 public final class NamedTimes {
 

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The answer to one call. Filters may change the answer's metadata before the caller gets it. Not thread-safe, because
- * its metadata is not.
+ * the metadata is not thread-safe.
  */
 public final class Response {
 

@@ -56,7 +56,7 @@ public class RpcException extends RuntimeException {
         this(status, Executed.YES, null, new Metadata(), true);
     }
 
-    /** Creates a failure with the status of its cause, which is another failure. */
+    /** Creates a failure with the given status and cause. */
     public RpcException(Status status, Executed executed, Throwable cause) {
         this(status, executed, cause, new Metadata(), true);
     }

@@ -186,7 +186,7 @@ final class EndpointInvoker implements AutoCloseable {
         return true;
     }
 
-    /** Records an attempt's outcome in the state of its provider. */
+    /** Records an attempt's outcome in the provider's state. */
     void ended(Target target, ClientMethod method, Invocation call, @Nullable RpcException failure, long startedNanos) {
         ended(target, method, call, failure, startedNanos, false);
     }
@@ -234,9 +234,7 @@ final class EndpointInvoker implements AutoCloseable {
                 now - startedNanos);
     }
 
-    /**
-     * Records, in the state of its provider, an attempt that will be cancelled because another provider answered first.
-     */
+    /** Records in the provider's state that an attempt will be cancelled, because another provider answered first. */
     void outlasted(Target target, ClientMethod method, long startedNanos) {
         long now = clock.nanoTime();
         target.node().outlasted(now - startedNanos, now, method.usualTime());
@@ -361,7 +359,7 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Adds the token that the provider has published in the registry. This token replaces the client's token, because
-     * the provider accepts only its own. A token that the application has set for the call is kept.
+     * the provider accepts only its own token. A token that the application has set for the call is kept.
      */
     private static Invocation forProvider(Invocation call, Target target) {
         PublishedToken token = target.attributes().token();

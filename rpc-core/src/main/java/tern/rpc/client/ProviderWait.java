@@ -176,7 +176,10 @@ final class ProviderWait {
             }
         }
 
-        /** Prevents the task from running. The timer keeps this object until the delay has passed, but not the task. */
+        /**
+         * Prevents the task from running. Until the delay has passed, the timer refers to this object, but no longer to
+         * the task.
+         */
         void cancel() {
             taken();
         }

@@ -53,7 +53,7 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
-    // This object's lock must be held when its methods are called, except timeLimit().
+    // Calling any method of RulesInForce except timeLimit() requires this object's lock.
     private final RulesInForce rules = new RulesInForce();
     private volatile boolean chosenByKey;
     private volatile SharedSources.@Nullable Subscription subscription;

@@ -31,7 +31,7 @@ final class ProviderChoice {
      */
     static final int MAX_TAGS = 100;
 
-    /** The maximum number of tags added because calls have them. */
+    /** The maximum number of tags whose providers are connected only because calls have these tags. */
     private static final int MAX_WANTED = MAX_TAGS - 2;
 
     /**

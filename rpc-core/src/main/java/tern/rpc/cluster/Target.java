@@ -27,7 +27,7 @@ public final class Target implements Candidate {
     private boolean drains; // Used only while the provider list changes, by one thread at a time.
     private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
-    private volatile long callsAtCopy; // The number of the reference's calls at the time of its last probe.
+    private volatile long callsAtCopy; // The number of the reference's calls at the time of the provider's last probe.
 
     /** The state of the calls that the reference has sent to the provider. */
     private record Calls(AttemptBudget retries, LastMinute lastMinute, ServicePresence presence) {}

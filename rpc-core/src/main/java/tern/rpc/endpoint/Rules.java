@@ -69,7 +69,7 @@ public interface Rules {
         return isByMethod() ? method : "";
     }
 
-    /** Returns the timeout for unary calls to the method, which includes all attempts, or null if no rule sets it. */
+    /** Returns the timeout for unary calls to the method, including all attempts, or null if no rule sets it. */
     default @Nullable Duration timeout(String method) {
         return null;
     }

@@ -87,8 +87,8 @@ public final class Limiter {
     private final AtomicInteger endedOfBefore = new AtomicInteger();
     private final AtomicLong nanos = new AtomicLong();
     private final AtomicInteger crowded = new AtomicInteger(); // The number of calls that found no free permit.
-    // The number of calls that found less than a quarter of the permits in use. If there are many of them, the server
-    // is not considered overloaded.
+    // The number of calls that found less than a quarter of the permits in use. If there are many such calls, the
+    // server is not considered overloaded.
     private final AtomicInteger sparse = new AtomicInteger();
     private volatile long begun;
     private volatile int fewBefore;

@@ -83,7 +83,7 @@ public final class Callers {
     }
 
     /**
-     * Counts a call that has ended for its caller.
+     * Adds a call that has ended to its caller's count.
      *
      * @param now the current time on the clock that times the calls
      */

@@ -251,7 +251,7 @@ public final class FileRegistry implements Registry {
         Path lockFile = lockFile(target);
         if (Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS)
                 && !Files.isRegularFile(lockFile, LinkOption.NOFOLLOW_LINKS)) {
-            // Opening a named pipe would block this thread for ever.
+            // Opening a named pipe would block this thread forever.
             throw new IllegalArgumentException(lockFile + " is not a regular file");
         }
         try (FileChannel channel = FileChannel.open(
@@ -265,7 +265,7 @@ public final class FileRegistry implements Registry {
             if (!after.equals(before)) {
                 Path next = target.resolveSibling(target.getFileName() + ".next");
                 Files.deleteIfExists(
-                        next); // A crashed process may have left it, and a link would lead to another file.
+                        next); // a crashed process may have left this file, and it could be a link to another file
                 Files.write(next, after.json().getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE_NEW);
                 if (Files.exists(target)) {
                     keepPermissions(target, next);

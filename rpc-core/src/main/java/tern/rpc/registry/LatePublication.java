@@ -41,7 +41,7 @@ final class LatePublication implements Publication {
      * Publishes a registration now, or as soon as its address is known.
      *
      * @param registration supplies the registration; may throw {@link NoRouteException}
-     * @param timer looks for the address, which can take some seconds
+     * @param timer runs the search for the address, which can take some seconds
      */
     static Publication of(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
         LatePublication late = new LatePublication(registry, registration, timer);

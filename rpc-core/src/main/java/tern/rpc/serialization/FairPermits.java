@@ -41,8 +41,8 @@ final class FairPermits {
     private int kept; // the number of permits that running calls keep; guarded by lock
 
     // The number of waiting requests; changed only while holding the lock. A request increments this number before it
-    // looks for permits for the last time, and a release reads it after it has returned its permits. So either the
-    // request finds these permits, or the release finds the request.
+    // looks for permits for the last time. A thread that releases permits reads this number after it has returned them.
+    // So either the request finds these permits, or the releasing thread finds the request.
     private volatile int waiting;
 
     /**

@@ -19,7 +19,7 @@ public final class LargeWork {
     /** The maximum size of an array that needs no permit. A waiting thread already holds an array of this size. */
     static final int LARGE_BYTES = 256 << 10;
 
-    /** The tenant of the calls that this process makes. */
+    /** The tenant to which this process's own calls belong. */
     public static final Object OWN_CALLS = new Object();
 
     private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
@@ -40,7 +40,7 @@ public final class LargeWork {
      */
     private static final long HEAP_OF_A_WRITER = 128 << 20;
 
-    /** At least this many threads may write, so that one slow thread does not hold up all others. */
+    /** At least this many threads may write, so that one slow thread does not hold up all other threads. */
     private static final int MIN_WRITERS = 2;
 
     /** Objects waiting to be written may occupy at most 1/{@value} of the heap. */
