@@ -142,8 +142,8 @@ public class RpcException extends RuntimeException {
 
     /**
      * Returns the exception to report for a call whose last attempt failed with this exception. If the method is more
-     * likely to have run in an earlier attempt than in the last one, the returned exception says that it may have run,
-     * or has run. Otherwise, returns this exception.
+     * likely to have run in an earlier attempt than in the last one, the returned exception says that the method may
+     * have run, or has run. Otherwise, returns this exception.
      *
      * @param earlier whether the method ran in an earlier attempt of the call
      */

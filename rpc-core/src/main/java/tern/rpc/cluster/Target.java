@@ -9,8 +9,8 @@ import tern.rpc.transport.ClientConnection;
 
 /**
  * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. In a client with
- * many references, many targets get no calls, so a target allocates the state of its calls only when it gets the first
- * one. Thread-safe.
+ * many references, many targets get no calls, so a target allocates the state of its calls only at its first call.
+ * Thread-safe.
  */
 public final class Target implements Candidate {
 

@@ -17,9 +17,9 @@ import tern.rpc.NanoClock;
  * with requests that need all permits. After this second, no later request may overtake it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
- * does not wait for running calls to end, because they can last for a long time, and could themselves be waiting for
- * this request. If any permit is free and no other request is being decoded, the request is decoded even if it needs
- * more permits than are free.
+ * does not wait for running calls to end, because running calls can last for a long time, and could themselves be
+ * waiting for this request. If any permit is free and no other request is being decoded, the request is decoded even if
+ * it needs more permits than are free.
  *
  * <p>While no request is waiting, permits are taken and released without the lock, because every request above the
  * smallest size takes permits. Thread-safe.

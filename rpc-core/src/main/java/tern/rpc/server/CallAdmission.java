@@ -81,8 +81,8 @@ final class CallAdmission implements ServerCall.Admission {
     }
 
     /**
-     * Returns the failure of the call if its deadline has passed while an authorizer checks the call; otherwise null.
-     * Any thread may call this.
+     * Returns the failure to report if the call's deadline has passed while an authorizer is checking the call;
+     * otherwise null. Any thread may call this.
      */
     @Nullable
     RpcException late() {

@@ -65,7 +65,7 @@ final class ExceptionPolicy {
     /**
      * Returns the replacement for an exception whose class is unknown to callers.
      *
-     * @param withText whether the message is sent; it may contain SQL or other internals
+     * @param withText whether the exception's message, which may contain SQL or other internals, is sent
      * @param id the id of the original exception in the log
      */
     static RuntimeException foreign(Throwable cause, boolean withText, int id) {
@@ -76,8 +76,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns advice for the server's log. The text says how callers can get the exception's type or, if answers
-     * contain no types, its text. Returns an empty string for an {@link Error}, which is never sent.
+     * Returns advice for the server's log. The advice says how callers can get the exception's type or, if answers
+     * contain no types, the exception's text. Returns an empty string for an {@link Error}, which is never sent.
      */
     static String remedy(MethodDescriptor method, Throwable cause, boolean typed) {
         if (cause instanceof Error) {

@@ -373,7 +373,9 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         }
     }
 
-    /** Answers the caller while an authorizer is still deciding. The authorizer keeps its worker until it returns. */
+    /**
+     * Answers the caller while an authorizer is still deciding. The authorizer occupies its worker until it returns.
+     */
     private void endUndecided() {
         CallAdmission check = admission;
         RpcException late = check == null ? null : check.late();
@@ -384,7 +386,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
 
     /**
      * Returns whether the deadline has passed. The timer can fire before the deadline, because it also limits the wait
-     * in the queue, and a worker may take the call just before that.
+     * in the queue, and a worker may take the call just before the timer fires.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;

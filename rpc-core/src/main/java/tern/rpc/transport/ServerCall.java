@@ -26,7 +26,7 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * Returns a method with the same name as the called one (possibly another overload), or null if the method is
+     * Returns a method with the same name as the called method (possibly another overload), or null if the method is
      * unknown before the request is decoded.
      */
     default @Nullable MethodDescriptor namedMethod() {

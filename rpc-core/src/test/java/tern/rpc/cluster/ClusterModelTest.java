@@ -57,7 +57,7 @@ class ClusterModelTest {
                 return Treatment.end(Outcome.FAILED);
             }
         },
-        /** The provider refuses each call before it runs it. */
+        /** The provider refuses each call before running it. */
         REFUSES {
             @Override
             public Treatment of(Call call, long now) {

@@ -506,7 +506,7 @@ class LedgerOfCallsTest {
         assertThat(log.list).isEmpty();
     }
 
-    /** The worker counts the call only when the drain waits for it, or has ended without a wait. */
+    /** The worker counts the call only once the drain is waiting for the count, or has ended without waiting. */
     @Test
     void drainWaitsUntilAnAnsweredCallIsCounted() throws Exception {
         AtomicReference<Thread> draining = new AtomicReference<>();

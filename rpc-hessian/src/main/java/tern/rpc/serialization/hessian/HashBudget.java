@@ -72,8 +72,8 @@ class HashBudget {
     private @Nullable LargeWork turn; // the permit to hash many keys; null while none is held
     private @Nullable RpcException refusal; // the reason why the message got no permit
 
-    // Counters of the message's non-scalar keys. The container and the hash code of a key select its counter. Null
-    // until a message has a non-scalar key.
+    // Counters of the message's non-scalar keys. A key's container and hash code select the key's counter. Null until a
+    // message has a non-scalar key.
     private int @Nullable [] places;
     private boolean isCounted;
     private int counted; // The sum of the counters in the field "places".

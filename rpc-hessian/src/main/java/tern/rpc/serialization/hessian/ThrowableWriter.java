@@ -64,8 +64,8 @@ final class ThrowableWriter implements WireForm {
     }
 
     /**
-     * Writes a {@code RuntimeException} without causes instead of an exception whose class is unknown to callers.
-     * Every reader has this class.
+     * Writes a {@code RuntimeException} without causes instead of an exception whose class is unknown to callers. Every
+     * reader has the class {@code RuntimeException}.
      */
     private static void writeForeign(Throwable throwable, HessianOutput out) throws IOException {
         out.begin(FOREIGN);

@@ -74,7 +74,7 @@ final class JsonErrors {
     private static final int MAX_WRAPPERS = 64;
 
     /**
-     * The maximum number of steps in a shown path. Longer paths are shortened. Most of them come from objects that
+     * The maximum number of steps in a shown path. Longer paths are shortened. Most long paths come from objects that
      * refer to each other in a cycle.
      */
     private static final int MAX_SHOWN_STEPS = 16;

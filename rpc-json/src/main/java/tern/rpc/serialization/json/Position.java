@@ -188,7 +188,7 @@ final class Position {
 
     /**
      * The reason why objects of this class cannot be created from JSON; null if they can. Only references that use JSON
-     * log it, because the other formats need no constructor.
+     * log this reason, because the other formats need no constructor.
      */
     @Nullable
     String missingConstructor() {
