@@ -18,13 +18,13 @@ public enum Phase {
     REDIS_CONNECTION,
     /** Executing a Redis command, until its result arrives. */
     REDIS,
-    /** Waiting for a connection from the pool of an HTTP client. */
+    /** Waiting for a connection from an HTTP client's pool. */
     HTTP_CONNECTION,
     /** An HTTP exchange, until the end of the response. */
     HTTP,
     /** Waiting for another service's answer. */
     RPC,
-    /** Waiting until a thread of an executor starts a task of the call. */
+    /** Waiting until an executor thread starts one of the call's tasks. */
     EXECUTOR,
     /** Running a task on the submitting thread, because the executor is full (caller-runs). */
     CALLER_RUNS,

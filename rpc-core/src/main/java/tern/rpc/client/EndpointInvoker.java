@@ -44,7 +44,7 @@ final class EndpointInvoker implements AutoCloseable {
     private volatile boolean passedOnUnseen;
 
     /**
-     * @param executor runs the callbacks of probes
+     * @param executor runs probe callbacks
      * @param timer checks on behalf of waiting calls whether a provider is available, and checks silent providers
      */
     EndpointInvoker(

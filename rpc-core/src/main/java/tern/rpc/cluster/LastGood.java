@@ -70,7 +70,7 @@ record LastGood(
 
     static final long PARTIAL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** How many positions of the previous list are searched for an entry. */
+    /** At most this many positions of the previous list are searched for an entry. */
     private static final int LOOK_AHEAD = 8;
 
     static LastGood before(EndpointSnapshot unknown, long now) {

@@ -98,7 +98,7 @@ public final class Target implements Candidate {
         held = isHeld;
     }
 
-    /** Returns for how long the provider has been draining, in nanoseconds. Valid only while it is draining. */
+    /** Returns the time for which the provider has been draining, in nanoseconds. Valid only while it is draining. */
     long drainsForNanos(long now) {
         return now - drainsSinceNanos;
     }

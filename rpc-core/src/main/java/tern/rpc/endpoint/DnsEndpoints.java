@@ -39,8 +39,8 @@ public final class DnsEndpoints implements EndpointSource {
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     /**
-     * How long after its start the source waits for the addresses of all names. After that, it also reports lists
-     * without the addresses of names that have not been resolved yet.
+     * After its start, the source waits this long for the addresses of all names. After that, it also reports
+     * incomplete lists, which lack the addresses of unresolved names.
      */
     private static final long FIRST_LIST_MILLIS = 500;
 

@@ -114,7 +114,7 @@ abstract class CallPermits {
         heldMemory = LargeMessages.hold(requestMemory);
     }
 
-    /** Counts the worker as a thread of the method, until {@link #threadReturns} is called. */
+    /** Counts the worker as a thread that runs the method, until {@link #threadReturns} is called. */
     void threadEnters(MethodHandler method) {
         method.threadEnters();
     }

@@ -332,7 +332,7 @@ final class Dispatcher implements CallHandler {
         return registry;
     }
 
-    /** Returns the executor for the callbacks of a stream. */
+    /** Returns the executor for a stream's callbacks. */
     Executor streamExecutor(@Nullable Share share, Runnable endCall) {
         Executor threads = streams.of(share, endCall);
         return task -> threads.execute(threadState.around(task));

@@ -70,7 +70,7 @@ final class ServerPools implements AutoCloseable {
         return methodReserve;
     }
 
-    /** Returns the threads for the callbacks of streams. */
+    /** Returns the threads that run stream callbacks. */
     WorkerPool callbacks() {
         return callbacks;
     }

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Runs the tasks of one stream one at a time, in the order in which they were added, on threads of another executor.
+ * Runs the tasks of one stream one at a time, in the order in which they were added, on another executor's threads.
  * Each task sees the effects of the previous tasks. Thread-safe. Adding a task never blocks, so event loops may add
  * tasks. After 32 tasks, the executor yields its thread to other streams.
  */

@@ -26,7 +26,7 @@ interface StreamContract {
     Duration LONG = Duration.ofSeconds(20);
     int CHUNK_BYTES = 16 << 10;
 
-    /** Returns the service. The test sets the code of its methods. */
+    /** Returns the service. The test sets the code of the service's methods. */
     StreamServer service();
 
     /** Starts a server that exports the service. */
