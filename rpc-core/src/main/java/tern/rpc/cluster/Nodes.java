@@ -167,7 +167,7 @@ public final class Nodes {
     private void open(Node node) {
         try {
             node.connection();
-        } catch (RuntimeException | Error e) { // Opening can fail temporarily, for example for lack of memory.
+        } catch (RuntimeException | Error e) { // Opening can fail temporarily, for example if memory is low.
             failures.warn(() -> "Connecting to " + node.endpoint() + " failed; the next attempt begins in a second", e);
             schedule(() -> queue(node), 1, TimeUnit.SECONDS);
         }

@@ -11,8 +11,8 @@ import tern.rpc.Thrown;
 
 /**
  * Lets a {@link WorkerPool} grow while all of its threads are blocked. The threads might be waiting for tasks in the
- * pool's own queue, for example if callbacks of streams wait for other streams of the same server. Without further
- * threads, all of them would wait forever.
+ * pool's own queue, for example if stream callbacks wait for other streams of the same server. Without further threads,
+ * all of them would wait forever.
  *
  * <p>While tasks wait, the relief checks the pool every second. If no task has begun since the last check, the pool may
  * start additional threads for the waiting tasks. These threads end when no task is waiting, and the permission to

@@ -57,7 +57,8 @@ final class BusyPoint {
     private final int min;
     private double calls;
     private Step step = Step.NONE; // The change to the call count that is tried in the current window.
-    private @Nullable Window before; // The window before a trial of another number of calls; null without a trial.
+    // The last window before the current trial of a different number of calls; null if no trial is in progress.
+    private @Nullable Window before;
     private Step last = Step.FEWER; // The change to the call count that was tried last.
     private int held; // The number of consecutive windows without a trial of a different number of calls.
     // The mean call duration in the first window after the last trial of a different number of calls, or 0 if unknown.

@@ -63,7 +63,7 @@ public final class LargeMessages {
     private static final int MAX_WAITING =
             WAITING_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
 
-    /** The memory for the objects of requests, in KiB. */
+    /** The memory for request objects, in KiB. */
     private static final int OBJECT_KIB = kibOfHeap(HEAP_SHARE);
 
     private static final int MEDIUM_KIB = kibOfHeap(MEDIUM_HEAP_SHARE);
@@ -199,7 +199,7 @@ public final class LargeMessages {
         }
     }
 
-    /** Returns the memory left for the objects of requests, in KiB; for tests. */
+    /** Returns the memory left for request objects, in KiB; for tests. */
     static int objectKib() {
         return OBJECTS.available();
     }

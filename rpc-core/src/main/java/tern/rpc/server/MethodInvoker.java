@@ -106,7 +106,7 @@ final class MethodInvoker implements Invoker {
         return result;
     }
 
-    /** Runs the method as the last invoker in the chain of filters. Filters always get a stage. */
+    /** Runs the method as the last invoker in the filter chain. Filters always get a stage. */
     @Override
     public CompletionStage<Response> invoke(Invocation call) {
         ServerContext context = ServerContext.current();

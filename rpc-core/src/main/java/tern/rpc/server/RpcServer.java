@@ -446,7 +446,7 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Sets whether callers get the messages of exceptions whose classes they do not have. Exception messages may
          * contain SQL or other internals. The default is false: callers get the class name and an id, and the server
-         * logs the exception with this id. The serializer has its own setting for the causes of exceptions.
+         * logs the exception with this id. The serializer has its own setting for exception causes.
          */
         public Builder exceptionTexts(boolean sent) {
             this.exceptionTexts = sent;

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import tern.rpc.concurrent.WorkerPool;
 
-/** Limits how long the workers of a server wait for slow readers of streams. Immutable. */
+/** Limits how long a server's workers wait for slow stream readers. Immutable. */
 final class StreamWaits {
 
     /**

@@ -12,7 +12,7 @@ import tern.rpc.transport.IdleServerTransport;
 @Timeout(60)
 class DrainTest {
 
-    /** While the server drains, its first checks find work, as many as this number. Later checks find none. */
+    /** While the server drains, this many checks find work, and later checks find none. */
     private static final int LOOKS = 10;
 
     /**

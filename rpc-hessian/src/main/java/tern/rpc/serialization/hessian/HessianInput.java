@@ -3,9 +3,8 @@ package tern.rpc.serialization.hessian;
 import java.util.Date;
 
 /**
- * Decodes values without nested values: numbers, dates and binary data, and strings, which the superclass decodes.
- * Before calling a method with the {@code tag} parameter, the caller reads the tag with {@link #next()}. Not
- * thread-safe.
+ * Decodes values that contain no other values: numbers, dates and binary data. The superclass decodes strings. Before
+ * calling a method with the {@code tag} parameter, the caller reads the tag with {@link #next()}. Not thread-safe.
  */
 final class HessianInput extends TextInput {
 
