@@ -187,8 +187,8 @@ final class FurtherAttempts {
     /**
      * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
      * the whole service. That provider certainly did not run the call, and another provider may have the service. The
-     * repetition does not count towards the retry budget. It causes no overload, because later calls avoid the provider
-     * without the service.
+     * repetition does not count towards the retry budget. The repetition causes no overload, because later calls avoid
+     * the provider without the service.
      */
     private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
         long now = clock.nanoTime();

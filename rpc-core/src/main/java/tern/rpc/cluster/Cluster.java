@@ -436,8 +436,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns the reason why all providers are avoided, for appending to a call's failure. Returns an empty string if
-     * the failure has another reason.
+     * Returns the reason why all providers are avoided, to be appended to the message of a failed call. Returns an
+     * empty string if the failure has another reason.
      */
     public String whyAvoided(long now) {
         return ClusterTexts.avoided(routes.all(), now);

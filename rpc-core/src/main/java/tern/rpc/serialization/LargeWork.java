@@ -134,8 +134,8 @@ public final class LargeWork {
 
     /**
      * Returns the maximum size of a compressed request that is decompressed and decoded without a permit: 16 times its
-     * compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger causes much work with few
-     * bytes.
+     * compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger than this causes much work
+     * although it consists of few bytes.
      */
     public static int uncheckedBytes(int compressedBytes) {
         return (int)

@@ -147,7 +147,7 @@ final class CollectionType {
     /**
      * Returns the collection type that replaces a class named in the message, if this process does not create instances
      * of that class. The replacement is assignable to the declared class. If it is a set, it keeps the order of the
-     * message. Returns null if the declared class is not a collection type of the JDK.
+     * message. Returns null if the declared class is not a JDK collection type.
      */
     static @Nullable CollectionType replacement(Class<?> declared) {
         if (ClassOrigin.isOfApplication(declared)

@@ -86,7 +86,7 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     /**
      * Returns the map type that replaces a class named in the message, if this process does not create instances of
      * that class. The replacement is assignable to the declared class and, if possible, keeps the order of the message.
-     * Returns null if the declared class is not a map type of the JDK.
+     * Returns null if the declared class is not a JDK map type.
      */
     static @Nullable MapType replacement(Class<?> declared) {
         if (ClassOrigin.isOfApplication(declared) || !Map.class.isAssignableFrom(declared)) {
