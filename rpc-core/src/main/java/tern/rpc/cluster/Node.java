@@ -429,10 +429,7 @@ public final class Node {
         return probes;
     }
 
-    /**
-     * Returns the pauses between the node's trials (calls of the application that are sent to a slow or failing
-     * provider).
-     */
+    /** Returns the pauses between the node's trials (application calls that are sent to a slow or failing provider). */
     TrialPauses trials() {
         return trials;
     }

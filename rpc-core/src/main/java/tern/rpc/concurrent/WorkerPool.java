@@ -149,7 +149,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Submits a task of an admitted call, which processes a stream's message or the stream's end. The task is never
+     * Submits an admitted call's task, which processes a stream's message or the stream's end. The task is never
      * rejected, even if the queue is full or the pool is closed. The number of such tasks is limited by the number of
      * calls in flight. Until it has run, the task takes up capacity like a task accepted by {@link #offer}.
      */

@@ -89,7 +89,7 @@ public interface Rules {
 
     /**
      * Returns whether a source's rules take precedence over these rules, if the application sets these rules for a
-     * reference. By default, the rules of the application take precedence.
+     * reference. By default, the application's rules take precedence.
      */
     default boolean yieldsToSource() {
         return false;

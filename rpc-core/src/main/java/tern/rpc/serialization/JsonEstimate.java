@@ -22,7 +22,7 @@ public final class JsonEstimate {
     private JsonEstimate() {}
 
     /**
-     * Returns the memory to reserve for the objects of a request, in bytes.
+     * Returns the memory to reserve for a request's objects, in bytes.
      *
      * @throws SerializationException if the objects do not fit into a quarter of the heap
      */

@@ -40,7 +40,7 @@ final class ExceptionPolicy {
 
     /**
      * Returns the answer to a caller whom Spring Security refused, for example because of {@code @PreAuthorize}; null
-     * for any other failure. The answer omits the message of the exception.
+     * for any other failure. The answer omits the exception's message.
      */
     static @Nullable RpcException securityRefusal(MethodDescriptor method, Throwable cause) {
         for (Class<?> type = cause.getClass(); type != null; type = type.getSuperclass()) {

@@ -44,8 +44,8 @@ final class LostState {
     private LostState() {}
 
     /**
-     * Warns if objects of the class lose state when they are sent in hessian2, for example because their method
-     * {@code writeObject} is not called. Does nothing for classes of the JDK.
+     * Warns if objects of the class lose state when they are sent in hessian2, for example because their method {@code
+     * writeObject} is not called. Does nothing for JDK classes.
      */
     static void check(Class<?> type) {
         if (type.isInterface() || type.isEnum() || type.isRecord() || !ClassOrigin.isOfApplication(type)) {
