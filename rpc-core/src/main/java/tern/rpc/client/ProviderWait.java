@@ -162,7 +162,7 @@ final class ProviderWait {
     /** A task that runs at most once. Any thread may call its methods. */
     final class Later implements Runnable {
 
-        private volatile @Nullable Runnable task; // null after the task has run or has been cancelled
+        private volatile @Nullable Runnable task; // the task; null after it has run or has been cancelled
 
         private Later(Runnable task) {
             this.task = task;

@@ -422,7 +422,7 @@ public final class RpcClient implements AutoCloseable {
         /**
          * Sets the maximum time that {@link RpcClient#refer} waits for a provider if the reference requires a check.
          *
-         * @param checkTimeout zero or more; the default is 3 seconds
+         * @param checkTimeout the maximum wait, zero or more; the default is 3 seconds
          */
         public Builder checkTimeout(Duration checkTimeout) {
             this.checkTimeout = Durations.notNegative("rpc.client.check-timeout", checkTimeout);

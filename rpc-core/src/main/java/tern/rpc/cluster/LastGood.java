@@ -56,7 +56,7 @@ record LastGood(
     /**
      * The last list before the source's lists became shorter.
      *
-     * @param list empty if no later list was shorter
+     * @param list the longer list; empty if no later list was shorter
      * @param sinceNanos the time of the first shorter list
      */
     record Longest(List<Instance> list, long sinceNanos) {

@@ -72,7 +72,7 @@ final class Outages {
         return wasSoonLost;
     }
 
-    /** @param connection null if it has not been opened */
+    /** @param connection the connection; null if it has not been opened */
     void notConnected(@Nullable ClientConnection connection, long now) {
         beganNanos = isConnected ? now : beganNanos;
         isConnected = false;

@@ -38,8 +38,8 @@ final class StallRelief {
     private final AtomicBoolean watching = new AtomicBoolean(); // true while a check is scheduled
     private volatile boolean moved; // true if a task has begun since the last check
     private volatile int extra;
-    private int stalls; // number of checks in a row in which no task had begun; used only by the check
-    private int calm; // number of checks in a row in which no task was waiting; used only by the check
+    private int stalls; // the number of consecutive checks that found no newly begun task; used only by the check
+    private int calm; // the number of consecutive checks that found no waiting task; used only by the check
 
     /**
      * @param maxExtra the maximum number of additional threads

@@ -25,7 +25,7 @@ final class FailedAnswer {
     /**
      * Answers the call.
      *
-     * @param serving null if the call has failed before its context was created
+     * @param serving the call's context; null if the call has failed before its context was created
      * @return the failure that was sent
      */
     static Throwable send(ServerCall call, MethodHandler found, @Nullable ServerContext serving, Throwable cause) {

@@ -356,7 +356,7 @@ final class FairWorkers {
      * Returns whether calls are waiting because all threads are busy. If calls have been waiting although a thread is
      * idle, the process was paused, and a thread will run the calls soon.
      *
-     * @param forSpare true for the spare threads, false for the regular ones
+     * @param forSpare true for the spare threads, false for the regular threads
      */
     boolean isSaturated(boolean forSpare) {
         WorkerPool pool = (forSpare && spare != null) ? spare : workers;

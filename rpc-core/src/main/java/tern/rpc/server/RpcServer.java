@@ -378,7 +378,7 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Limits the time that a call may wait for a worker. After this time, the call is refused as not executed.
          *
-         * @param wait more than zero; the default is 50 ms
+         * @param wait the maximum wait, more than zero; the default is 50 ms
          */
         public Builder maxQueueWait(Duration wait) {
             this.maxQueueWait = Durations.moreThanZero("rpc.server.max-queue-wait", wait);
@@ -393,7 +393,7 @@ public final class RpcServer implements AutoCloseable {
          * window. Once the limit is reached, the transport buffers a limited number of bytes and then ends the stream
          * with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
          *
-         * @param wait zero or more
+         * @param wait the maximum wait, zero or more
          */
         public Builder maxStreamWait(Duration wait) {
             this.maxStreamWait = Durations.notNegative("rpc.limits.max-stream-wait", wait);

@@ -58,7 +58,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     private volatile @Nullable MethodHandler handler;
     private volatile @Nullable ServerContext context;
     private volatile @Nullable ServedStream stream; // the call's stream; null for a unary call
-    private volatile @Nullable CallAdmission admission; // null if the server admits every call
+    private volatile @Nullable CallAdmission admission; // the caller check; null if the server admits every call
 
     private int place = RunningCalls.NOWHERE; // the slot in the table of running calls; set by the worker
     private boolean served; // true if the method has started; used only by the worker

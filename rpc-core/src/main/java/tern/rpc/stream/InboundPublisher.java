@@ -83,12 +83,13 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     private final Queue<Object> events = new ConcurrentLinkedQueue<>(); // each element is a Message or an End
     private final AtomicInteger unhandled =
-            new AtomicInteger(); // number of queued events; the thread that increments it to 1 starts their delivery
+            new AtomicInteger(); // the number of queued events; the thread that increments it to 1 starts delivery
 
-    private long demand; // number of messages requested by the subscriber, but not yet by this object; guarded by this
-    private int onTheirWay; // number of messages requested from the source but not yet delivered; guarded by this
+    // The number of messages requested by the subscriber, but not yet by this object. Guarded by this.
+    private long demand;
+    private int onTheirWay; // The number of messages requested from the source but not yet delivered. Guarded by this.
     private int ahead = MIN_AHEAD; // guarded by this
-    private int unrenewedBytes; // number of bytes delivered since the last request to the source; guarded by this
+    private int unrenewedBytes; // The number of bytes delivered since the last request to the source. Guarded by this.
 
     private boolean subscribed; // this field and the next two are used only by the serial executor
     private boolean ended;

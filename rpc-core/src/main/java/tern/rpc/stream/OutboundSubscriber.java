@@ -26,7 +26,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
     private final AtomicBoolean waiting = new AtomicBoolean(); // true while the next value has not been requested
     private final AtomicInteger asking =
-            new AtomicInteger(); // number of pending checks of the sink; one thread performs them all
+            new AtomicInteger(); // the number of pending checks of the sink; one thread performs them all
     private final Runnable ask;
     private final Runnable cancel;
     private volatile boolean done;

@@ -23,7 +23,7 @@ public final class SerialExecutor implements Executor {
 
     private final Executor threads;
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger pending = new AtomicInteger(); // number of queued and running tasks
+    private final AtomicInteger pending = new AtomicInteger(); // the number of queued and running tasks
     private volatile @Nullable Thread running;
 
     /**

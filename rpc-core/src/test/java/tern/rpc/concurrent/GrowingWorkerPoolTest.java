@@ -24,7 +24,7 @@ class GrowingWorkerPoolTest {
     private final Queue<Runnable> checks = new ArrayDeque<>();
     private final List<Runnable> givenUp = new CopyOnWriteArrayList<>();
     private final CountDownLatch free = new CountDownLatch(1);
-    private final AtomicInteger begun = new AtomicInteger(); // number of blocking tasks that have a thread
+    private final AtomicInteger begun = new AtomicInteger(); // the number of blocking tasks that have a thread
     private final WorkerPool pool = WorkerPool.growing(
             THREADS,
             100,
