@@ -36,7 +36,7 @@ public enum Phase {
     private final String key = name().toLowerCase(Locale.ROOT).replace('_', '-');
 
     /**
-     * Returns whether the phase is an operation. A call may start several operations of the same kind. The ledger
+     * Returns whether the phase is an operation. A call can start several operations of the same kind. The ledger
      * counts them.
      */
     public boolean isOperation() {

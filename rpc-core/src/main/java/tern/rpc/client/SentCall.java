@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A call that has passed through the filters and has been sent. The call may consist of several attempts. Thread-safe.
+ * A call that has passed through the filters and has been sent. The call can consist of several attempts. Thread-safe.
  */
 interface SentCall {
 

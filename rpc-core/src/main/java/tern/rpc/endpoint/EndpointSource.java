@@ -65,7 +65,7 @@ public interface EndpointSource extends AutoCloseable {
     @Override
     String toString();
 
-    /** Stops watching. Does not block. The listener may be called once more. */
+    /** Stops watching. Does not block. The listener might still be called once more. */
     @Override
     default void close() {}
 }

@@ -21,7 +21,7 @@ final class ExceptionPolicy {
 
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
 
-    /** Spring Security's exception classes. Subclasses and their messages may name the rule or the credentials. */
+    /** Spring Security's exception classes. Subclasses and their messages can name the rule or the credentials. */
     private static final String ACCESS_DENIED = "org.springframework.security.access.AccessDeniedException";
 
     private static final String NOT_AUTHENTICATED = "org.springframework.security.core.AuthenticationException";

@@ -50,8 +50,8 @@ final class FairWorkers {
 
     /**
      * A tenant with at most this many calls is not refused: its calls may wait for a spare thread, and then for a
-     * regular one. Even a tenant that makes one call at a time may have several calls in this count, because a thread
-     * is still counted for a short time after it has sent the answer.
+     * regular thread. Even a tenant that makes one call at a time may have several calls in this count, because a
+     * thread is still counted for a short time after it has sent the answer.
      */
     private static final int FEW = 4;
 

@@ -428,9 +428,9 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Adds an action that clears any state a call may leave on a server thread, such as a security context in a
-         * {@link ThreadLocal}. The action runs before and after each call and each stream callback, on the same thread,
-         * and must be fast. SLF4J's MDC is always cleared.
+         * Adds an action that clears any state that a call can leave on a server thread, such as a security context in
+         * a {@link ThreadLocal}. The action runs before and after each call and each stream callback, on the same
+         * thread, and must be fast. SLF4J's MDC is always cleared.
          */
         public Builder clearThreads(Runnable clear) {
             clears.add(clear);
@@ -444,7 +444,7 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Sets whether callers get the messages of exceptions whose classes they do not have. Exception messages may
+         * Sets whether callers get the messages of exceptions whose classes they do not have. Exception messages can
          * contain SQL or other internals. The default is false: callers get the class name and an id, and the server
          * logs the exception with this id. The serializer has its own setting for exception causes.
          */

@@ -35,7 +35,7 @@ final class ServerPools implements AutoCloseable {
         int forMethods = MethodReserve.threads(threads);
         this.methodReserve = forMethods == 0 ? null : new WorkerPool(forMethods, forMethods, keepAlive, factory);
         // Stream callbacks have separate pools, because a method that waits for its requests blocks its worker. A
-        // callback may wait for callbacks of other streams. Therefore, these pools grow while all their threads are
+        // callback can wait for callbacks of other streams. Therefore, these pools grow while all their threads are
         // blocked.
         this.callbacks = WorkerPool.growing(threads, queueCapacity, keepAlive, factory, StreamThreads::giveUp);
         this.spareCallbacks =

@@ -16,10 +16,10 @@ abstract class Shape {
     /** The assumed memory of one value of a message, in bytes; about as much as a short string or a map entry needs. */
     private static final int ROOM_PER_VALUE = 64;
 
-    /** The class of the created instances. Instances may be replaced afterwards; see {@link #isReplaced}. */
+    /** The class of the created instances. Instances can be replaced afterwards; see {@link #isReplaced}. */
     final Class<?> type;
 
-    /** True if hashing an instance may hash its field values. */
+    /** True if hashing an instance can hash the instance's field values. */
     final boolean hashesParts;
 
     private final int instanceBytes;
@@ -106,8 +106,8 @@ abstract class Shape {
     }
 
     /**
-     * Returns whether the class may replace an instance after it has been read. The replacement may have a class other
-     * than {@link #type}.
+     * Returns whether the class can replace an instance after the instance has been read. The replacement may have a
+     * class other than {@link #type}.
      */
     boolean isReplaced() {
         return false;

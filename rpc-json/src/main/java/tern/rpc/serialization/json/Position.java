@@ -32,7 +32,7 @@ final class Position {
         TEXT,
         /** A type whose JSON form is one string, number or boolean. */
         SCALAR,
-        /** A scalar type whose JSON form may also be an array of numbers, such as {@code byte[]} or a date. */
+        /** A scalar type whose JSON form can also be an array of numbers, such as {@code byte[]} or a date. */
         SCALAR_OR_NUMBERS,
         /** A type whose JSON form is an array. */
         ARRAY,
