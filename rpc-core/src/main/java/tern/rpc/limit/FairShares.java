@@ -16,9 +16,9 @@ import tern.rpc.NanoClock;
  *
  * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. For example, one
  * tenant can send the most calls, all of them fast, while a few slow calls from another tenant occupy all permits for a
- * long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if both
- * conditions hold: The largest other tenant holds more than an equal share of the permits. This tenant itself holds
- * less than an equal share, or less than half as many permits as the largest other tenant.
+ * long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if two
+ * conditions hold: the largest other tenant holds more than an equal share of the permits, and the tenant itself holds
+ * either less than an equal share or less than half as many permits as the largest other tenant.
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for the tenants
  * with fewer calls than the largest tenant, while these tenants send calls. Their calls are admitted even beyond the

@@ -20,11 +20,11 @@ import tern.rpc.limit.Share;
  * over tenants that hold several threads. This rule is the dynamic threshold of shared-memory switches (A. Choudhury,
  * E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
- * <p>A tenant is crowded out if both conditions hold: The largest other tenant holds more than an equal share of the
- * threads. This tenant itself holds less than an equal share, or less than half as many threads as the largest one. If
- * a call from a crowded-out tenant finds no spare thread, it waits until another call from its tenant frees a spare
- * thread, or until a regular thread is idle. It does not wait in the queue of the regular threads, because that queue
- * is full of the larger tenant's calls.
+ * <p>A tenant is crowded out if two conditions hold: the largest other tenant holds more than an equal share of the
+ * threads, and the tenant itself holds either less than an equal share or less than half as many threads as the largest
+ * other tenant. If a call from a crowded-out tenant finds no spare thread, it waits until another call from its tenant
+ * frees a spare thread, or until a regular thread is idle. It does not wait in the queue of the regular threads,
+ * because that queue is full of the larger tenant's calls.
  *
  * <p>If calls nevertheless wait too long for a thread or find the queue full, waiting does not help. The calls from a
  * tenant are then refused while it holds more than twice the number of free threads, and other tenants get the threads
