@@ -74,8 +74,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Records that a filter has replaced a call's executor and then passed the call on, so that the call's {@link
-     * CallScope} was not notified.
+     * Records that a filter has replaced a call's executor and then passed the call on. The call's {@link CallScope}
+     * was therefore not notified.
      */
     void passedOnUnseen() {
         if (!passedOnUnseen) {

@@ -185,8 +185,8 @@ final class ProviderChoice {
     }
 
     /**
-     * Returns the unlisted providers that stay in use. If they are tried last, they have weight 0, so that they get
-     * calls only while no listed provider is available.
+     * Returns the unlisted providers that stay in use. If they are tried last, they have weight 0, so they get calls
+     * only while no listed provider is available.
      */
     List<Instance> held(LastGood list, Rules rules) {
         // If there are listed providers, rules can disable all unlisted ones.

@@ -71,7 +71,7 @@ final class SharedSources {
 
         /**
          * Returns whether a reference has waited in vain for the first list. The other references then need not wait,
-         * so that an application with many references starts quickly.
+         * so an application with many references starts quickly.
          */
         boolean isLate();
 

@@ -179,7 +179,7 @@ public final class Target implements Candidate {
         return node.judgedCost(nowNanos);
     }
 
-    /** Returns whether the provider is slow or failing, so that a balancer should also consider another provider. */
+    /** Returns whether the provider is slow or failing. If so, a balancer should also consider another provider. */
     boolean isSlow(long nowNanos) {
         return node.isSlow(nowNanos);
     }

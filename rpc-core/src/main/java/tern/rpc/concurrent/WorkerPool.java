@@ -275,9 +275,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * If many tasks are waiting, starts a thread in addition to the one that {@link #runQueued} wakes, so that the
-     * number of threads grows exponentially. Without the additional thread, a task would wait until all earlier threads
-     * have been scheduled one after the other, which takes seconds if the processors are busy.
+     * If many tasks are waiting, starts a thread in addition to the one that {@link #runQueued} wakes, so the number of
+     * threads grows exponentially. Without the additional thread, a task would wait until all earlier threads have been
+     * scheduled one after the other, which takes seconds if the processors are busy.
      */
     private void startAnother() {
         if (idle.get() == null && admitted.get() - threads.get() >= MANY_WAITING) {

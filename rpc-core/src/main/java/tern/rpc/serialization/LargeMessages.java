@@ -107,8 +107,8 @@ public final class LargeMessages {
     }
 
     /**
-     * Waits until a copy of a request fits into memory. Used for requests whose arguments are skipped, so that no
-     * objects are created. Has the same parameters, result and errors as {@link #startReading}.
+     * Waits until a copy of a request fits into memory. Used for requests whose arguments are skipped without creating
+     * objects. Has the same parameters, result and errors as {@link #startReading}.
      */
     public static int startSkipping(int bytes, Object tenant) {
         return isChecked(bytes) ? acquire(bytes, bytes >> 10, tenant) : 0;

@@ -57,7 +57,7 @@ public final class PendingCall implements Runnable {
         default void awaited(PendingCall call) {}
 
         /**
-         * Returns whether this connection has stopped accepting calls, so that the next attempt must use another
+         * Returns whether this connection has stopped accepting calls. If so, the next attempt must use another
          * connection. Any thread may call this.
          */
         default boolean isGone() {

@@ -100,7 +100,7 @@ public final class HessianSerializer implements Serializer {
         return policy;
     }
 
-    /** Returns whether an exception class is unknown to callers, so that its message is not sent. */
+    /** Returns whether an exception class is unknown to callers. If so, the exception's message is not sent. */
     private boolean isForeign(Class<?> type) {
         return !exceptionTexts
                 && !RpcException.class.isAssignableFrom(type)

@@ -262,7 +262,7 @@ public final class Bombs {
     }
 
     /**
-     * Returns a list with elements that refer to the list, so that it is hashed repeatedly while it is still
+     * Returns a list with elements that refer to the list. The list is therefore hashed repeatedly while it is still
      * incomplete. The list contains an array, which is hashed by identity, so the reader does not detect the recursion.
      */
     private static byte[] openList(int size, boolean through) {
