@@ -29,8 +29,8 @@ public final class CallHead {
     /**
      * @param method the method name; for a generic call, the method named by an argument
      * @param generic whether an argument of the call names the method
-     * @param written the service and method as the caller wrote them, for error messages to the caller. They omit the
-     *     server's own name for the service, because it would reveal that the service exists
+     * @param written the service and method as the caller wrote them, for error messages to the caller. This text does
+     *     not contain the server's own name for the service, because that name would reveal that the service exists
      */
     public CallHead(
             ServiceKey service,

@@ -244,8 +244,8 @@ final class EndpointInvoker implements AutoCloseable {
      * Sends a probe (a copy of an idempotent call) to a provider that was slow or failed, if a probe is due. The
      * outcome of the probe shows whether the provider has recovered. The caller does not wait for the probe. The probe
      * waits longer for its answer than the original call, because even a late answer shows that an overloaded provider
-     * is serving its calls. A sent probe keeps no arguments, and no probe is sent while the provider is not reading its
-     * requests. Otherwise, waiting probes with large arguments could occupy much memory.
+     * is serving its calls. A probe drops its arguments once it has been sent, and no probe is sent while the provider
+     * is not reading its requests. Otherwise, waiting probes with large arguments could occupy much memory.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {

@@ -27,10 +27,10 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * One call on the server, from its admission to its end. The event loop creates it, one worker runs it, and any thread
- * may end it. Its state determines which thread ends it. The steps of a call and the changes of its state are in one
- * class, because their order determines which thread answers the call and releases its {@linkplain CallPermits
- * permits}.
+ * One call on the server, from its admission to its end. The event loop creates the call, one worker runs it, and any
+ * thread may end it. The call's state determines which thread ends it. The steps of a call and the changes of its state
+ * are in one class, because their order determines which thread answers the call and releases its {@linkplain
+ * CallPermits permits}.
  */
 final class ServedCall extends CallPermits implements Runnable, ServerCall.Watcher {
 

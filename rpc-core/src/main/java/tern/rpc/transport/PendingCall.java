@@ -226,7 +226,7 @@ public final class PendingCall implements Runnable {
      * Completes the call with a failure that says whether the call may have been executed.
      *
      * @param failure creates the failure. Its argument is MAYBE if the request has been sent, and NO if it has not been
-     *     sent and will not be sent. It can be called twice, if the request is sent at the same moment
+     *     sent and will not be sent. The function can be called twice, if the request is sent at the same moment
      * @return false if the call was already complete
      */
     public boolean fail(Function<Executed, RpcException> failure) {
