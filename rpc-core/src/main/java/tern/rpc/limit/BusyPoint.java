@@ -13,9 +13,9 @@ import tern.rpc.limit.Limit.Window;
  * A quarter more than x * u keeps the server busy while calls are handed over between threads. The throughput x is
  * measured. The usual time u was learned before the tenant began flooding the server, and may be outdated. If u is too
  * short, too few calls are admitted, the throughput x drops, and the product x * u drops further. If u is too long,
- * calls wait for each other, and no shorter time is ever measured. Every eighth window therefore tries another number
- * of admitted calls, alternately twice and half the current number. If calls have become slower, the next window tries
- * twice as many calls:
+ * calls wait for each other, and no shorter time is ever measured. Every eighth window therefore tries a different
+ * number of admitted calls, alternately twice and half the current number. If calls have become slower, the next window
+ * tries twice as many calls:
  * <ul>
  * <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
  * becomes the usual time, and the number is doubled again.

@@ -21,8 +21,8 @@ import tern.rpc.NanoClock;
  * waiting for this request. If any permit is free and no other request is being decoded, the request is decoded even if
  * it needs more permits than are free.
  *
- * <p>While no request is waiting, permits are taken and released without the lock, because every request above the
- * smallest size takes permits. Thread-safe.
+ * <p>While no request is waiting, permits are taken and released without the lock. This matters because every request
+ * above the smallest size takes permits. Thread-safe.
  */
 final class FairPermits {
 

@@ -18,7 +18,7 @@ import tern.rpc.serialization.SerializationException;
  * values that can be visited when the key is hashed; a value is counted once for each reference to it. The limit grows
  * with the size of the message, because a few bytes of references can describe a key with a very large weight. Messages
  * whose keys take many steps for the size of the message need a permit ({@link LargeWork#startHashing}). Benchmarks
- * extend this class to measure its cost. Not thread-safe.
+ * extend this class to measure the cost of these limits. Not thread-safe.
  */
 class HashBudget {
 
