@@ -29,8 +29,8 @@ public final class CallHead {
     /**
      * @param method the method name; for a generic call, the method named by an argument
      * @param generic whether an argument of the call names the method
-     * @param written the service and method as the caller wrote them, for error messages to the caller. They omit the
-     *     server's own name for the service, because it would reveal that the service exists
+     * @param written the service and method as the caller wrote them, for error messages to the caller. This text does
+     *     not contain the server's own name for the service, because that name would reveal that the service exists
      */
     public CallHead(
             ServiceKey service,
@@ -103,7 +103,7 @@ public final class CallHead {
         return bearerOf(metadata.get("authorization"));
     }
 
-    /** Returns the token in the value of an authorization header; null if its scheme is not {@code Bearer}. */
+    /** Returns the token in the value of an authorization header; null if the header's scheme is not {@code Bearer}. */
     public static @Nullable String bearerOf(@Nullable String authorization) {
         return authorization != null && authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())
                 ? authorization.substring(BEARER.length()).trim()

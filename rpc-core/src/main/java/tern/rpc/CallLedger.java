@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallLedger {
 
-    /** Operations of at least this duration are recorded with their names, and failed operations always. */
+    /** Operations of at least this duration, and all failed operations, are recorded with their names. */
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
-     * An operation shorter than {@link #NAMED_FROM_NANOS} is recorded with its name only if the call has had at least
-     * this many operations of the same kind.
+     * An operation shorter than {@link #NAMED_FROM_NANOS} is recorded with its name only if the call has already made
+     * at least this many operations of the same kind.
      */
     private static final int NAMED_FROM_COUNT = 8;
 
@@ -30,7 +30,7 @@ public final class CallLedger {
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // The phase is changed only by the thread that created this ledger.
-    // null if this ledger records a whole call
+    // The part of a call that this ledger records; null if this ledger records a whole call.
     private final @Nullable CallPart part;
     private final boolean open;
     private final Thread thread = Thread.currentThread();
@@ -94,7 +94,7 @@ public final class CallLedger {
      * web request.
      *
      * @param ledger the ledger; null to remove the current one
-     * @return the previous ledger or null; the caller must set it again when its work ends
+     * @return the previous ledger or null; the caller must restore it when the work ends
      */
     public static @Nullable CallLedger replace(@Nullable CallLedger ledger) {
         CallLedger before = OTHER_CALL.get();
@@ -256,8 +256,7 @@ public final class CallLedger {
     }
 
     /**
-     * Returns whether the call has ended. If the call borrowed a resource and did not return it in time, the resource
-     * has leaked.
+     * Returns whether the call has ended. A resource that the call borrowed and has not returned by then has leaked.
      */
     public boolean isEnded() {
         return whole().ended;
@@ -319,8 +318,8 @@ public final class CallLedger {
     /**
      * Returns the asynchronous operations that were still running when the call ended, and the tasks that were still
      * waiting for a thread. While the call is running, returns those that are currently running or waiting. The list
-     * has at most 64 entries. Their times are not included in {@link #nanos}, because the call has not necessarily
-     * waited for them. Any thread may call this method.
+     * has at most 64 entries. The times of these operations and tasks are not included in {@link #nanos}, because the
+     * call has not necessarily waited for them. Any thread may call this method.
      */
     public List<NamedTimes.Entry> unfinished() {
         CallLedger call = whole();

@@ -21,7 +21,7 @@ public final class CallOptions {
 
     private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null, null, null);
 
-    /** The header that contains the tag of a call. Dubbo uses an attachment with the same name. */
+    /** The header that contains a call's tag. Dubbo uses an attachment with the same name. */
     private static final String TAG = "dubbo.tag";
 
     /** A part of the class name of every mock that Mockito creates for an interface. */
@@ -153,7 +153,7 @@ public final class CallOptions {
     /**
      * Sets the consumer of response headers. The consumer runs on the thread that completes the call, before the result
      * is returned or before the first answer of a stream. On the dubbo protocol, the headers are the answer's
-     * attachments. If the consumer throws an exception, the call fails with it.
+     * attachments. If the consumer throws an exception, the call fails with this exception.
      */
     public CallOptions onResponseHeaders(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, consumer, responseTrailers, key, waitForReady);
@@ -162,7 +162,7 @@ public final class CallOptions {
     /**
      * Sets the consumer of response trailers, which also gets the trailers of an {@link RpcException}. The consumer
      * runs on the thread that completes the call. On the dubbo protocol, the trailers are the answer's attachments. If
-     * the consumer throws an exception, the call fails with it.
+     * the consumer throws an exception, the call fails with this exception.
      */
     public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, responseHeaders, consumer, key, waitForReady);
@@ -201,8 +201,8 @@ public final class CallOptions {
     }
 
     /**
-     * Returns a copy of these options with the given options added. If an option is set in both, the given value
-     * applies.
+     * Returns a copy of these options with the given options added. If an option is set in both, the value from the
+     * given options applies.
      */
     public CallOptions with(CallOptions later) {
         if (this == NONE) {

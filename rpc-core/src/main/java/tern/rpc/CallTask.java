@@ -95,8 +95,8 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Runs the task on a thread that already works on the call. A full executor can run the task on the submitting
-     * thread, which already works on the call.
+     * Runs the task on a thread that already works on the call. This happens if a full executor runs the task on the
+     * submitting thread.
      */
     private void runByCaller(CallLedger ledger) {
         Phase outer = ledger.enter(Phase.CALLER_RUNS);

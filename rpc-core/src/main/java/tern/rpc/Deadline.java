@@ -42,8 +42,8 @@ public final class Deadline {
     }
 
     /**
-     * Returns this deadline for the nested calls that the given served method makes. Their error messages name this
-     * method.
+     * Returns this deadline for the nested calls that the given served method makes. The error messages of the nested
+     * calls name the served method.
      */
     public Deadline handedOnBy(MethodDescriptor served) {
         return this == NONE ? this : new Deadline(nanoTime, served);
@@ -76,7 +76,7 @@ public final class Deadline {
         return this != NONE && nanoTime - now <= 0;
     }
 
-    /** Returns the earlier of this deadline and the given one. */
+    /** Returns the earlier of this deadline and the given deadline. */
     public Deadline earlier(Deadline other) {
         if (other == NONE) {
             return this;

@@ -7,9 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognizes types whose values cannot be sent, because they exist only within one process, such as a file or a thread,
- * or belong to a library with its own format, such as a Jackson tree. Library types are recognized by name, because the
- * libraries are not dependencies.
+ * Recognizes types whose values cannot be sent: values that exist only within one process (for example files and
+ * threads), and values of libraries with their own format (for example Jackson trees). Library types are recognized by
+ * name, because the libraries are not dependencies.
  */
 public final class LocalTypes {
 

@@ -6,7 +6,7 @@ import java.lang.reflect.Modifier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the annotations of the methods of service interfaces. */
+/** Finds annotations on the methods of service interfaces. */
 final class MethodAnnotations {
 
     private static final Pattern NAME = Pattern.compile("[^\\s\\p{Cntrl}/?#]+");
@@ -15,7 +15,7 @@ final class MethodAnnotations {
 
     /**
      * Returns the annotation of the method. If there is none, returns the annotation of the method that it overrides in
-     * a super-interface, because a redeclared method keeps its meaning.
+     * a super-interface, because redeclaring a method does not change its meaning.
      */
     static <A extends Annotation> @Nullable A of(Method method, Class<A> annotation) {
         A own = method.getAnnotation(annotation);

@@ -11,12 +11,12 @@ public enum MethodType {
     /** Any number of requests and any number of answers, independent of each other. */
     BIDI_STREAMING;
 
-    /** Returns whether the caller may send any number of requests. */
+    /** Returns whether the caller can send any number of requests. */
     public boolean clientStreams() {
         return this == CLIENT_STREAMING || this == BIDI_STREAMING;
     }
 
-    /** Returns whether the server may send any number of answers. */
+    /** Returns whether the server can send any number of answers. */
     public boolean serverStreams() {
         return this == SERVER_STREAMING || this == BIDI_STREAMING;
     }

@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The total durations of a call's operations by kind and name. At most eight entries are kept. If there are more, the
- * entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. A failed operation is often
- * short but shows why the call is late, so the entries of failed operations are merged last. Thread-safe.
+ * The total durations of a call's operations by kind and name. At most eight entries are kept. If there are more names,
+ * the entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. A failed operation is
+ * often short but shows why the call is late, so the entries of failed operations are merged last. Thread-safe.
  */
 public final class NamedTimes {
 
@@ -16,7 +16,7 @@ public final class NamedTimes {
 
     private static final int PLACES = 8;
 
-    /** The length of {@code 503)} at the end of the name of an HTTP exchange. */
+    /** The length of {@code 503)} at the end of an HTTP exchange's name. */
     private static final int STATUS_LENGTH = 4;
 
     private final Phase[] kinds = new Phase[PLACES]; // This object's lock guards this field and the next four.
@@ -94,8 +94,8 @@ public final class NamedTimes {
     }
 
     /**
-     * Returns the index of the entry with the shortest time. Considers entries of failed operations only if there are
-     * no others.
+     * Returns the index of the entry with the shortest time. Considers entries of failed operations only if all entries
+     * belong to failed operations.
      */
     private int shortest() {
         int shortest = 0;

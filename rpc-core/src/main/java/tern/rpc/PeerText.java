@@ -22,7 +22,7 @@ public final class PeerText {
     }
 
     /**
-     * Escapes a text that may be long, such as an error message, for logs and exception messages. Keeps at most 8,192
+     * Escapes a text that can be long, such as an error message, for logs and exception messages. Keeps at most 8,192
      * characters.
      */
     public static String text(String text) {

@@ -18,13 +18,13 @@ public enum Phase {
     REDIS_CONNECTION,
     /** Executing a Redis command, until its result arrives. */
     REDIS,
-    /** Waiting for a connection from the pool of an HTTP client. */
+    /** Waiting for a connection from an HTTP client's pool. */
     HTTP_CONNECTION,
     /** An HTTP exchange, until the end of the response. */
     HTTP,
     /** Waiting for another service's answer. */
     RPC,
-    /** Waiting until a thread of an executor starts a task of the call. */
+    /** Waiting until an executor thread starts one of the call's tasks. */
     EXECUTOR,
     /** Running a task on the submitting thread, because the executor is full (caller-runs). */
     CALLER_RUNS,
@@ -36,7 +36,7 @@ public enum Phase {
     private final String key = name().toLowerCase(Locale.ROOT).replace('_', '-');
 
     /**
-     * Returns whether the phase is an operation. A call may start several operations of the same kind. The ledger
+     * Returns whether the phase is an operation. A call can start several operations of the same kind. The ledger
      * counts them.
      */
     public boolean isOperation() {

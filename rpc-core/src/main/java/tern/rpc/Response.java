@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The answer to one call. Filters may change the answer's metadata before the caller gets it. Not thread-safe, because
- * its metadata is not.
+ * the metadata is not thread-safe.
  */
 public final class Response {
 
@@ -50,7 +50,9 @@ public final class Response {
         return metadata;
     }
 
-    /** Returns a response with another value. The new response shares the headers and the metadata of this response. */
+    /**
+     * Returns a response with the given value. The new response shares the headers and the metadata of this response.
+     */
     public Response withValue(@Nullable Object value) {
         return new Response(value, headers, metadata);
     }

@@ -19,7 +19,7 @@ public class RpcException extends RuntimeException {
 
     /** States whether the server's method ran. */
     public enum Executed {
-        /** The method did not run. The call may be sent again, to the same provider or another one. */
+        /** The method did not run. The call may be sent again, to the same provider or to another provider. */
         NO,
         /** It is unknown whether the method ran, for example after a timeout or a lost connection. */
         MAYBE,
@@ -56,7 +56,7 @@ public class RpcException extends RuntimeException {
         this(status, Executed.YES, null, new Metadata(), true);
     }
 
-    /** Creates a failure with the status of its cause, which is another failure. */
+    /** Creates a failure with the given status and cause. */
     public RpcException(Status status, Executed executed, Throwable cause) {
         this(status, executed, cause, new Metadata(), true);
     }
@@ -142,8 +142,8 @@ public class RpcException extends RuntimeException {
 
     /**
      * Returns the exception to report for a call whose last attempt failed with this exception. If the method is more
-     * likely to have run in an earlier attempt than in the last one, the returned exception says that it may have run,
-     * or has run. Otherwise, returns this exception.
+     * likely to have run in an earlier attempt than in the last one, the returned exception says that the method may
+     * have run, or has run. Otherwise, returns this exception.
      *
      * @param earlier whether the method ran in an earlier attempt of the call
      */

@@ -199,7 +199,7 @@ public final class ServerContext {
      * Sends the response headers immediately, before the first answer. Only the first call of this method has an
      * effect. Has no effect on the dubbo protocol.
      *
-     * @throws RpcException if the headers cannot be sent over the protocol of the call
+     * @throws RpcException if the headers cannot be sent over the call's protocol
      */
     public void sendHeaders() {
         exchange.sendHeaders(responseHeaders);

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A copy of an exception for the log, with the same stack traces and shorter texts. An exception message often contains
- * an argument chosen by the caller, which can have several MiB. A logger writes the messages of all causes and
- * suppressed exceptions, and can need several times their memory.
+ * an argument chosen by the caller, and can have several MiB. A logger writes the messages of all causes and suppressed
+ * exceptions, and can need several times their memory.
  *
  * <p>The class of the original exception is the beginning of the copy's message.
  */

@@ -25,7 +25,7 @@ public enum StatusCode {
 
     /**
      * Returns whether the code reports a mistake by the caller, such as an invalid argument or a missing permission. A
-     * mistake by the caller is not a failure of the server.
+     * mistake by the caller is not a server failure.
      */
     public boolean blamesCaller() {
         return switch (this) {

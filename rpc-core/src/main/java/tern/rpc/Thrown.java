@@ -13,7 +13,10 @@ public final class Thrown {
     /** The maximum number of causes that are read. Further causes are ignored. */
     private static final int MAX_CAUSES = 64;
 
-    /** The number of exceptions, with causes and suppressed exceptions, above which an exception is long. */
+    /**
+     * If an exception, its causes and all suppressed exceptions are more than this many in total, the exception counts
+     * as long.
+     */
     static final int MAX_EXCEPTIONS = 64;
 
     private static final StackTraceElement[] NO_TRACE = {};
@@ -75,10 +78,10 @@ public final class Thrown {
     }
 
     /**
-     * Returns whether an exception needs much memory. The exception, its causes and all suppressed exceptions count.
+     * Returns whether an exception needs much memory. Its causes and all suppressed exceptions are taken into account.
      *
-     * @param maxCharacters the number of characters of all texts above which the exception is long. More than {@value
-     *     #MAX_EXCEPTIONS} exceptions are long whatever their texts are
+     * @param maxCharacters the exception is long if its texts have more characters than this in total, or if there are
+     *     more than {@value #MAX_EXCEPTIONS} exceptions
      */
     public static boolean isLong(Throwable thrown, long maxCharacters) {
         return !new ThrownSize(maxCharacters).fits(thrown);

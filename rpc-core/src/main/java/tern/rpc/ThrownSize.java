@@ -32,7 +32,7 @@ final class ThrownSize {
         return true;
     }
 
-    /** Returns the length of the message or, if it is longer, of the text that the exception's own method returns. */
+    /** Returns the length of the exception's message, or of the result of {@code toString} if this is longer. */
     private long length(Throwable thrown) {
         String message = Thrown.message(thrown);
         int length = message == null ? 0 : message.length();

@@ -72,7 +72,7 @@ public abstract class AnyModuleRules {
         check(noClasses().that().resideOutsideOfPackages(homes).should(dependOn(libraries)));
     }
 
-    /** Fails if the watched package depends on a Tern package other than the base package and the given ones. */
+    /** Fails if the watched package depends on a Tern package other than the base package and the given packages. */
     protected final void onlySees(String watched, String... others) {
         DescribedPredicate<JavaClass> ours = resideInAPackage("tern.rpc.*..");
         DescribedPredicate<JavaClass> allowed =

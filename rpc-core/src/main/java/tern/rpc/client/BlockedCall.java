@@ -27,10 +27,10 @@ final class BlockedCall extends NestedCall {
     }
 
     /**
-     * Rejects a blocking call on an event loop of Tern. Only the event loop itself could read the answer and notice the
-     * deadline, so all of its connections would hang forever. Logs a warning on an event loop of another library.
+     * Rejects a blocking call on one of Tern's event loops. Only the event loop itself could read the answer and notice
+     * the deadline, so all of its connections would hang forever. Logs a warning on another library's event loop.
      *
-     * @throws IllegalStateException if the calling thread is an event loop of Tern
+     * @throws IllegalStateException if the calling thread is one of Tern's event loops
      */
     static void checkMayBlock(MethodDescriptor method) {
         Thread caller = Thread.currentThread();

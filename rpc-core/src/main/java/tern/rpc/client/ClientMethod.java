@@ -20,7 +20,7 @@ import tern.rpc.metrics.CallMeters;
  * @param filters the application's filters
  * @param filtered the chain of these filters and the last step of a call; null for streams and if no call needs a
  *     completion stage
- * @param hedging null if calls to the method are not hedged
+ * @param hedging decides when calls are hedged; null if calls to the method are not hedged
  */
 record ClientMethod(
         ServiceKey service,

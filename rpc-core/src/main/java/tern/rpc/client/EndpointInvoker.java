@@ -44,7 +44,7 @@ final class EndpointInvoker implements AutoCloseable {
     private volatile boolean passedOnUnseen;
 
     /**
-     * @param executor runs the callbacks of probes
+     * @param executor runs probe callbacks
      * @param timer checks on behalf of waiting calls whether a provider is available, and checks silent providers
      */
     EndpointInvoker(
@@ -74,8 +74,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Records that a filter has replaced a call's executor and then passed the call on, so that the call's {@link
-     * CallScope} was not notified.
+     * Records that a filter has replaced a call's executor and then passed the call on. The call's {@link CallScope}
+     * was therefore not notified.
      */
     void passedOnUnseen() {
         if (!passedOnUnseen) {
@@ -186,7 +186,7 @@ final class EndpointInvoker implements AutoCloseable {
         return true;
     }
 
-    /** Records an attempt's outcome in the state of its provider. */
+    /** Records an attempt's outcome in the provider's state. */
     void ended(Target target, ClientMethod method, Invocation call, @Nullable RpcException failure, long startedNanos) {
         ended(target, method, call, failure, startedNanos, false);
     }
@@ -202,7 +202,7 @@ final class EndpointInvoker implements AutoCloseable {
         boolean missing = failure != null && cluster.isServiceMissing(target, failure, now);
         // a missing service says nothing about how fast or reliable the provider's other services are
         boolean isMoved = FurtherAttempts.isMoved(failure);
-        // a probe has a later deadline than the call
+        // a probe has a later deadline than the call that it copies
         Deadline deadline = isCopy ? Deadline.none() : call.deadline();
         Outcome outcome = missing || isMoved || failure instanceof UnsentCallException
                 ? Outcome.CANCELLED
@@ -234,9 +234,7 @@ final class EndpointInvoker implements AutoCloseable {
                 now - startedNanos);
     }
 
-    /**
-     * Records, in the state of its provider, an attempt that will be cancelled because another provider answered first.
-     */
+    /** Records in the provider's state that an attempt will be cancelled, because another provider answered first. */
     void outlasted(Target target, ClientMethod method, long startedNanos) {
         long now = clock.nanoTime();
         target.node().outlasted(now - startedNanos, now, method.usualTime());
@@ -246,8 +244,8 @@ final class EndpointInvoker implements AutoCloseable {
      * Sends a probe (a copy of an idempotent call) to a provider that was slow or failed, if a probe is due. The
      * outcome of the probe shows whether the provider has recovered. The caller does not wait for the probe. The probe
      * waits longer for its answer than the original call, because even a late answer shows that an overloaded provider
-     * is serving its calls. A sent probe keeps no arguments, and no probe is sent while the provider is not reading its
-     * requests. Otherwise, waiting probes with large arguments could occupy much memory.
+     * is serving its calls. A probe drops its arguments once it has been sent, and no probe is sent while the provider
+     * is not reading its requests. Otherwise, waiting probes with large arguments could occupy much memory.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -361,7 +359,7 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Adds the token that the provider has published in the registry. This token replaces the client's token, because
-     * the provider accepts only its own. A token that the application has set for the call stays.
+     * the provider accepts only its own token. A token that the application has set for the call is kept.
      */
     private static Invocation forProvider(Invocation call, Target target) {
         PublishedToken token = target.attributes().token();

@@ -26,7 +26,7 @@ final class FilteredCall implements BiConsumer<@Nullable Response, @Nullable Thr
 
     /**
      * @param began the start of the call, for error messages
-     * @param future the future of the caller
+     * @param future the caller's future
      * @param end ends the call; runs once
      */
     FilteredCall(

@@ -23,9 +23,9 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.UnsentCallException;
 
 /**
- * Decides whether a call is attempted again after a failed attempt. Also ends attempts at a provider that has become
- * silent, for example because its process is frozen, if the method is idempotent and another provider can take the
- * call. The call is then attempted again; otherwise, the call would wait for the silent provider until its deadline.
+ * Decides whether a call is attempted again after a failed attempt. If the method is idempotent and another provider
+ * can take the call, also ends an attempt at a provider that has become silent, for example because its process is
+ * frozen. The call is then attempted again; otherwise, the call would wait for the silent provider until its deadline.
  * Thread-safe.
  */
 final class FurtherAttempts {
@@ -187,8 +187,8 @@ final class FurtherAttempts {
     /**
      * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
      * the whole service. That provider certainly did not run the call, and another provider may have the service. The
-     * repetition does not count towards the retry budget. It causes no overload, because later calls avoid the provider
-     * without the service.
+     * repetition does not count towards the retry budget. The repetition causes no overload, because later calls avoid
+     * the provider without the service.
      */
     private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
         long now = clock.nanoTime();

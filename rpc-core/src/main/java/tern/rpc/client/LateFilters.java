@@ -17,7 +17,7 @@ import tern.rpc.StatusCode;
  */
 final class LateFilters {
 
-    /** How long after the deadline filters may still pass on the failure of a call that was sent. */
+    /** The time after the deadline during which filters are allowed to pass on the failure of a call that was sent. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ProviderWait timer;

@@ -7,9 +7,9 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.MethodDescriptor;
 
 /**
- * Warns about blocking calls on threads that must not block, such as the event loops of WebFlux. Such a call delays all
- * other requests of its event loop. Reactor marks these threads with an interface, which is recognized by its name,
- * because Reactor is optional. Thread-safe.
+ * Warns about blocking calls on threads that must not block, such as WebFlux event loops. A blocking call delays all
+ * other requests on the same event loop. Reactor marks these threads with an interface, which is recognized by its
+ * name, because Reactor is optional. Thread-safe.
  */
 final class NonBlockingThreads {
 
@@ -27,7 +27,7 @@ final class NonBlockingThreads {
 
     private static final int MAX_METHODS = 1_000;
 
-    /** The methods that the warning has already been logged for. */
+    /** The methods for which the warning has already been logged. */
     private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
 
     private NonBlockingThreads() {}

@@ -46,7 +46,7 @@ final class ProviderMethodNames {
      * the application handles their exceptions, for example by retrying.
      *
      * @param endpoint the provider's address; null if the call reached no provider
-     * @param failure null if the call succeeded
+     * @param failure the call's failure; null if the call succeeded
      */
     String at(@Nullable Endpoint endpoint, @Nullable Throwable failure) {
         String name = at(endpoint);

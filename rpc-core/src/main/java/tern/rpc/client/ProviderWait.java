@@ -148,8 +148,8 @@ final class ProviderWait {
     }
 
     /**
-     * Runs the task on the call's executor, or on the calling thread if the client is closed. In the latter case, the
-     * call then fails.
+     * Runs the task on the call's executor, or on the calling thread if the client is closed. A call through a closed
+     * client then fails.
      */
     static void execute(Invocation call, Runnable task) {
         try {
@@ -162,7 +162,7 @@ final class ProviderWait {
     /** A task that runs at most once. Any thread may call its methods. */
     final class Later implements Runnable {
 
-        private volatile @Nullable Runnable task; // null after the task has run or has been cancelled
+        private volatile @Nullable Runnable task; // the task; null after it has run or has been cancelled
 
         private Later(Runnable task) {
             this.task = task;
@@ -176,7 +176,10 @@ final class ProviderWait {
             }
         }
 
-        /** Prevents the task from running. The timer keeps this object until the delay has passed, but not the task. */
+        /**
+         * Prevents the task from running. Until the delay has passed, the timer refers to this object, but no longer to
+         * the task.
+         */
         void cancel() {
             taken();
         }

@@ -92,9 +92,9 @@ public final class RpcClient implements AutoCloseable {
     private final RpcMeters meters;
     private final NanoClock clock;
     private final WorkerPool callbacks;
-    private final ScheduledExecutorService lookups; // runs tasks that may block
-    private final ScheduledExecutorService clusterTimer; // runs only tasks that do not block
-    // runs the hedges; the timer of the clusters, unless a test replaces it
+    private final ScheduledExecutorService lookups; // an executor for tasks that may block
+    private final ScheduledExecutorService clusterTimer; // an executor for tasks that do not block
+    // The timer that starts the hedges. It is clusterTimer, unless a test replaces it.
     private final ScheduledExecutorService hedgeTimer;
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
@@ -218,8 +218,8 @@ public final class RpcClient implements AutoCloseable {
 
     /**
      * Sets the rules of a reference, such as timeouts and weights, and replaces rules set by earlier calls to this
-     * method. These rules take precedence over rules from a registry, unless they {@linkplain Rules#yieldsToSource
-     * yield} to them. Connections stay open.
+     * method. These rules take precedence over rules from a registry, unless these rules {@linkplain
+     * Rules#yieldsToSource yield} to the registry's rules. Connections stay open.
      *
      * @param proxy a proxy that {@link #refer} returned
      * @param rules the rules; {@link Rules#NONE} to remove earlier rules
@@ -410,7 +410,7 @@ public final class RpcClient implements AutoCloseable {
         /**
          * Sets the timeout for calls without a more specific one. It covers all attempts of a call. The client sends
          * the remaining time to the server. When the timeout expires, the call fails with DEADLINE_EXCEEDED. The server
-         * may nevertheless have run it. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
+         * may still have run the call. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
          *
          * @param timeout a positive duration; the default is 3 seconds
          */
@@ -422,7 +422,7 @@ public final class RpcClient implements AutoCloseable {
         /**
          * Sets the maximum time that {@link RpcClient#refer} waits for a provider if the reference requires a check.
          *
-         * @param checkTimeout zero or more; the default is 3 seconds
+         * @param checkTimeout the maximum wait, zero or more; the default is 3 seconds
          */
         public Builder checkTimeout(Duration checkTimeout) {
             this.checkTimeout = Durations.notNegative("rpc.client.check-timeout", checkTimeout);

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A call that has passed through the filters and has been sent. The call may consist of several attempts. Thread-safe.
+ * A call that has passed through the filters and has been sent. The call can consist of several attempts. Thread-safe.
  */
 interface SentCall {
 
@@ -17,7 +17,7 @@ interface SentCall {
      */
     void expire();
 
-    /** Returns the address that the call was last sent to, for error messages, or null if it has not been sent. */
+    /** Returns the address to which the call was last sent, for error messages, or null if it has not been sent. */
     @Nullable
     Endpoint endpoint();
 }

@@ -313,7 +313,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                 });
     }
 
-    /** Sends the call as the last invoker in the chain of filters, and returns the stage of its response. */
+    /** Sends the call as the last invoker in the filter chain, and returns the stage of its response. */
     static CompletableFuture<Response> stage(ClientMethod method, Invocation call) {
         CallFuture<Response> future = new CallFuture<>(call.executor());
         CallScope scope = call.executor() instanceof CallScope own ? own : null;

@@ -19,11 +19,12 @@ import tern.rpc.transport.Token;
  * @param protocol the transport's protocol, such as {@code dubbo}
  * @param connections the number of dedicated connections to each endpoint, or 0 to share the connections of other
  *     references
- * @param defaults the settings of methods without their own. Their timeout does not apply to streaming methods
+ * @param defaults the settings of methods without settings of their own. The timeout in these settings does not apply
+ *     to streaming methods
  * @param check whether {@link RpcClient#refer} fails if no provider can be reached
  * @param methods the settings by method name, for all overloads of the method
  * @param cluster the settings for choosing among the providers, or null for the client's settings
- * @param tls keys and trusted certificates for these providers, or null to use the transport's
+ * @param tls keys and trusted certificates for these providers, or null to use the transport's settings
  * @param token the token sent to these providers, or null for the client's token
  * @param fallback answers calls if no provider accepts them; may be null
  */

@@ -72,7 +72,7 @@ final class StreamProxy {
         return newCall(method, arguments, serving, executor);
     }
 
-    /** @param callbacks runs the callbacks of the call */
+    /** @param callbacks runs the call's callbacks */
     private StreamCall newCall(
             ClientMethod method, Object[] arguments, @Nullable ServerContext serving, Executor callbacks) {
         return new StreamCall(
@@ -99,7 +99,7 @@ final class StreamProxy {
         return requests;
     }
 
-    /** Blocks until the answer has arrived, and meanwhile runs the callbacks of the call. */
+    /** Blocks until the answer has arrived, and meanwhile runs the call's callbacks. */
     private static @Nullable Object await(
             MethodDescriptor method, CompletableFuture<@Nullable Object> answer, CallersTasks tasks) throws Throwable {
         answer.whenComplete((value, failure) -> tasks.wake());

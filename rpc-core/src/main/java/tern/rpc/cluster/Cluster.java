@@ -53,7 +53,7 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
-    // This object's lock must be held when its methods are called, except timeLimit().
+    // Calling any method of RulesInForce except timeLimit() requires this object's lock.
     private final RulesInForce rules = new RulesInForce();
     private volatile boolean chosenByKey;
     private volatile SharedSources.@Nullable Subscription subscription;
@@ -436,8 +436,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns the reason why all providers are avoided, for appending to a call's failure. Returns an empty string if
-     * the failure has another reason.
+     * Returns the reason why all providers are avoided, to be appended to the message of a failed call. Returns an
+     * empty string if the failure has another reason.
      */
     public String whyAvoided(long now) {
         return ClusterTexts.avoided(routes.all(), now);

@@ -7,7 +7,7 @@ import tern.rpc.endpoint.Balancer;
  *
  * @param policy creates the balancer
  * @param zone the client's zone, whose providers are preferred; may be empty
- * @param tag the default tag of calls; may be empty
+ * @param tag the default call tag; may be empty
  * @param subset the maximum number of providers that the client connects to, or 0 for all
  */
 public record ClusterSettings(Balancer.Factory policy, String zone, String tag, int subset) {

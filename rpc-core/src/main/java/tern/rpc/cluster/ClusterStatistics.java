@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ClusterStatistics {
 
-    /** How long a provider is usable before it gets its full weight. */
+    /** A provider gets its full weight after it has been usable for this time. */
     static final long SLOW_START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private volatile double medianCost = 1;

@@ -33,13 +33,13 @@ final class ConsistentHash implements Balancer {
     private static final double LOAD_BOUND = 1.25;
 
     /**
-     * A provider may have this number of calls in flight in addition to 1.25 times the mean. Without this addition, the
-     * choice would be restricted too much while there are only few calls.
+     * A provider is allowed this many calls in flight beyond 1.25 times the mean. Without this allowance, the choice
+     * would be restricted too much while only few calls are in flight.
      */
     private static final int FEW = 2;
 
     /**
-     * How long the computed mean number of calls in flight is reused, because computing it requires looking at all
+     * The computed mean number of calls in flight is reused for this time, because computing it requires looking at all
      * providers.
      */
     private static final long BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -124,7 +124,9 @@ final class ConsistentHash implements Balancer {
         return best;
     }
 
-    /** Returns the rank of a provider for a slot, or 0 if it certainly does not exceed the given rank. */
+    /**
+     * Returns the rank of a provider for a slot, or 0 if the provider's rank certainly does not exceed the given one.
+     */
     private double rank(long hashed, int index, double highest) {
         double uniform = ((Hashes.mix(hashed ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
         // The rank is at most the share divided by (1 - uniform). For most providers, this bound is already too low, so

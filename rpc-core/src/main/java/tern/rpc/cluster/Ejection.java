@@ -62,7 +62,9 @@ public final class Ejection {
 
     /** Returns the duration of the ejection so far, in nanoseconds, or 0 if the provider is not ejected. */
     long sinceNanos(long now) {
-        return isNow(now) ? Math.max(0, now - sinceNanos) : 0; // now may be before the ejection by another thread
+        // Another thread may have ejected the provider after this thread read the clock, so "now" can be before the
+        // ejection.
+        return isNow(now) ? Math.max(0, now - sinceNanos) : 0;
     }
 
     /** Returns the reason for the last ejection, or an empty string if the provider has never been ejected. */

@@ -15,9 +15,10 @@ import tern.rpc.endpoint.Instance;
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") while they answer. If a list
  * has lost more than half of its entries, the missing providers stay in use while they answer, until 30 s have passed
- * and a listed provider is connected. This is also the case if the list has as many new entries, because the client is
- * not connected to the new providers yet. A registry can also lose the entries of its providers one after another, for
- * example while their sessions expire. Therefore, each list is compared with the longest list of the previous 30 s.
+ * and a listed provider is connected. This rule applies even if the list has gained as many entries as it has lost,
+ * because the client is not connected to the new providers yet. A registry can also lose the entries of its providers
+ * one after another, for example while their sessions expire. Therefore, each list is compared with the longest list of
+ * the previous 30 s.
  *
  * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
  * the list has entries again, until at least half of the providers are listed. If held providers lost their weight
@@ -53,9 +54,9 @@ record LastGood(
     }
 
     /**
-     * The longer list that the current list was shortened from.
+     * The last list before the source's lists became shorter.
      *
-     * @param list empty if no later list was shorter
+     * @param list the longer list; empty if no later list was shorter
      * @param sinceNanos the time of the first shorter list
      */
     record Longest(List<Instance> list, long sinceNanos) {
@@ -69,7 +70,7 @@ record LastGood(
 
     static final long PARTIAL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** How many positions of the previous list are searched for an entry. */
+    /** At most this many positions of the previous list are searched for an entry. */
     private static final int LOOK_AHEAD = 8;
 
     static LastGood before(EndpointSnapshot unknown, long now) {

@@ -5,7 +5,7 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * A load balancing policy of the application, with its name for logs and error messages.
+ * An application's load balancing policy, with its name for logs and error messages.
  *
  * @param name the name, such as the name of a bean
  */

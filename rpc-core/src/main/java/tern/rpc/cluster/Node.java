@@ -350,7 +350,7 @@ public final class Node {
     }
 
     /**
-     * Returns for how long the node has been {@linkplain #isStalled stalled}, in nanoseconds, or 0 if it is not
+     * Returns the time for which the node has been {@linkplain #isStalled stalled}, in nanoseconds, or 0 if it is not
      * stalled.
      */
     long stalledForNanos(long now) {
@@ -358,9 +358,9 @@ public final class Node {
     }
 
     /**
-     * Returns for how long the provider has left a ping unanswered, in nanoseconds, or 0 if no ping is unanswered.
-     * Unlike {@link #isStalled}, this method sends the ping after half a second of silence even if the provider's
-     * methods usually take longer, because a running process answers a ping at once.
+     * Returns the time for which the provider has left a ping unanswered, in nanoseconds, or 0 if no ping is
+     * unanswered. Unlike {@link #isStalled}, this method sends the ping after half a second of silence even if the
+     * provider's methods usually take longer, because a running process answers a ping immediately.
      */
     public long silentForNanos(long now) {
         ClientConnection current = connection;
@@ -403,8 +403,8 @@ public final class Node {
     }
 
     /**
-     * Returns for how long the node has been unreachable, in nanoseconds, or 0 if it is connected. The time is measured
-     * from the creation of the node, or from the first call that notices the loss of the connection.
+     * Returns the time for which the node has been unreachable, in nanoseconds, or 0 if it is connected. The time is
+     * measured from the creation of the node, or from the first call that notices the loss of the connection.
      */
     public synchronized long outOfReachNanos(long now) {
         return outages.nanos(now);
@@ -429,10 +429,7 @@ public final class Node {
         return probes;
     }
 
-    /**
-     * Returns the pauses between the node's trials (calls of the application that are sent to a slow or failing
-     * provider).
-     */
+    /** Returns the pauses between the node's trials (application calls that are sent to a slow or failing provider). */
     TrialPauses trials() {
         return trials;
     }

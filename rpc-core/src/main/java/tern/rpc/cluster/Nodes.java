@@ -42,7 +42,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // The services of the references that use the node.
-        int releases; // How many times the node's last reference has released it.
+        int releases; // How many times the node has been released by its last reference.
 
         Shared(Node node) {
             this.node = node;
@@ -167,7 +167,7 @@ public final class Nodes {
     private void open(Node node) {
         try {
             node.connection();
-        } catch (RuntimeException | Error e) { // Opening can fail temporarily, for example for lack of memory.
+        } catch (RuntimeException | Error e) { // Opening can fail temporarily, for example if memory is low.
             failures.warn(() -> "Connecting to " + node.endpoint() + " failed; the next attempt begins in a second", e);
             schedule(() -> queue(node), 1, TimeUnit.SECONDS);
         }

@@ -108,7 +108,7 @@ final class ProbePauses {
     }
 
     /**
-     * Starts the pause before the next probe, unless a probe has no answer yet. The pause takes between half of the
+     * Starts the pause before the next probe, unless a probe is still unanswered. The pause lasts between half of the
      * given time and one and a half times the given time. The lengths of the pauses differ, so that the clients do not
      * all send their probes at the same time after a recovery. The pauses depend on the clock instead of random
      * numbers, so that simulations are reproducible.

@@ -31,7 +31,7 @@ final class ProviderChoice {
      */
     static final int MAX_TAGS = 100;
 
-    /** The maximum number of tags added because calls have them. */
+    /** The maximum number of tags whose providers are connected only because calls have these tags. */
     private static final int MAX_WANTED = MAX_TAGS - 2;
 
     /**
@@ -49,7 +49,8 @@ final class ProviderChoice {
     private final LastChoice last;
     private boolean isZoneLogged;
     private boolean areTagsLogged;
-    private final Set<String> tagsOfCalls = new HashSet<>(); // tags left out until a call had them
+    // The tags whose providers were left out until a call had the tag.
+    private final Set<String> tagsOfCalls = new HashSet<>();
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 
     /**
@@ -113,8 +114,7 @@ final class ProviderChoice {
             chosen.addAll(connected.instances());
             leftOut.addAll(connected.leftOut());
         });
-        // If the rules exclude all providers, some providers are returned nevertheless, so that the error message can
-        // name them.
+        // If the rules exclude all providers, some of them are still returned, so that the error message can name them.
         return chosen.isEmpty() ? subsets(listed, rules) : new Connected(List.copyOf(chosen), Set.copyOf(leftOut));
     }
 
@@ -185,8 +185,8 @@ final class ProviderChoice {
     }
 
     /**
-     * Returns the unlisted providers that stay in use. If they are tried last, they have weight 0, so that they get
-     * calls only while no listed provider is available.
+     * Returns the unlisted providers that stay in use. If they are tried last, they have weight 0, so they get calls
+     * only while no listed provider is available.
      */
     List<Instance> held(LastGood list, Rules rules) {
         // If there are listed providers, rules can disable all unlisted ones.

@@ -95,7 +95,7 @@ final class ResponseCost {
     private volatile int goodInARow;
     // The duration of the last slow answer, but at least REMEMBERED times the previous value; 0 if none.
     private volatile long slowNanos;
-    private volatile boolean failing; // True from a failure until the next slow answer or the recovery of the provider.
+    private volatile boolean failing; // True from a failure until the next slow answer or the provider's recovery.
     private volatile int relapses;
     private volatile boolean
             recovered; // True if the provider has recovered, and has been neither slow nor failing since.

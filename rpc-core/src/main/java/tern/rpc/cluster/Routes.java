@@ -150,8 +150,8 @@ final class Routes {
     }
 
     /**
-     * Returns the tag of the providers for calls with the given tag, if the client is not connected to these providers
-     * because there are too many tags. Otherwise returns null.
+     * Returns the provider tag to which calls with the given tag are routed, if there are so many tags that the client
+     * does not connect to the providers with this provider tag. Otherwise returns null.
      */
     @Nullable
     String leftOut(String tag) {

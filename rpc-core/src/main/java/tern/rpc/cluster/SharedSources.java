@@ -37,8 +37,8 @@ final class SharedSources {
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
     /**
-     * How many positions of the last list are searched for an instance. An unchanged instance is found if only a few of
-     * the instances before it have been added, removed or replaced.
+     * At most this many positions of the last list are searched for an instance. An unchanged instance is found if only
+     * a few of the instances before it have been added, removed or replaced.
      */
     private static final int LOOK_AHEAD = 8;
 
@@ -71,7 +71,7 @@ final class SharedSources {
 
         /**
          * Returns whether a reference has waited in vain for the first list. The other references then need not wait,
-         * so that an application with many references starts quickly.
+         * so an application with many references starts quickly.
          */
         boolean isLate();
 

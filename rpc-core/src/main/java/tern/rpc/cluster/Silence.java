@@ -41,8 +41,8 @@ final class Silence {
     /**
      * @param name the name of the provider in log lines
      * @param log receives a line when a long silence is noticed, and when it ends
-     * @param trials the pauses between trials (calls of the application that are sent to a slow or failing provider);
-     *     this object is notified at the end of each logged silence
+     * @param trials the pauses between trials (application calls that are sent to a slow or failing provider); this
+     *     object is notified at the end of each logged silence
      */
     Silence(Supplier<String> name, ChangeLog log, NodeCounts counts, TrialPauses trials, long now) {
         this.name = name;

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * Checks all providers of a cluster ten times per second while there are calls. Runs on the thread of a call. Measures
- * the values on which the choice of providers depends, starts connection attempts, and selects slow or failing
- * providers for probes. Thread-safe.
+ * Checks all providers of a cluster ten times per second while there are calls. Runs on a call's thread. Measures the
+ * values on which the choice of providers depends, starts connection attempts, and selects slow or failing providers
+ * for probes. Thread-safe.
  */
 final class Survey {
 

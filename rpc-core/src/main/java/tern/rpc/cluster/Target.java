@@ -9,8 +9,8 @@ import tern.rpc.transport.ClientConnection;
 
 /**
  * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. In a client with
- * many references, many targets get no calls, so a target allocates the state of its calls only when it gets the first
- * one. Thread-safe.
+ * many references, many targets get no calls, so a target allocates the state of its calls only at its first call.
+ * Thread-safe.
  */
 public final class Target implements Candidate {
 
@@ -27,7 +27,7 @@ public final class Target implements Candidate {
     private boolean drains; // Used only while the provider list changes, by one thread at a time.
     private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
-    private volatile long callsAtCopy; // The number of the reference's calls at the time of its last probe.
+    private volatile long callsAtCopy; // The number of the reference's calls at the time of the provider's last probe.
 
     /** The state of the calls that the reference has sent to the provider. */
     private record Calls(AttemptBudget retries, LastMinute lastMinute, ServicePresence presence) {}
@@ -98,7 +98,7 @@ public final class Target implements Candidate {
         held = isHeld;
     }
 
-    /** Returns for how long the provider has been draining, in nanoseconds. Valid only while it is draining. */
+    /** Returns the time for which the provider has been draining, in nanoseconds. Valid only while it is draining. */
     long drainsForNanos(long now) {
         return now - drainsSinceNanos;
     }
@@ -179,7 +179,7 @@ public final class Target implements Candidate {
         return node.judgedCost(nowNanos);
     }
 
-    /** Returns whether the provider is slow or failing, so that a balancer should also consider another provider. */
+    /** Returns whether the provider is slow or failing. If so, a balancer should also consider another provider. */
     boolean isSlow(long nowNanos) {
         return node.isSlow(nowNanos);
     }

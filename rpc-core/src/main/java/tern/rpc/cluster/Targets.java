@@ -23,7 +23,7 @@ final class Targets {
      * Searches all providers for a usable one, from a random start. Prefers a provider that is not avoided and has a
      * weight above 0. The search is needed only in the rare case that most providers are unusable.
      *
-     * @return null if only the excluded provider can take the call, or if the others have weight 0
+     * @return null if only the excluded provider can take the call, or if all other usable providers have weight 0
      */
     static @Nullable Target anyUsable(
             Target[] targets, @Nullable Candidate excluded, long now, RandomGenerator random) {

@@ -3,7 +3,7 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The pauses between the trials of one provider. A trial is a call of the application that is sent to a slow or failing
+ * The pauses between the trials of one provider. A trial is an application call that is sent to a slow or failing
  * provider, because no idempotent call can be copied. If the provider has not recovered, the caller of the trial gets a
  * late answer or a failure. Therefore, the pauses are longer than those between copies. Thread-safe, but a race can
  * start an additional trial.

@@ -11,8 +11,8 @@ import tern.rpc.Thrown;
 
 /**
  * Lets a {@link WorkerPool} grow while all of its threads are blocked. The threads might be waiting for tasks in the
- * pool's own queue, for example if callbacks of streams wait for other streams of the same server. Without further
- * threads, all of them would wait forever.
+ * pool's own queue, for example if stream callbacks wait for other streams of the same server. Without further threads,
+ * all of them would wait forever.
  *
  * <p>While tasks wait, the relief checks the pool every second. If no task has begun since the last check, the pool may
  * start additional threads for the waiting tasks. These threads end when no task is waiting, and the permission to
@@ -38,8 +38,8 @@ final class StallRelief {
     private final AtomicBoolean watching = new AtomicBoolean(); // true while a check is scheduled
     private volatile boolean moved; // true if a task has begun since the last check
     private volatile int extra;
-    private int stalls; // number of checks in a row in which no task had begun; used only by the check
-    private int calm; // number of checks in a row in which no task was waiting; used only by the check
+    private int stalls; // the number of consecutive checks that found no newly begun task; used only by the check
+    private int calm; // the number of consecutive checks that found no waiting task; used only by the check
 
     /**
      * @param maxExtra the maximum number of additional threads
@@ -117,7 +117,7 @@ final class StallRelief {
         }
         stalls++;
         if (extra < maxExtra) {
-            // more threads than tasks, because the tasks may need further tasks
+            // More threads than waiting tasks are permitted, because the tasks may need further tasks.
             extra = Math.min(maxExtra, 2 * extra + pool.queued() + 1);
             pool.relieved();
         } else if (stalls > CHECKS_BEFORE_GIVING_UP) {

@@ -149,7 +149,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Submits a task of an admitted call, which processes a stream's message or the stream's end. The task is never
+     * Submits an admitted call's task, which processes a stream's message or the stream's end. The task is never
      * rejected, even if the queue is full or the pool is closed. The number of such tasks is limited by the number of
      * calls in flight. Until it has run, the task takes up capacity like a task accepted by {@link #offer}.
      */
@@ -275,9 +275,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * If many tasks are waiting, starts a thread in addition to the one that {@link #runQueued} wakes, so that the
-     * number of threads grows exponentially. Without the additional thread, a task would wait until all earlier threads
-     * have been scheduled one after the other, which takes seconds if the processors are busy.
+     * If many tasks are waiting, starts a thread in addition to the one that {@link #runQueued} wakes, so the number of
+     * threads grows exponentially. Without the additional thread, a task would wait until all earlier threads have been
+     * scheduled one after the other, which takes seconds if the processors are busy.
      */
     private void startAnother() {
         if (idle.get() == null && admitted.get() - threads.get() >= MANY_WAITING) {

@@ -70,7 +70,7 @@ public record Attributes(
         return new Attributes(weight, zone, tags, revision, startedAtMillis, draining, token);
     }
 
-    /** @param token null if the provider publishes no token */
+    /** @param token the published token; null if the provider publishes no token */
     public Attributes withToken(@Nullable PublishedToken token) {
         return new Attributes(weight, zone, tags, revision, startedAtMillis, draining, token);
     }

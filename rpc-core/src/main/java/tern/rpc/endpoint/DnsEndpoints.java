@@ -39,8 +39,8 @@ public final class DnsEndpoints implements EndpointSource {
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     /**
-     * How long after its start the source waits for the addresses of all names. After that, it also reports lists
-     * without the addresses of names that have not been resolved yet.
+     * After its start, the source waits this long for the addresses of all names. After that, it also reports
+     * incomplete lists, which lack the addresses of unresolved names.
      */
     private static final long FIRST_LIST_MILLIS = 500;
 
@@ -82,7 +82,7 @@ public final class DnsEndpoints implements EndpointSource {
     private int workers; // The number of threads that are looking up names.
     private boolean isFirstListDue; // True if even an incomplete list is reported.
 
-    // The addresses that a warning has already been logged for. This object's lock guards this field.
+    // The addresses for which a warning has already been logged. This object's lock guards this field.
     private final Set<String> refused = new HashSet<>();
     // The last snapshot passed to the listener. This object's lock guards this field.
     private @Nullable EndpointSnapshot reported;

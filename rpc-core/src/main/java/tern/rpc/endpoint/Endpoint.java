@@ -2,7 +2,7 @@ package tern.rpc.endpoint;
 
 /**
  * The identity of a provider: its address and protocol. All other properties belong to the provider's {@link
- * Attributes} and may change without a new connection.
+ * Attributes} and can change without a new connection.
  *
  * @param host a name or an IP address; an IPv6 address has no brackets
  * @param name the name that clients use for the provider and that its certificate must contain: the name that was

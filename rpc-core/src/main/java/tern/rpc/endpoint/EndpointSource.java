@@ -35,9 +35,9 @@ public interface EndpointSource extends AutoCloseable {
     default void refresh() {}
 
     /**
-     * Identifies the list that this source watches, for example by the address of a registry and the name of a
-     * service. Sources with equal keys are interchangeable. By default, the key is the source itself, so that the
-     * source is not shared.
+     * Identifies the list that this source watches, for example by the address of a registry and the name of a service.
+     * Sources with equal keys are interchangeable. By default, the key is the source itself, so the source is not
+     * shared.
      */
     default Object key() {
         return this;
@@ -65,7 +65,7 @@ public interface EndpointSource extends AutoCloseable {
     @Override
     String toString();
 
-    /** Stops watching. Does not block. The listener may be called once more. */
+    /** Stops watching. Does not block. The listener might still be called once more. */
     @Override
     default void close() {}
 }

@@ -69,7 +69,7 @@ public interface Rules {
         return isByMethod() ? method : "";
     }
 
-    /** Returns the timeout for unary calls to the method, which includes all attempts, or null if no rule sets it. */
+    /** Returns the timeout for unary calls to the method, including all attempts, or null if no rule sets it. */
     default @Nullable Duration timeout(String method) {
         return null;
     }
@@ -89,7 +89,7 @@ public interface Rules {
 
     /**
      * Returns whether a source's rules take precedence over these rules, if the application sets these rules for a
-     * reference. By default, the rules of the application take precedence.
+     * reference. By default, the application's rules take precedence.
      */
     default boolean yieldsToSource() {
         return false;

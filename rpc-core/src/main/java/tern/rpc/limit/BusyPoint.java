@@ -13,9 +13,9 @@ import tern.rpc.limit.Limit.Window;
  * A quarter more than x * u keeps the server busy while calls are handed over between threads. The throughput x is
  * measured. The usual time u was learned before the tenant began flooding the server, and may be outdated. If u is too
  * short, too few calls are admitted, the throughput x drops, and the product x * u drops further. If u is too long,
- * calls wait for each other, and no shorter time is ever measured. Every eighth window therefore tries another number
- * of admitted calls, alternately twice and half the current number. If calls have become slower, the next window tries
- * twice as many:
+ * calls wait for each other, and no shorter time is ever measured. Every eighth window therefore tries a different
+ * number of admitted calls, alternately twice and half the current number. If calls have become slower, the next window
+ * tries twice as many calls:
  * <ul>
  * <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
  * becomes the usual time, and the number is doubled again.
@@ -57,10 +57,11 @@ final class BusyPoint {
     private final int min;
     private double calls;
     private Step step = Step.NONE; // The change to the call count that is tried in the current window.
-    private @Nullable Window before; // The window before a trial of another number of calls; null without a trial.
+    // The last window before the current trial of a different number of calls; null if no trial is in progress.
+    private @Nullable Window before;
     private Step last = Step.FEWER; // The change to the call count that was tried last.
-    private int held; // The number of consecutive windows without a trial of another number of calls.
-    // The mean call duration in the first window after the last trial of another number of calls, or 0 if unknown.
+    private int held; // The number of consecutive windows without a trial of a different number of calls.
+    // The mean call duration in the first window after the last trial of a different number of calls, or 0 if unknown.
     private double heldNanos;
 
     /** @param min the smallest number of calls to admit */

@@ -16,22 +16,25 @@ import tern.rpc.NanoClock;
  *
  * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. For example, one
  * tenant can send the most calls, all of them fast, while a few slow calls from another tenant occupy all permits for a
- * long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if both
- * conditions hold: The largest other tenant holds more than an equal share of the permits. This tenant itself holds
- * less than an equal share, or less than half as many permits as the largest other tenant.
+ * long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if two
+ * conditions hold: the largest other tenant holds more than an equal share of the permits, and the tenant itself holds
+ * either less than an equal share or less than half as many permits as the largest other tenant.
  *
- * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
- * fewer calls, while these tenants send calls. Their calls are admitted even beyond the limit while another tenant
- * holds more than twice as many permits, so that the larger tenant loses permits. If many tenants hold one or two
- * permits each, no call is admitted beyond the limit. The largest tenant is found without sorting: a tenant that holds
- * more permits than the largest known tenant replaces it.
+ * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for the tenants
+ * with fewer calls than the largest tenant, while these tenants send calls. Their calls are admitted even beyond the
+ * limit while another tenant holds more than twice as many permits, so that the larger tenant loses permits. If many
+ * tenants hold one or two permits each, no call is admitted beyond the limit. The largest tenant is found without
+ * sorting: a tenant that holds more permits than the largest known tenant replaces it.
  *
  * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race can cause a single call to be wrongly
  * admitted or refused.
  */
 final class FairShares {
 
-    /** How long permits stay reserved for tenants with fewer calls after the last call from one of them. */
+    /**
+     * How long permits stay reserved for the tenants that have fewer calls than the largest tenant. The time starts at
+     * the last call from such a tenant.
+     */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
@@ -55,7 +58,7 @@ final class FairShares {
     private final AtomicInteger wholeTenants = new AtomicInteger();
     private final AtomicInteger connectionTenants = new AtomicInteger();
 
-    // The tenant that permits were last reserved for, and the end of the reservation.
+    // The tenant for which permits were last reserved, and the end of the reservation.
     private volatile @Nullable Share other;
     private volatile long othersUntil;
 
@@ -197,8 +200,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether any other tenant has recently sent calls. A closed connection of the given tenant's address does
-     * not count as another tenant.
+     * Returns whether any tenant other than the given one has recently sent calls. A closed connection of the given
+     * tenant's address does not count as another tenant.
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;

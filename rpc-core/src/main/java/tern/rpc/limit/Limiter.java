@@ -19,7 +19,7 @@ import tern.rpc.NanoClock;
  *
  * <p>Calls are considered to queue if two conditions hold. First, the number of calls that found no free permit is at
  * least a tenth of the number of calls served. Second, it is at least ten times the number of calls that found less
- * than a quarter of the permits in use. A burst on an idle server therefore is not treated as a queue. While calls
+ * than a quarter of the permits in use. A burst on an idle server is therefore not treated as a queue. While calls
  * queue, tenants that flood the server or hold the most permits make room for others ({@link FairShares}). The calls
  * from other tenants are admitted beyond the limit, up to twice the limit. A flooding tenant gets the number of permits
  * that keeps the server busy ({@link Limit#enough}), minus the permits that other tenants hold.
@@ -87,8 +87,8 @@ public final class Limiter {
     private final AtomicInteger endedOfBefore = new AtomicInteger();
     private final AtomicLong nanos = new AtomicLong();
     private final AtomicInteger crowded = new AtomicInteger(); // The number of calls that found no free permit.
-    // The number of calls that found less than a quarter of the permits in use. If there are many of them, the server
-    // is not considered overloaded.
+    // The number of calls that found less than a quarter of the permits in use. If there are many such calls, the
+    // server is not considered overloaded.
     private final AtomicInteger sparse = new AtomicInteger();
     private volatile long begun;
     private volatile int fewBefore;
@@ -147,9 +147,9 @@ public final class Limiter {
     }
 
     /**
-     * Returns whether the tenant is crowded out of the threads. Two conditions must hold: Another tenant has more than
-     * an equal share of the threads. This tenant has less than an equal share, or less than half as many threads as the
-     * other tenant.
+     * Returns whether the tenant is crowded out of the threads. Two conditions must hold: another tenant has more than
+     * an equal share of the threads, and this tenant has either less than an equal share or less than half as many
+     * threads as the other tenant.
      *
      * @param working the number of threads that the tenant holds or waits for
      * @param threads the number of threads

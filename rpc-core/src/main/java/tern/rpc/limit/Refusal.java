@@ -7,9 +7,7 @@ package tern.rpc.limit;
 public enum Refusal {
     /** The number of admitted calls has reached the limit. */
     LIMIT("limit"),
-    /**
-     * The limit is nearly reached, and the tenant of the call, such as its connection, has the most admitted calls.
-     */
+    /** The limit is nearly reached, and the call's tenant, such as its connection, has the most admitted calls. */
     SHARE("share"),
     /** All workers are busy, and the queue is full. */
     QUEUE("queue"),

@@ -94,7 +94,7 @@ public final class Share {
         return openStreams;
     }
 
-    /** Counts a streaming call of the tenant. */
+    /** Counts one of the tenant's streaming calls. */
     public void streamOpens() {
         for (Share each = this; each != null; each = each.whole) {
             OPEN_STREAMS.incrementAndGet(each);
@@ -108,7 +108,7 @@ public final class Share {
         }
     }
 
-    /** Counts an open connection of the tenant. */
+    /** Counts one of the tenant's open connections. */
     public void connectionOpens() {
         CONNECTIONS.incrementAndGet(this);
     }

@@ -30,8 +30,8 @@ public final class CallMeters {
     private final String protocol;
     private final @Nullable Timer queue;
     private final LatencyWindow window;
-    private final @Nullable MethodCalls calls; // null on the client
-    private final @Nullable CalledMethod called; // null on the server
+    private final @Nullable MethodCalls calls; // the counts of the served calls; null on the client
+    private final @Nullable CalledMethod called; // the counts of the calls made; null on the server
 
     CallMeters(
             RpcMeters meters,
@@ -72,7 +72,7 @@ public final class CallMeters {
             meters.failed(Outcome.of(failure));
         }
         if (method.type() == MethodType.UNARY) {
-            // An invalid request does not indicate a problem of the server.
+            // An invalid request does not indicate that the server has a problem.
             long second = window.record(nanos, failed && !(served && Outcome.blamesCaller(failure)));
             if (calls != null) {
                 calls.ended(nanos, failed, second);

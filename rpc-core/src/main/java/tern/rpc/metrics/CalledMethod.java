@@ -31,7 +31,7 @@ public final class CalledMethod {
         return calls.sum();
     }
 
-    /** Returns the sum of the times of these calls in nanoseconds. */
+    /** Returns the total duration of the calls that have ended, in nanoseconds. */
     public long totalNanos() {
         return nanos.sum();
     }

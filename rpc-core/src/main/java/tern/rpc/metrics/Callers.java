@@ -20,8 +20,8 @@ import tern.rpc.ServerContext;
 /**
  * The number of served calls by caller. A caller is identified by the principal that an authorizer returned, otherwise
  * by its certificate, otherwise by its IP address. At most {@value #MAX_CALLERS} callers are counted individually. All
- * others share one count. When a new caller exceeds this limit, callers that have made no call for ten minutes are
- * removed. A call costs one lookup and one counter, and allocates nothing. Thread-safe.
+ * other callers share one count. When a new caller exceeds this limit, callers that have made no call for ten minutes
+ * are removed. Counting a call takes one lookup and one increment, and allocates nothing. Thread-safe.
  */
 public final class Callers {
 
@@ -83,7 +83,7 @@ public final class Callers {
     }
 
     /**
-     * Counts a call that has ended for its caller.
+     * Adds a call that has ended to its caller's count.
      *
      * @param now the current time on the clock that times the calls
      */

@@ -5,7 +5,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
 /**
- * The calls to one method of the server, over all protocols and outcomes. Streams are not counted, because the
+ * The calls to one method of the server, across all protocols and outcomes. Streams are not counted, because the
  * application chooses how long they last. Takes about 8 KB, which is allocated on the first call. Thread-safe.
  */
 public final class MethodCalls {

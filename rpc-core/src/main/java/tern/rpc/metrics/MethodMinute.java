@@ -18,7 +18,8 @@ final class MethodMinute {
     private static final int BUCKETS = 32 << PRECISION_BITS;
 
     private final long targetNanos;
-    private volatile @Nullable AtomicReferenceArray<Slot> slots; // null until the method's first call
+    // The 10-second slots; null until the method's first call.
+    private volatile @Nullable AtomicReferenceArray<Slot> slots;
 
     MethodMinute(long targetNanos) {
         this.targetNanos = targetNanos;

@@ -2,7 +2,7 @@ package tern.rpc.metrics;
 
 import org.jspecify.annotations.Nullable;
 
-/** All meters of Tern with their names in Micrometer. */
+/** All of Tern's meters, with their Micrometer names. */
 public enum RpcMeter {
     SERVER_REQUESTS(
             "rpc.server.requests",

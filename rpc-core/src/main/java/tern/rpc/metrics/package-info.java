@@ -1,4 +1,4 @@
-/** The measurements of calls, and the meter names. */
+/** Call measurements and meter names. */
 @NullMarked
 package tern.rpc.metrics;
 

@@ -55,7 +55,7 @@ final class FilePublication implements Publication {
 
     @Override
     public CompletableFuture<Void> withdraw() {
-        withdrawn = true; // set first: a waiting verification must not register again
+        withdrawn = true; // the flag is set first, because a waiting verification must not register again
         return remove();
     }
 

@@ -215,7 +215,7 @@ public final class FileRegistry implements Registry {
                 + " and further files in " + directory + ", or correct rpc.server.registry";
     }
 
-    /** Returns the file that is replaced. If the file is a symbolic link, this is the file that the link points to. */
+    /** Returns the file that is replaced. If the file is a symbolic link, returns the link's target. */
     private Path target() throws IOException {
         if (Files.exists(file)) {
             return file.toRealPath();
@@ -251,7 +251,7 @@ public final class FileRegistry implements Registry {
         Path lockFile = lockFile(target);
         if (Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS)
                 && !Files.isRegularFile(lockFile, LinkOption.NOFOLLOW_LINKS)) {
-            // Opening a named pipe would block this thread for ever.
+            // Opening a named pipe would block this thread forever.
             throw new IllegalArgumentException(lockFile + " is not a regular file");
         }
         try (FileChannel channel = FileChannel.open(
@@ -264,7 +264,7 @@ public final class FileRegistry implements Registry {
             ProviderDocument after = change.apply(before);
             if (!after.equals(before)) {
                 Path next = target.resolveSibling(target.getFileName() + ".next");
-                // A crashed process may have left this file, and a link in its place would lead to another file.
+                // A crashed process may have left this file, and it could be a link to another file.
                 Files.deleteIfExists(next);
                 Files.write(next, after.json().getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE_NEW);
                 if (Files.exists(target)) {

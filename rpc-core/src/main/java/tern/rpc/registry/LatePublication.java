@@ -28,7 +28,7 @@ final class LatePublication implements Publication {
     private volatile String problem = "";
     private @Nullable Publication begun; // guarded by this
     private @Nullable Registration published; // guarded by this
-    private @Nullable Publication former; // for the previous address; null once removed; guarded by this
+    private @Nullable Publication former; // publishes the previous address; null after its removal; guarded by this
     private boolean withdrawn; // guarded by this
 
     private LatePublication(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
@@ -41,7 +41,7 @@ final class LatePublication implements Publication {
      * Publishes a registration now, or as soon as its address is known.
      *
      * @param registration supplies the registration; may throw {@link NoRouteException}
-     * @param timer looks for the address, which can take some seconds
+     * @param timer runs the search for the address, which can take some seconds
      */
     static Publication of(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
         LatePublication late = new LatePublication(registry, registration, timer);

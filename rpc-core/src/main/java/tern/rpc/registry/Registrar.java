@@ -42,7 +42,7 @@ public final class Registrar implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
 
-    /** Waits for a given time. Tests replace it. */
+    /** Waits for a given time. Tests replace this object. */
     interface Waiting {
 
         Waiting SYSTEM = new Waiting() {
@@ -105,10 +105,10 @@ public final class Registrar implements AutoCloseable {
 
     /**
      * Starts publishing like {@link #register(Registration)}, but with a separate registration for each registry. If
-     * one registry throws an exception, the registration is withdrawn from the others.
+     * one registry throws an exception, the registration is withdrawn from the other registries.
      *
      * @param registrations returns the registration for a registry, and may block for some seconds while it looks for
-     *     the address. If it throws {@link NoRouteException}, it is called again later, by the timer
+     *     the address. If it throws {@link NoRouteException}, the timer calls it again later
      */
     public synchronized CompletableFuture<Void> register(Function<Registry, Registration> registrations) {
         if (publications.isEmpty()) {

@@ -39,7 +39,7 @@ public interface Registry extends AutoCloseable {
     EndpointSource source(Subscription subscription);
 
     /**
-     * Watches the rules that limit the running calls of a provider. Rules for addresses apply to the address that the
+     * Watches the rules that limit a provider's running calls. Rules for addresses apply to the address that the
      * provider published last. A registry without such rules never calls the listener.
      *
      * @param limits receives the limits after each change, on a thread of the registry; a later limit of a method takes

@@ -44,9 +44,9 @@ import tern.rpc.endpoint.Rules;
 /**
  * Stores another source's last good list, and the rules for it, in a file. If the wrapped source fails before its first
  * list, or does not answer in time, this source reports the stored list, so that an application can start without its
- * registry. If the first list of the wrapped source is empty, this source reports the stored list before it, so that
- * the providers in it stay in use while they answer. Only the file's owner can read the file, which contains no
- * secrets. Another thread writes the file, so that a slow or unreachable disk does not delay the lists.
+ * registry. If the first list of the wrapped source is empty, this source first reports the stored list, so that the
+ * stored providers stay in use while they answer. Only the file's owner can read the file, which contains no secrets. A
+ * separate thread writes the file, so that a slow or unreachable disk does not delay the lists.
  */
 public final class RememberedSource implements EndpointSource {
 

@@ -17,7 +17,7 @@ import tern.rpc.registry.AdvertisedAddress.Answer;
 import tern.rpc.registry.AdvertisedAddress.CardAddress;
 import tern.rpc.registry.AdvertisedAddress.Machine;
 
-/** Gives access to the network of the machine that this process runs on. */
+/** Gives access to this machine's network. */
 public final class SystemMachine implements Machine {
 
     private static final int CONNECT_MILLIS = 1_000;

@@ -17,12 +17,12 @@ import tern.rpc.NanoClock;
  * with requests that need all permits. After this second, no later request may overtake it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
- * does not wait for running calls to end, because they can last for a long time, and could themselves be waiting for
- * this request. If any permit is free and no other request is being decoded, the request is decoded even if it needs
- * more permits than are free.
+ * does not wait for running calls to end, because running calls can last for a long time, and could themselves be
+ * waiting for this request. If any permit is free and no other request is being decoded, the request is decoded even if
+ * it needs more permits than are free.
  *
- * <p>While no request is waiting, permits are taken and released without the lock, because every request above the
- * smallest size takes permits. Thread-safe.
+ * <p>While no request is waiting, permits are taken and released without the lock. This matters because every request
+ * above the smallest size takes permits. Thread-safe.
  */
 final class FairPermits {
 
@@ -41,8 +41,8 @@ final class FairPermits {
     private int kept; // the number of permits that running calls keep; guarded by lock
 
     // The number of waiting requests; changed only while holding the lock. A request increments this number before it
-    // looks for permits for the last time, and a release reads it after it has returned its permits. So either the
-    // request finds these permits, or the release finds the request.
+    // looks for permits for the last time. A thread that releases permits reads this number after it has returned them.
+    // So either the request finds these permits, or the releasing thread finds the request.
     private volatile int waiting;
 
     /**
@@ -228,9 +228,9 @@ final class FairPermits {
     }
 
     /**
-     * Looks for the first tenant with a request that the free permits suffice for, and grants permits to the oldest
-     * such request. Returns false if there is none. If the next request has waited for more than a second, only this
-     * request may get permits.
+     * Grants permits to a request for which enough permits are free: the oldest such request of the first tenant that
+     * has one. Returns false if there is no such request. If the next request has waited for more than a second, only
+     * this request may get permits.
      */
     private boolean grantOne() {
         if (isNextOverdue()) {

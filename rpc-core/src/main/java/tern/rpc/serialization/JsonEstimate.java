@@ -22,7 +22,7 @@ public final class JsonEstimate {
     private JsonEstimate() {}
 
     /**
-     * Returns the memory to reserve for the objects of a request, in bytes.
+     * Returns the memory to reserve for a request's objects, in bytes.
      *
      * @throws SerializationException if the objects do not fit into a quarter of the heap
      */
@@ -54,7 +54,7 @@ public final class JsonEstimate {
                 case '{' -> bytes += OBJECT_BYTES;
                 case '[' -> bytes += ARRAY_BYTES;
                 default -> {
-                    // a part of a number or literal, or white space
+                    // The character is white space, or part of a number or a literal.
                 }
             }
         }

@@ -34,11 +34,11 @@ public interface JsonMethod {
     /**
      * Decodes the arguments from a body. If the method has no parameters, the body must be empty, null, an empty array
      * or an empty object. If it has one parameter, the body is the value itself. The JSON may also be an array with
-     * only this value, unless the parameter's type is an array. For a scalar type, it may also be an object whose only
-     * member has the parameter's name. If the method has several parameters, the body is an array of all values, or an
-     * object with the values by name, in which missing values are null. If the method has parameters, an empty body is
-     * an error. For arguments in a request's query, use {@link #readQuery} instead. A UTF-8 byte order mark at the
-     * beginning of the body is ignored. The caller has checked the memory of the objects with {@link JsonEstimate}.
+     * only this value, unless the parameter's type is an array. For a scalar type, the JSON may also be an object whose
+     * only member has the parameter's name. If the method has several parameters, the body is an array of all values,
+     * or an object with the values by name, in which missing values are null. If the method has parameters, an empty
+     * body is an error. For arguments in a request's query, use {@link #readQuery} instead. A UTF-8 byte order mark at
+     * the beginning of the body is ignored. The caller has checked the memory of the objects with {@link JsonEstimate}.
      *
      * @param oneMessage whether the body is one message, as in Connect. The body must then be the value of the only
      *     parameter. If the method has no parameters, the body may be any object.

@@ -8,9 +8,9 @@ import tern.rpc.StatusCode;
 
 /**
  * Limits the memory for the objects of large requests. The objects of running calls, and of requests that are being
- * decoded, may together take a quarter of the heap. A request whose objects do not fit into the rest of this memory
- * must wait. The request is decoded anyway if no other request is being decoded and running calls leave some of this
- * memory free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
+ * decoded, may together take a quarter of the heap. A request whose objects do not fit into the remaining memory must
+ * wait. The request is decoded anyway if no other request is being decoded and running calls leave some of this memory
+ * free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
  * Thread-safe.
  *
  * <p>A further sixteenth of the heap is reserved for requests of up to 128 KiB. Without this reserve, a caller that
@@ -63,7 +63,7 @@ public final class LargeMessages {
     private static final int MAX_WAITING =
             WAITING_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
 
-    /** The memory for the objects of requests, in KiB. */
+    /** The memory for request objects, in KiB. */
     private static final int OBJECT_KIB = kibOfHeap(HEAP_SHARE);
 
     private static final int MEDIUM_KIB = kibOfHeap(MEDIUM_HEAP_SHARE);
@@ -107,8 +107,8 @@ public final class LargeMessages {
     }
 
     /**
-     * Waits until a copy of a request fits into memory. Used for requests whose arguments are skipped, so that no
-     * objects are created. Has the same parameters, result and errors as {@link #startReading}.
+     * Waits until a copy of a request fits into memory. Used for requests whose arguments are skipped without creating
+     * objects. Has the same parameters, result and errors as {@link #startReading}.
      */
     public static int startSkipping(int bytes, Object tenant) {
         return isChecked(bytes) ? acquire(bytes, bytes >> 10, tenant) : 0;
@@ -199,7 +199,7 @@ public final class LargeMessages {
         }
     }
 
-    /** Returns the memory left for the objects of requests, in KiB; for tests. */
+    /** Returns the memory left for request objects, in KiB; for tests. */
     static int objectKib() {
         return OBJECTS.available();
     }

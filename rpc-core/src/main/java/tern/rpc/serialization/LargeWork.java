@@ -19,7 +19,7 @@ public final class LargeWork {
     /** The maximum size of an array that needs no permit. A waiting thread already holds an array of this size. */
     static final int LARGE_BYTES = 256 << 10;
 
-    /** The tenant of the calls that this process makes. */
+    /** The tenant to which this process's own calls belong. */
     public static final Object OWN_CALLS = new Object();
 
     private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
@@ -40,7 +40,7 @@ public final class LargeWork {
      */
     private static final long HEAP_OF_A_WRITER = 128 << 20;
 
-    /** At least this many threads may write, so that one slow thread does not hold up all others. */
+    /** At least this many threads may write, so that one slow thread does not hold up all other threads. */
     private static final int MIN_WRITERS = 2;
 
     /** Objects waiting to be written may occupy at most 1/{@value} of the heap. */
@@ -134,8 +134,8 @@ public final class LargeWork {
 
     /**
      * Returns the maximum size of a compressed request that is decompressed and decoded without a permit: 16 times its
-     * compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger causes much work with few
-     * bytes.
+     * compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger than this causes much work
+     * although it consists of few bytes.
      */
     public static int uncheckedBytes(int compressedBytes) {
         return (int)

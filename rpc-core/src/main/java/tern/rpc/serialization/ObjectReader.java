@@ -20,7 +20,7 @@ public interface ObjectReader {
 
     /**
      * Starts decoding a message whose sender is known. Messages that take much work are then decoded for one sender
-     * after another, so that a sender of many such messages does not delay the others.
+     * after another, so that a sender of many such messages does not delay other senders.
      *
      * @param sender identifies the sender, such as its address; has {@code equals} and {@code hashCode}
      */

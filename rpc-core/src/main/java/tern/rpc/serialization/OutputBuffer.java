@@ -16,8 +16,9 @@ public final class OutputBuffer {
     private int limit = Integer.MAX_VALUE;
     private int prefixBytes;
     private @Nullable MessageKind kind;
-    private @Nullable LargeWork inTurns; // null if arrays of any size may be created without a permit
-    private Object tenant = LargeWork.OWN_CALLS; // the tenant that gets the permit
+    // The kind of work whose permit is needed to create a large array; null if no permit is needed.
+    private @Nullable LargeWork inTurns;
+    private Object tenant = LargeWork.OWN_CALLS; // the tenant on whose behalf the permit is taken
     private @Nullable LargeWork turn; // the kind of work for which this buffer currently has a permit
 
     /**

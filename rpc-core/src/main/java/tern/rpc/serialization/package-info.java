@@ -1,6 +1,4 @@
-/**
- * The interfaces that every serialization format implements. These interfaces use only arrays and classes of the JDK.
- */
+/** The interfaces that every serialization format implements. These interfaces use only arrays and JDK classes. */
 @NullMarked
 package tern.rpc.serialization;
 

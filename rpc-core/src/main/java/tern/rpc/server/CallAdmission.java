@@ -31,7 +31,8 @@ final class CallAdmission implements ServerCall.Admission {
     private final NanoClock clock;
     private boolean admitted;
     private @Nullable Principal caller;
-    private volatile CallGate.@Nullable AuthorizerProgress progress; // not null while an authorizer checks the call
+    // Records which authorizer is checking the call; null while none is.
+    private volatile CallGate.@Nullable AuthorizerProgress progress;
 
     /** @param watcher notices if the call's deadline passes while an authorizer is checking the call */
     CallAdmission(CallGate gate, ServerCall call, ServerCall.Watcher watcher, NanoClock clock) {
@@ -80,8 +81,8 @@ final class CallAdmission implements ServerCall.Admission {
     }
 
     /**
-     * Returns the failure of the call if its deadline has passed while an authorizer checks the call; otherwise null.
-     * Any thread may call this.
+     * Returns the failure to report if the call's deadline has passed while an authorizer is checking the call;
+     * otherwise null. Any thread may call this.
      */
     @Nullable
     RpcException late() {

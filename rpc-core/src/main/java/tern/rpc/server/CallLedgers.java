@@ -86,7 +86,7 @@ final class CallLedgers {
 
     /**
      * Blocks until the calls that have been answered are counted, or until the given time or two seconds have passed. A
-     * method that still runs after the deadline of its call prolongs the wait, because nothing shows that the call has
+     * method that is still running after its call's deadline prolongs the wait, because nothing shows that the call has
      * been counted. Does not block if calls have no ledgers.
      */
     void awaitCounts(Duration atMost) {

@@ -114,7 +114,7 @@ abstract class CallPermits {
         heldMemory = LargeMessages.hold(requestMemory);
     }
 
-    /** Counts the worker as a thread of the method, until {@link #threadReturns} is called. */
+    /** Counts the worker as a thread that runs the method, until {@link #threadReturns} is called. */
     void threadEnters(MethodHandler method) {
         method.threadEnters();
     }
@@ -147,8 +147,8 @@ abstract class CallPermits {
     // The following methods are called when the worker has finished.
 
     /**
-     * Releases the stream's permit from the server's limiter and the memory of its request. Called when the worker of a
-     * stream has finished, because the stream can last for hours, and its work is bounded by other limits.
+     * Returns the stream's permit to the server's limiter, and releases the memory of the stream's request. Called when
+     * the stream's worker has finished, because the stream can last for hours, and other limits bound its work.
      */
     void streamContinues() {
         leaveServer(false);

@@ -63,7 +63,7 @@ final class Dispatcher implements CallHandler {
      * @param limiter limits the number of admitted calls
      * @param reserve runs the calls to critical services
      * @param methodReserve runs calls to methods that occupy few threads, while all workers are busy; null for none
-     * @param streams run stream callbacks
+     * @param streams the threads that run stream callbacks
      * @param streamWaits limits how long stream threads wait for slow readers
      */
     Dispatcher(
@@ -332,7 +332,7 @@ final class Dispatcher implements CallHandler {
         return registry;
     }
 
-    /** Returns the executor for the callbacks of a stream. */
+    /** Returns the executor for a stream's callbacks. */
     Executor streamExecutor(@Nullable Share share, Runnable endCall) {
         Executor threads = streams.of(share, endCall);
         return task -> threads.execute(threadState.around(task));

@@ -21,7 +21,7 @@ final class ExceptionPolicy {
 
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
 
-    /** The exception classes of Spring Security. Subclasses and their messages may name the rule or the credentials. */
+    /** Spring Security's exception classes. Subclasses and their messages can name the rule or the credentials. */
     private static final String ACCESS_DENIED = "org.springframework.security.access.AccessDeniedException";
 
     private static final String NOT_AUTHENTICATED = "org.springframework.security.core.AuthenticationException";
@@ -40,7 +40,7 @@ final class ExceptionPolicy {
 
     /**
      * Returns the answer to a caller whom Spring Security refused, for example because of {@code @PreAuthorize}; null
-     * for any other failure. The answer omits the message of the exception.
+     * for any other failure. The answer omits the exception's message.
      */
     static @Nullable RpcException securityRefusal(MethodDescriptor method, Throwable cause) {
         for (Class<?> type = cause.getClass(); type != null; type = type.getSuperclass()) {
@@ -65,7 +65,7 @@ final class ExceptionPolicy {
     /**
      * Returns the replacement for an exception whose class is unknown to callers.
      *
-     * @param withText whether the message is sent; it may contain SQL or other internals
+     * @param withText whether the exception's message, which may contain SQL or other internals, is sent
      * @param id the id of the original exception in the log
      */
     static RuntimeException foreign(Throwable cause, boolean withText, int id) {
@@ -76,8 +76,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns advice for the server's log. The text says how callers can get the exception's type or, if answers
-     * contain no types, its text. Returns an empty string for an {@link Error}, which is never sent.
+     * Returns advice for the server's log. The advice says how callers can get the exception's type or, if answers
+     * contain no types, the exception's text. Returns an empty string for an {@link Error}, which is never sent.
      */
     static String remedy(MethodDescriptor method, Throwable cause, boolean typed) {
         if (cause instanceof Error) {
@@ -127,7 +127,7 @@ final class ExceptionPolicy {
 
     /**
      * Returns whether the failure is sent with its type or, if answers contain no types, with its text. An {@link
-     * Error} is not sent, because it describes a problem of the server process.
+     * Error} is not sent, because it describes a problem in the server process.
      */
     static boolean travels(MethodDescriptor method, Throwable failure, boolean typed) {
         if (failure instanceof Error) {

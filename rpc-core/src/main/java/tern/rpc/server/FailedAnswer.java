@@ -13,7 +13,7 @@ import tern.rpc.transport.ServerCall;
 /** Answers a call whose method or filters have failed. Thread-safe. */
 final class FailedAnswer {
 
-    /** The protocol of calls in JSON, whose answers contain no exception classes. */
+    /** The protocol of JSON calls, whose answers contain no exception classes. */
     private static final String JSON = "http";
 
     private static final Logger LOG = LoggerFactory.getLogger(FailedAnswer.class);
@@ -25,7 +25,7 @@ final class FailedAnswer {
     /**
      * Answers the call.
      *
-     * @param serving null if the call has failed before its context was created
+     * @param serving the call's context; null if the call has failed before its context was created
      * @return the failure that was sent
      */
     static Throwable send(ServerCall call, MethodHandler found, @Nullable ServerContext serving, Throwable cause) {

@@ -20,11 +20,11 @@ import tern.rpc.limit.Share;
  * over tenants that hold several threads. This rule is the dynamic threshold of shared-memory switches (A. Choudhury,
  * E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
- * <p>A tenant is crowded out if both conditions hold: The largest other tenant holds more than an equal share of the
- * threads. This tenant itself holds less than an equal share, or less than half as many threads as the largest one. If
- * a call from a crowded-out tenant finds no spare thread, it waits until another call from its tenant frees a spare
- * thread, or until a regular thread is idle. It does not wait in the queue of the regular threads, because that queue
- * is full of the larger tenant's calls.
+ * <p>A tenant is crowded out if two conditions hold: the largest other tenant holds more than an equal share of the
+ * threads, and the tenant itself holds either less than an equal share or less than half as many threads as the largest
+ * other tenant. If a call from a crowded-out tenant finds no spare thread, it waits until another call from its tenant
+ * frees a spare thread, or until a regular thread is idle. It does not wait in the queue of the regular threads,
+ * because that queue is full of the larger tenant's calls.
  *
  * <p>If calls nevertheless wait too long for a thread or find the queue full, waiting does not help. The calls from a
  * tenant are then refused while it holds more than twice the number of free threads, and other tenants get the threads
@@ -50,8 +50,8 @@ final class FairWorkers {
 
     /**
      * A tenant with at most this many calls is not refused: its calls may wait for a spare thread, and then for a
-     * regular one. Even a tenant that makes one call at a time may have several calls in this count, because a thread
-     * is still counted for a short time after it has sent the answer.
+     * regular thread. Even a tenant that makes one call at a time may have several calls in this count, because a
+     * thread is still counted for a short time after it has sent the answer.
      */
     private static final int FEW = 4;
 
@@ -356,7 +356,7 @@ final class FairWorkers {
      * Returns whether calls are waiting because all threads are busy. If calls have been waiting although a thread is
      * idle, the process was paused, and a thread will run the calls soon.
      *
-     * @param forSpare true for the spare threads, false for the regular ones
+     * @param forSpare true for the spare threads, false for the regular threads
      */
     boolean isSaturated(boolean forSpare) {
         WorkerPool pool = (forSpare && spare != null) ? spare : workers;

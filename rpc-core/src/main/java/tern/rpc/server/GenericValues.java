@@ -209,7 +209,7 @@ final class GenericValues {
         return copy;
     }
 
-    /** Limits the cost of hashing the keys of one container. The readers of messages apply the same limits. */
+    /** Limits the cost of hashing the keys of one container. Message readers apply the same limits. */
     private final class KeyCount {
         private @Nullable Object classes;
         private int composites;

@@ -28,7 +28,7 @@ import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Finds the handler of a call by its service and method names. Filled at startup. Only the limits of methods may change
+ * Finds the handler of a call by its service and method names. Filled at startup. Only the limits of methods can change
  * later.
  */
 final class HandlerRegistry implements ServiceLookup {

@@ -85,7 +85,7 @@ final class MethodInvoker implements Invoker {
 
     /**
      * Runs a unary method. If the method returns a {@code Mono}, cancelling the call also cancels the {@code Mono}, on
-     * a thread of the common pool, because event loops must not run service code.
+     * a common-pool thread, because event loops must not run service code.
      *
      * @param context the context of the call; null if there is none
      * @return the result; a stage if the result is completed later
@@ -106,7 +106,7 @@ final class MethodInvoker implements Invoker {
         return result;
     }
 
-    /** Runs the method as the last invoker in the chain of filters. Filters always get a stage. */
+    /** Runs the method as the last invoker in the filter chain. Filters always get a stage. */
     @Override
     public CompletionStage<Response> invoke(Invocation call) {
         ServerContext context = ServerContext.current();

@@ -183,7 +183,7 @@ final class MethodReserve {
         return threads.active();
     }
 
-    /** Returns whether all threads of the reserve are busy, so that waiting calls will not get a thread soon. */
+    /** Returns whether all threads of the reserve are busy. If so, waiting calls will not get a thread soon. */
     boolean isSaturated() {
         return threads.isSaturated();
     }

@@ -6,8 +6,8 @@ import tern.rpc.serialization.LargeMessages;
 import tern.rpc.transport.ServerCall;
 
 /**
- * Measures the memory of the objects that are decoded from a large request, as the memory that the thread allocates
- * while decoding it. This is an upper bound for every serialization.
+ * Estimates the memory of the objects decoded from a large request by the number of bytes that the thread allocates
+ * while decoding the request. This number is an upper bound for every serialization format.
  */
 final class RequestMemory {
 

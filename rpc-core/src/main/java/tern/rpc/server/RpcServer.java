@@ -378,7 +378,7 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Limits the time that a call may wait for a worker. After this time, the call is refused as not executed.
          *
-         * @param wait more than zero; the default is 50 ms
+         * @param wait the maximum wait, more than zero; the default is 50 ms
          */
         public Builder maxQueueWait(Duration wait) {
             this.maxQueueWait = Durations.moreThanZero("rpc.server.max-queue-wait", wait);
@@ -393,7 +393,7 @@ public final class RpcServer implements AutoCloseable {
          * window. Once the limit is reached, the transport buffers a limited number of bytes and then ends the stream
          * with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
          *
-         * @param wait zero or more
+         * @param wait the maximum wait, zero or more
          */
         public Builder maxStreamWait(Duration wait) {
             this.maxStreamWait = Durations.notNegative("rpc.limits.max-stream-wait", wait);
@@ -428,9 +428,9 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Adds an action that clears any state a call may leave on a server thread, such as a security context in a
-         * {@link ThreadLocal}. The action runs before and after each call and each stream callback, on the same thread,
-         * and must be fast. SLF4J's MDC is always cleared.
+         * Adds an action that clears any state that a call can leave on a server thread, such as a security context in
+         * a {@link ThreadLocal}. The action runs before and after each call and each stream callback, on the same
+         * thread, and must be fast. SLF4J's MDC is always cleared.
          */
         public Builder clearThreads(Runnable clear) {
             clears.add(clear);
@@ -444,9 +444,9 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Sets whether callers get the messages of exceptions whose classes they do not have. Exception messages may
+         * Sets whether callers get the messages of exceptions whose classes they do not have. Exception messages can
          * contain SQL or other internals. The default is false: callers get the class name and an id, and the server
-         * logs the exception with this id. The serializer has its own setting for the causes of exceptions.
+         * logs the exception with this id. The serializer has its own setting for exception causes.
          */
         public Builder exceptionTexts(boolean sent) {
             this.exceptionTexts = sent;

@@ -54,7 +54,10 @@ final class RunningCalls {
         }
     }
 
-    /** Returns whether the table contains a call that has ended. Such a call is not counted yet, or its worker works. */
+    /**
+     * Returns whether the table contains a call that has ended. Such a call has not been counted yet, or its worker has
+     * not finished.
+     */
     boolean hasEndedCall() {
         for (int i = 0; i < places.length(); i++) {
             ServedCall call = places.get(i);

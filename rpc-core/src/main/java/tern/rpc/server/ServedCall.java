@@ -27,10 +27,10 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * One call on the server, from its admission to its end. The event loop creates it, one worker runs it, and any thread
- * may end it. Its state determines which thread ends it. The steps of a call and the changes of its state are in one
- * class, because their order determines which thread answers the call and releases its {@linkplain CallPermits
- * permits}.
+ * One call on the server, from its admission to its end. The event loop creates the call, one worker runs it, and any
+ * thread may end it. The call's state determines which thread ends it. The steps of a call and the changes of its state
+ * are in one class, because their order determines which thread answers the call and releases its {@linkplain
+ * CallPermits permits}.
  */
 final class ServedCall extends CallPermits implements Runnable, ServerCall.Watcher {
 
@@ -58,7 +58,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     private volatile @Nullable MethodHandler handler;
     private volatile @Nullable ServerContext context;
     private volatile @Nullable ServedStream stream; // the call's stream; null for a unary call
-    private volatile @Nullable CallAdmission admission; // null if the server admits every call
+    private volatile @Nullable CallAdmission admission; // the caller check; null if the server admits every call
 
     private int place = RunningCalls.NOWHERE; // the slot in the table of running calls; set by the worker
     private boolean served; // true if the method has started; used only by the worker
@@ -373,7 +373,9 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         }
     }
 
-    /** Answers the caller while an authorizer is still deciding. The authorizer keeps its worker until it returns. */
+    /**
+     * Answers the caller while an authorizer is still deciding. The authorizer occupies its worker until it returns.
+     */
     private void endUndecided() {
         CallAdmission check = admission;
         RpcException late = check == null ? null : check.late();
@@ -384,7 +386,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
 
     /**
      * Returns whether the deadline has passed. The timer can fire before the deadline, because it also limits the wait
-     * in the queue, and a worker may take the call just before that.
+     * in the queue, and a worker may take the call just before the timer fires.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;

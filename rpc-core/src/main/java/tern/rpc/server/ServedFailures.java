@@ -86,10 +86,10 @@ final class ServedFailures {
     }
 
     /**
-     * Returns the failure of a call whose caller has gone: DEADLINE_EXCEEDED if the deadline has passed or is about to
-     * pass, otherwise CANCELLED. The caller's clock could be slightly ahead.
+     * Returns the failure of a call whose caller has stopped waiting: DEADLINE_EXCEEDED if the deadline has passed or
+     * is about to pass (the caller's clock could be slightly ahead), otherwise CANCELLED.
      *
-     * @param serving null if the call has no context yet
+     * @param serving the call's context; null if the call has no context yet
      * @param tookNanos the time since the call was received
      */
     static RpcException callerIsGone(String name, @Nullable ServerContext serving, long now, long tookNanos) {

@@ -256,7 +256,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
     }
 
-    // The following methods are callbacks of the transport, which run on an event loop.
+    // The following methods are transport callbacks, which run on an event loop.
 
     @Override
     public void message(Message message) {

@@ -42,7 +42,7 @@ final class ServedTransports {
         return all.contains(transport);
     }
 
-    /** Returns the sum of a number over all transports. */
+    /** Returns the sum of the given number over all transports. */
     long sum(ToLongFunction<ServerTransport> number) {
         long sum = 0;
         for (ServerTransport each : all) {

@@ -53,7 +53,7 @@ public final class ServerControls {
     /**
      * Changes the time that calls may wait for a worker. Applies to calls that arrive later.
      *
-     * @param changed more than zero
+     * @param changed the new maximum wait, more than zero
      */
     public void maxQueueWait(Duration changed) {
         dispatcher.maxQueueWait(Durations.moreThanZero("rpc.server.max-queue-wait", changed));

@@ -34,8 +34,9 @@ final class ServerPools implements AutoCloseable {
         this.reserve = new WorkerPool(kept, kept * QUEUED_PER_KEPT, keepAlive, factory);
         int forMethods = MethodReserve.threads(threads);
         this.methodReserve = forMethods == 0 ? null : new WorkerPool(forMethods, forMethods, keepAlive, factory);
-        // Streams have separate threads, because a method that waits for its requests blocks its worker. A callback may
-        // wait for callbacks of other streams. Therefore, these pools grow while all their threads are blocked.
+        // Stream callbacks have separate pools, because a method that waits for its requests blocks its worker. A
+        // callback can wait for callbacks of other streams. Therefore, these pools grow while all their threads are
+        // blocked.
         this.callbacks = WorkerPool.growing(threads, queueCapacity, keepAlive, factory, StreamThreads::giveUp);
         this.spareCallbacks =
                 beside == 0 ? null : WorkerPool.growing(beside, beside, keepAlive, factory, StreamThreads::giveUp);
@@ -69,7 +70,7 @@ final class ServerPools implements AutoCloseable {
         return methodReserve;
     }
 
-    /** Returns the threads for the callbacks of streams. */
+    /** Returns the threads that run stream callbacks. */
     WorkerPool callbacks() {
         return callbacks;
     }

@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Attributes;
 /**
  * A service offered to callers.
  *
- * @param bodies returns the code of each method; called once, at startup
+ * @param bodies returns each method's code; called once, at startup
  * @param weight the requested share of calls, relative to the weights of the other providers: 0 or more, usually 100;
  *     advertised to callers. A provider with the weight 0 gets calls only while no other provider is available
  * @param critical whether reserved workers serve its calls even if the server is overloaded. A critical service must

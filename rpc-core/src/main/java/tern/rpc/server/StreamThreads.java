@@ -41,7 +41,7 @@ final class StreamThreads {
     }
 
     /**
-     * Returns the executor for the callbacks of a stream.
+     * Returns the executor for a stream's callbacks.
      *
      * @param share counts the calls of the stream's tenant; null if the transport does not distinguish tenants
      * @param endCall ends the call because no thread is free for its callbacks

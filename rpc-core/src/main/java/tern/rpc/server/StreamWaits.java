@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.List;
 import tern.rpc.concurrent.WorkerPool;
 
-/** Limits how long the workers of a server wait for slow readers of streams. Immutable. */
+/** Limits how long a server's workers wait for slow stream readers. Immutable. */
 final class StreamWaits {
 
     /**
-     * A worker that sends a stream may wait longer after its caller has read this number of bytes. A stream is ready to
-     * send while it has fewer unsent bytes than this number.
+     * Each time the caller has read this number of bytes of a stream, the worker that sends the stream may wait longer.
+     * A stream is ready to send while it has fewer unsent bytes than this number.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 
@@ -40,8 +40,8 @@ final class StreamWaits {
     /**
      * The remaining waiting time of one stream. Each time the caller has read another {@link #RENEWAL_BYTES} bytes,
      * time is added. Callers report what they have read in large steps, so the time added by one report can be used
-     * until the next one. Unused time does not accumulate beyond that; otherwise, a caller could read fast at first and
-     * then block a worker for long. Thread-safe.
+     * until the next one. No more unused time than that is kept; otherwise, a caller could read fast at first and then
+     * block a worker for a long time. Thread-safe.
      */
     final class Patience {
 

@@ -16,7 +16,7 @@ import tern.rpc.Thrown;
  */
 final class Violations {
 
-    /** The exception class of Bean Validation. */
+    /** Bean Validation's exception class. */
     private static final String VIOLATED = "jakarta.validation.ConstraintViolationException";
 
     /** Spring's exception class if {@code spring.validation.method.adapt-constraint-violations} is set. */

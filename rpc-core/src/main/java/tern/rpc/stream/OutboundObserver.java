@@ -12,8 +12,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.transport.EventLoopThread;
 
 /**
- * The observer that the application sends values with. While the peer is slow, {@link #onNext} blocks until the call
- * ends or the sink's time limit has passed. The observer then passes the value to the sink, which may reject it.
+ * The observer through which the application sends values. While the peer is slow, {@link #onNext} blocks until the
+ * call ends or the sink's time limit has passed. The observer then passes the value to the sink, which may reject it.
  */
 public final class OutboundObserver implements StreamObserver<Object>, MessageWriter {
 

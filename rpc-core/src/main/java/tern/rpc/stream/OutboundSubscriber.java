@@ -70,7 +70,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         requireGiven(value, "value");
         if (done) {
-            // A publisher may send all its values after a single request. In this case, only this cancellation stops
+            // A publisher can send all its values after a single request. In this case, only this cancellation stops
             // the publisher when the call has ended.
             cancel.run();
         } else if (asking == Thread.currentThread()) {

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Runs the tasks of one stream one at a time, in the order in which they were added, on threads of another executor.
+ * Runs the tasks of one stream one at a time, in the order in which they were added, on another executor's threads.
  * Each task sees the effects of the previous tasks. Thread-safe. Adding a task never blocks, so event loops may add
  * tasks. After 32 tasks, the executor yields its thread to other streams.
  */
@@ -23,7 +23,7 @@ public final class SerialExecutor implements Executor {
 
     private final Executor threads;
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger pending = new AtomicInteger(); // number of queued and running tasks
+    private final AtomicInteger pending = new AtomicInteger(); // the number of queued and running tasks
     private volatile @Nullable Thread running;
 
     /**

@@ -17,7 +17,7 @@ public final class Shapes {
         return shape == JavaShape.FLUX ? ReactorShapes.flux(publisher) : publisher;
     }
 
-    /** Converts a {@code Flow.Publisher} or a {@code Flux} of the application to a publisher. */
+    /** Converts the application's {@code Flow.Publisher} or {@code Flux} to a publisher. */
     @SuppressWarnings("unchecked")
     public static Flow.Publisher<Object> publisher(JavaShape shape, Object given) {
         return shape == JavaShape.FLUX ? ReactorShapes.publisher(given) : (Flow.Publisher<Object>) given;
@@ -33,7 +33,7 @@ public final class Shapes {
         return shape == JavaShape.MONO ? ReactorShapes.mono(call) : call.get();
     }
 
-    /** Converts a {@code CompletionStage} or a {@code Mono} of the application to a stage. */
+    /** Converts the application's {@code CompletionStage} or {@code Mono} to a stage. */
     public static CompletionStage<?> stage(JavaShape shape, Object given) {
         return shape == JavaShape.MONO ? ReactorShapes.future(given) : (CompletionStage<?>) given;
     }

@@ -18,7 +18,7 @@ import tern.rpc.StatusCode;
  */
 public final class AcceptedTokens {
 
-    /** The health service of gRPC. Health probes call it without a token. */
+    /** gRPC's health service. Health probes call it without a token. */
     public static final String OPEN_SERVICE = "grpc.health.v1.Health";
 
     /**

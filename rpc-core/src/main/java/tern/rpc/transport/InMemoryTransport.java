@@ -48,7 +48,8 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     private final boolean sweepsItself;
     private final @Nullable Consumer<InMemoryTransport> starter;
     private volatile @Nullable CallHandler handler;
-    private @Nullable ScheduledExecutorService timer; // null while the transport is not started; guarded by this
+    // Ends calls at their deadline; null while the transport is not started; guarded by this.
+    private @Nullable ScheduledExecutorService timer;
     private volatile boolean draining;
     private volatile boolean closed;
 
@@ -75,7 +76,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
      * @param maxResponseBytes the maximum size of an answer
      * @param starter runs on the caller's thread if a call finds no server; may be null. The starter must make a server
      *     serve this transport ({@link tern.rpc.server.RpcServer#serve}), or throw an {@link RpcException}, which then
-     *     fails the call. The starter may run several times, and on several threads concurrently
+     *     fails the call. The starter can run several times, and on several threads concurrently
      */
     public InMemoryTransport(
             Serializer serializer,

@@ -22,8 +22,7 @@ import tern.rpc.serialization.SerializationException;
 final class MemoryStream implements ClientStream {
 
     /**
-     * {@link #isReady} returns true while the peer has fewer unread bytes than this. Streams of Triple use the same
-     * limit.
+     * {@link #isReady} returns true while the peer has fewer unread bytes than this. Triple streams use the same limit.
      */
     private static final long READY_BYTES = 32 << 10;
 

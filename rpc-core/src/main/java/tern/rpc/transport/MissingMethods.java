@@ -22,8 +22,8 @@ public final class MissingMethods {
     private static final int MAX_NAMES = 10;
 
     /**
-     * The number of characters of a name that are compared, which is limited because callers choose the length of the
-     * name.
+     * At most this many characters of a name are compared. The number is limited, because callers choose the length of
+     * the name.
      */
     private static final int MAX_COMPARED = 32;
 

@@ -57,7 +57,7 @@ public final class PendingCall implements Runnable {
         default void awaited(PendingCall call) {}
 
         /**
-         * Returns whether this connection has stopped accepting calls, so that the next attempt must use another
+         * Returns whether this connection has stopped accepting calls. If so, the next attempt must use another
          * connection. Any thread may call this.
          */
         default boolean isGone() {
@@ -78,7 +78,7 @@ public final class PendingCall implements Runnable {
     private volatile boolean answerHere;
     private volatile @Nullable Carrier carrier;
     private volatile long id; // the connection sets the id before it registers the call
-    private @Nullable Object mover; // set before the call is sent; null if the attempt must not be moved
+    private @Nullable Object mover; // the object allowed to move the attempt; null for none; set before sending
 
     /**
      * @param oneWay whether the call ends once its bytes have been passed to the socket
@@ -226,7 +226,7 @@ public final class PendingCall implements Runnable {
      * Completes the call with a failure that says whether the call may have been executed.
      *
      * @param failure creates the failure. Its argument is MAYBE if the request has been sent, and NO if it has not been
-     *     sent and will not be sent. It can be called twice, if the request is sent at the same moment
+     *     sent and will not be sent. The function can be called twice, if the request is sent at the same moment
      * @return false if the call was already complete
      */
     public boolean fail(Function<Executed, RpcException> failure) {

@@ -33,8 +33,8 @@ public final class RemoteFailures {
     private static final String ANOTHER_SERVER = "does the address belong to ";
 
     /**
-     * The messages that servers send if the whole service, or its group or version, is missing: Tern, gRPC for Go, and
-     * Dubbo on Triple.
+     * The messages that Tern, gRPC for Go, and Dubbo on Triple send if the whole service, or its group or version, is
+     * missing.
      */
     private static final Pattern MISSING_SERVICE =
             Pattern.compile(" is not exported here|unknown service |Invoker (?:for gRPC )?not found|" + ANOTHER_SERVER);
@@ -42,7 +42,7 @@ public final class RemoteFailures {
     /** The message that grpc-java sends for a missing service as well as for a missing method. */
     private static final String GRPC_JAVA_MISSING = "Method not found: ";
 
-    /** The message that Dubbo's provider sends with status 40 if it lacks the service in the version of the call. */
+    /** The message that Dubbo's provider sends with status 40 if it lacks the service in the requested version. */
     private static final String DUBBO_MISSING_SERVICE = " not found, invocation rejected";
 
     /**

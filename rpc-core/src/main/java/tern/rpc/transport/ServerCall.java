@@ -26,7 +26,7 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * Returns a method with the same name as the called one (possibly another overload), or null if the method is
+     * Returns a method with the same name as the called method (possibly another overload), or null if the method is
      * unknown before the request is decoded.
      */
     default @Nullable MethodDescriptor namedMethod() {
@@ -58,7 +58,7 @@ public interface ServerCall extends ServerContext.Exchange {
 
     /**
      * Returns the object that counts the calls from this call's tenant, or null if the transport does not distinguish
-     * tenants. The tenant may be a connection, for example. The result is always the same object.
+     * tenants. The tenant can be a connection, for example. The result is always the same object.
      */
     default @Nullable Share share() {
         return null;

@@ -15,8 +15,7 @@ public interface ServerTransport extends AutoCloseable {
     /**
      * Starts accepting calls.
      *
-     * @throws java.io.UncheckedIOException if the port cannot be bound; its cause is the exception of the operating
-     *     system
+     * @throws java.io.UncheckedIOException if the port cannot be bound; the cause is the operating system's exception
      */
     void start(CallHandler handler);
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param trust the accepted authorities, already initialized; null for the authorities that Java trusts
  * @param protocols TLSv1.3, TLSv1.2 or both
  * @param ciphers the Java names of the ciphers; empty for Java's defaults
- * @param clientAuth used by servers only
+ * @param clientAuth whether servers request or require client certificates; not used by clients
  * @param handshakeTimeout the time limit of the whole handshake
  */
 public record Tls(

@@ -34,7 +34,7 @@ class NonBlockingThreadsTest {
         Mono<Integer> mono(String item);
     }
 
-    /** A thread like the threads of WebFlux. */
+    /** A thread that resembles a WebFlux event loop thread. */
     private static final class EventLoop extends Thread implements NonBlocking {
         EventLoop(Runnable task) {
             super(task, "reactor-http-1");

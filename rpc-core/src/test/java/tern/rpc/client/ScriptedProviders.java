@@ -43,7 +43,7 @@ abstract class ScriptedProviders {
         volatile @Nullable PendingCall waiting; // the call that is waiting for an answer
         volatile Runnable pinged = () -> {};
         volatile long pingDelayNanos;
-        final CountDownLatch examined = new CountDownLatch(1); // opened by a check for silent providers
+        final CountDownLatch examined = new CountDownLatch(1); // the latch that a check for silent providers opens
 
         Connection(Endpoint endpoint) {
             super(endpoint);

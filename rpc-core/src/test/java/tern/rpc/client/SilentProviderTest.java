@@ -141,7 +141,10 @@ class SilentProviderTest extends ScriptedProviders {
         assertThat(result).isNotDone();
     }
 
-    /** A pause of the client process, for example for garbage collection, can outlast the deadlines of its calls. */
+    /**
+     * If the client process pauses, for example for garbage collection, the pause can outlast the deadlines of its
+     * calls.
+     */
     @Test
     void deadlineThatThisProcessNoticedLateIsNotTheFaultOfItsProvider() throws Exception {
         connection(ONE).taking = (connection, call) -> {

@@ -164,7 +164,7 @@ class StreamAttemptsTest {
         StreamObserver<String> requests = proxy.both(answers);
         requests.onCompleted();
 
-        for (int i = 0; i < 100; i++) { // more often than the retry budget allows
+        for (int i = 0; i < 100; i++) { // more attempts than the retry budget allows
             next().pending.fail(new UnsentCallException("all streams are in use"));
         }
 

@@ -113,7 +113,7 @@ class BalancersTest {
 
         double[] shares = shares(Policies.named(policy).of(targets), targets);
 
-        // Their share of the total weight is 0.84.
+        // The ten providers with large weights have 0.84 of the total weight.
         assertThat(Arrays.stream(shares).limit(10).sum()).isBetween(0.8, 0.88);
     }
 

@@ -57,7 +57,7 @@ class ClusterModelTest {
                 return Treatment.end(Outcome.FAILED);
             }
         },
-        /** The provider refuses each call before it runs it. */
+        /** The provider refuses each call before running it. */
         REFUSES {
             @Override
             public Treatment of(Call call, long now) {
@@ -269,7 +269,7 @@ class ClusterModelTest {
         assertThat(runs.get(0).p99Millis()).isLessThan(1.3 * healthy);
     }
 
-    /** A lost connection counts as a failure of the provider, even if the provider accepts the next connection. */
+    /** A lost connection counts as a provider failure, even if the provider accepts the next connection. */
     @Test
     void providerThatResetsItsConnectionsGetsFewCalls() {
         List<Counts> runs = fewAndMany(Faults.RESETS_ITS_CONNECTIONS, 1, 0);

@@ -24,7 +24,7 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.endpoint.Rules;
 
-/** Tests how a cluster follows traffic rules and load balancing. */
+/** Tests how a cluster applies traffic rules and load balancing settings. */
 class ClusterRulesTest extends SimulatedCluster {
 
     @Test

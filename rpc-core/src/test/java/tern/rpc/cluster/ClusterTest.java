@@ -243,7 +243,7 @@ class ClusterTest extends SimulatedCluster {
     @Test
     void tenThousandProvidersTakeAtMost250BytesEach() {
         cluster.start(Duration.ZERO);
-        source.lists(instances(200)); // This list loads classes and opens connections before the measurement.
+        source.lists(instances(200)); // Applying this list loads classes and opens connections before the measurement.
         timer.move(10 * SECOND);
 
         long bytes = allocatedBytes(() -> {

@@ -31,7 +31,8 @@ class OutcomesTest {
     }
 
     /**
-     * A pause of the client process, for example for garbage collection, can outlast the deadlines of all its calls.
+     * If the client process pauses, for example for garbage collection, the pause can outlast the deadlines of all its
+     * calls.
      */
     @Test
     void timeoutThatThisProcessNoticedLateSaysNothingAboutTheProvider() {

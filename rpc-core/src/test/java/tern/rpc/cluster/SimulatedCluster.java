@@ -37,7 +37,7 @@ abstract class SimulatedCluster {
     final Map<Endpoint, Peer> peers = new HashMap<>();
     final List<Endpoint> opened = new ArrayList<>();
 
-    final Set<Endpoint> uncreatable = new HashSet<>(); // the endpoints that no connection can be created to
+    final Set<Endpoint> uncreatable = new HashSet<>(); // the endpoints to which no connection can be created
 
     final Nodes nodes = parts.nodes(endpoint -> {
         if (uncreatable.contains(endpoint)) {

@@ -182,7 +182,7 @@ class SubsetRulesTest extends SimulatedCluster {
                 .hasMessageContaining("are excluded by a test");
     }
 
-    /** Rules that give all providers one tag, and some of them another one. */
+    /** Rules that give all providers one tag, and some providers a second tag. */
     private record TwoTags() implements Rules {
 
         @Override

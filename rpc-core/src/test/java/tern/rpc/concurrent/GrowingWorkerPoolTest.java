@@ -24,7 +24,7 @@ class GrowingWorkerPoolTest {
     private final Queue<Runnable> checks = new ArrayDeque<>();
     private final List<Runnable> givenUp = new CopyOnWriteArrayList<>();
     private final CountDownLatch free = new CountDownLatch(1);
-    private final AtomicInteger begun = new AtomicInteger(); // number of blocking tasks that have a thread
+    private final AtomicInteger begun = new AtomicInteger(); // the number of blocking tasks that have a thread
     private final WorkerPool pool = WorkerPool.growing(
             THREADS,
             100,
@@ -75,7 +75,7 @@ class GrowingWorkerPoolTest {
 
     private static void awaitThat(BooleanSupplier condition) {
         while (!condition.getAsBoolean()) {
-            Thread.yield(); // the timeout of the test class ends a wait in vain
+            Thread.yield(); // if this wait is in vain, the test class's timeout ends it
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
         }
     }

@@ -111,7 +111,9 @@ class FairSharesTest {
         assertThat(shares.yields(quick, 3, ALL)).isTrue();
     }
 
-    /** An attack in which one address held 200 threads with slow calls, and another address sent fast calls. */
+    /**
+     * Reproduces an attack in which one address held 200 threads with slow calls, and a second address sent fast calls.
+     */
     @Test
     void tenantThatSendsTheMostButIsCrowdedOutDoesNotFlood() {
         hold(quick, 25);

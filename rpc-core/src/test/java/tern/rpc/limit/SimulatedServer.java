@@ -127,7 +127,7 @@ final class SimulatedServer {
         return this;
     }
 
-    /** Sets the timeout of calls. An answer after the timeout is not counted as answered. */
+    /** Sets the timeout of calls. A call that is answered after its timeout does not count as answered. */
     SimulatedServer deadline(long millis) {
         deadlineNanos = TimeUnit.MILLISECONDS.toNanos(millis);
         return this;

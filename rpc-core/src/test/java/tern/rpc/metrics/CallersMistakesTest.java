@@ -18,7 +18,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
-/** Tests which answers are counted as failures of the server. */
+/** Tests which answers are counted as server failures. */
 class CallersMistakesTest {
 
     interface Orders {

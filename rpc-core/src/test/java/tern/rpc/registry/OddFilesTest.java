@@ -73,7 +73,7 @@ class OddFilesTest {
                 1));
     }
 
-    /** A read of some devices, and of a pipe without a writer, never ends. */
+    /** Reading some devices, or a pipe without a writer, never ends. */
     @Test
     void deviceIsNotReadAndLeavesTheList() throws Exception {
         assumeTrue(Files.exists(DEVICE));
@@ -103,7 +103,7 @@ class OddFilesTest {
         }
     }
 
-    /** To open a pipe without a reader would block the thread that also reads the list. */
+    /** Opening a pipe without a reader would block the thread that also reads the list. */
     @Test
     void lockFileThatIsNoFileIsNotOpened() throws Exception {
         assumeTrue(Files.exists(DEVICE));

@@ -12,7 +12,7 @@ import tern.rpc.transport.IdleServerTransport;
 @Timeout(60)
 class DrainTest {
 
-    /** Draining finds work in this number of checks, and none in later ones. */
+    /** While the server drains, this many checks find work, and later checks find none. */
     private static final int LOOKS = 10;
 
     /**

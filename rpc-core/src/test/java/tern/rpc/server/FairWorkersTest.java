@@ -65,7 +65,7 @@ class FairWorkersTest {
     }
 
     /**
-     * Submits another call of the small tenant, which waits for a thread. The call is never run, so it needs no
+     * Submits another of the small tenant's calls. The call waits for a thread. The call is never run, so it needs no
      * dispatcher.
      */
     private ServedCall offer() {

@@ -49,7 +49,7 @@ abstract class MeteredServer {
         return registry.get(RpcMeter.SERVER_CONCURRENCY.key()).gauge().value();
     }
 
-    /** A condition that becomes true within 30 seconds. */
+    /** A condition that is expected to become true within 30 seconds. */
     interface Condition {
         boolean holds() throws Exception;
     }

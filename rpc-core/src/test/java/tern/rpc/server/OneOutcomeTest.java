@@ -463,7 +463,7 @@ class OneOutcomeTest {
 
         @Override
         public void ended() {
-            // The client learns of the end of the messages from the completion of the call.
+            // The completion of the call tells the client that there are no more messages.
         }
 
         @Override

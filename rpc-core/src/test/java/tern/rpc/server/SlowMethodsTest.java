@@ -80,7 +80,7 @@ class SlowMethodsTest extends HeldThreads {
         assertThat(inside()).isEqualTo(THREADS);
     }
 
-    /** A limit that measurements have reduced to half of the threads. */
+    /** A limit that measurements have reduced to half of the number of threads. */
     private static final class ReducedLimit implements Limit {
 
         private volatile int first = THREADS / 2; // the limiter begins with this limit

@@ -33,8 +33,8 @@ class ThreadStateTest {
     private static final ThreadLocal<String> CALLER = new ThreadLocal<>();
 
     /**
-     * A service whose methods read the name that a previous call has left on the thread, and then leave another one
-     * there.
+     * A service whose methods read the name that a previous call has left on the thread, and then leave a different
+     * name there.
      */
     public interface Careless {
 

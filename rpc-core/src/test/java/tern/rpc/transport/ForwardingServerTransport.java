@@ -2,7 +2,10 @@ package tern.rpc.transport;
 
 import tern.rpc.ServiceDescriptor;
 
-/** A server transport for tests that forwards every method to another one. Subclasses override some methods. */
+/**
+ * A server transport for tests that forwards every method call to a second server transport. Subclasses override some
+ * methods.
+ */
 public abstract class ForwardingServerTransport implements ServerTransport {
 
     private final ServerTransport transport;

@@ -20,13 +20,13 @@ import tern.rpc.StreamObserver;
 import tern.rpc.client.RpcClient;
 import tern.rpc.server.RpcServer;
 
-/** The server, the client and the service for the tests of streams. */
+/** The server, the client and the service for the stream tests. */
 interface StreamContract {
 
     Duration LONG = Duration.ofSeconds(20);
     int CHUNK_BYTES = 16 << 10;
 
-    /** Returns the service. The test sets the code of its methods. */
+    /** Returns the service. The test sets the code of the service's methods. */
     StreamServer service();
 
     /** Starts a server that exports the service. */
@@ -41,7 +41,7 @@ interface StreamContract {
     /** Returns the number of calls in flight at the server. */
     int inFlight();
 
-    /** Returns the latch that blocks code of the test. It is also counted down at the end of the test. */
+    /** Returns the latch that blocks test code. It is also counted down at the end of the test. */
     CountDownLatch letGoLatch();
 
     <T> Future<T> inBackground(Callable<T> call);

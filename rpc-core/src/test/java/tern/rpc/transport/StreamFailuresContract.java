@@ -22,7 +22,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** Tests failures of streams. */
+/** Tests stream failures. */
 interface StreamFailuresContract extends StreamContract {
 
     @Test

@@ -32,8 +32,8 @@ import tern.rpc.limit.FixedLimit;
 import tern.rpc.server.RpcServer;
 
 /**
- *  Tests backpressure, and streams of a server that is full or draining. The tests of backpressure compare the numbers
- * of messages written and read.
+ *  Tests backpressure, and streams of a server that is full or draining. The backpressure tests compare the numbers of
+ * messages written and read.
  */
 interface StreamFlowContract extends StreamContract {
 

@@ -10,7 +10,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The server, the client and the service for the tests of transports. */
+/** The server, the client and the service for the transport tests. */
 interface TransportContract {
 
     Duration LONG = Duration.ofSeconds(20);

@@ -79,7 +79,7 @@ class OptionalLibrariesTest {
         }
     }
 
-    /** A call through a client and a server, including their checks for protobuf. */
+    /** Makes a call through a client and a server, which both check for protobuf. */
     private static final class PlainCall implements Callable<String> {
         @Override
         public String call() {

@@ -36,8 +36,8 @@ class OpenLoopDriverTest {
 
         Tally tally = new OpenLoopDriver(scenario, load(Duration.ZERO), clock).callUntilDone(0);
 
-        // The latencies of the first six calls are 500, 401, 302, 203, 104 and 5 ms; all later calls have 1 ms. A
-        // closed loop would measure only one slow call.
+        // The latencies of the first six calls are 500, 401, 302, 203, 104 and 5 ms; the latency of all later calls is
+        // 1 ms. A closed loop would measure only one slow call.
         LatencyReport.Row total = LatencyReport.of(tally, TARGET).total();
         assertThat(total.maxMillis()).isBetween(499.0, 501.0);
         assertThat(total.within()).isEqualTo(0.5);

@@ -24,8 +24,8 @@ import tern.rpc.Thrown;
 
 /**
  * One call to a gRPC service. Only one thread at a time calls the listener, in the call's gRPC context. A request is
- * delivered to the listener on the thread on which it arrives, a cancellation on a thread of the common pool, because
- * event loops must not run service code.
+ * delivered to the listener on the thread on which it arrives. A cancellation is delivered on a common-pool thread,
+ * because event loops must not run service code.
  */
 final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<Object> {
 
@@ -186,8 +186,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     }
 
     /**
-     * Returns whether the cancellation has caused the exception: the service could not send its next message, or its
-     * own call to another service was cancelled as well.
+     * Returns whether the cancellation has caused the exception: the service could not send its next message, or the
+     * service's own call to another service was cancelled as well.
      */
     private static boolean isCancellation(Throwable thrown) {
         return Thrown.find(thrown, RpcException.class) != null

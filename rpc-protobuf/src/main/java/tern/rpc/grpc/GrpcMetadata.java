@@ -13,8 +13,8 @@ final class GrpcMetadata {
     private static final String BINARY = Metadata.BINARY_HEADER_SUFFIX;
 
     /**
-     * The prefix of the names that gRPC reserves for itself, such as those of the status, the message and the
-     * encodings.
+     * The prefix of the names that gRPC reserves for itself, such as the names of the status, message and encoding
+     * headers.
      */
     private static final String RESERVED = "grpc-";
 

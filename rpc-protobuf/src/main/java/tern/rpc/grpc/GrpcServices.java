@@ -44,7 +44,7 @@ public final class GrpcServices {
         return export(service.bindService());
     }
 
-    /** Exports a service definition, which may include interceptors. */
+    /** Exports a service definition, which can include interceptors. */
     public static ServiceExport export(ServerServiceDefinition service) {
         return export(service, "", "", Attributes.DEFAULT_WEIGHT);
     }

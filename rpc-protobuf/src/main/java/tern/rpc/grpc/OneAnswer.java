@@ -18,7 +18,7 @@ final class OneAnswer implements Answers {
     private @Nullable Object answer; // only one thread at a time uses this field
 
     /**
-     * @param takesStream whether the caller sends a stream, in which case it may wait for the headers before it sends
+     * @param takesStream whether the caller sends a stream; such a caller may wait for the headers before it sends
      *     messages
      */
     OneAnswer(String method, ServerContext serving, boolean takesStream) {

@@ -45,7 +45,7 @@ public final class HealthService {
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
-    /** The maximum number of open calls of Watch on all connections (docs/limits.md). */
+    /** The maximum number of open Watch calls on all connections together (docs/limits.md). */
     static final int MAX_WATCHES = 1_000;
 
     private static final String WHOLE_SERVER = "";
@@ -137,7 +137,7 @@ public final class HealthService {
     }
 
     /**
-     * Registers a call of Watch. The number of these calls is limited, because they need no token and may stay open
+     * Registers a Watch call. The number of these calls is limited, because they need no token and may stay open
      * forever. If the limit is reached, {@link OpenWatches} chooses a call that must end with UNIMPLEMENTED. gRPC
      * clients that get this status use the server without health checks (gRFC A17). With any other status, they would
      * send no calls to the server.

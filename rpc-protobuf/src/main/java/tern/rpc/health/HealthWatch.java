@@ -47,7 +47,7 @@ final class HealthWatch implements Flow.Subscription {
                 caller.onSubscribe(watch);
                 watch.subscribed = true;
                 if (watch.replaced != null) {
-                    // Another call replaced this call during the subscription. It can be ended only now, because
+                    // Another call replaced this call during the subscription. This call can be ended only now, because
                     // onError must follow onSubscribe.
                     watch.changed();
                 }

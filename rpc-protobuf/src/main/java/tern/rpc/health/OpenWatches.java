@@ -12,8 +12,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open calls of Watch. If there are too many, one call ends: the newest call of the connection with the most calls,
- * at the address with the most calls. One caller therefore cannot lock out the others. Not thread-safe.
+ * The open Watch calls. If there are too many, one call ends: the newest call of the connection with the most calls, at
+ * the address with the most calls. One caller therefore cannot lock out other callers. Not thread-safe.
  */
 final class OpenWatches {
 

@@ -21,7 +21,7 @@ import tern.rpc.spring.RpcConnectionDetails;
  * <p>{@link RpcTest} imports this configuration. Tests with {@code @SpringBootTest} may import it with
  * {@code @ImportAutoConfiguration}.
  */
-// Container addresses take precedence, so the beans of containers must be defined before this bean.
+// Container addresses take precedence, so container beans must be defined before this bean.
 @AutoConfiguration(
         afterName = "org.springframework.boot.testcontainers.service.connection.ServiceConnectionAutoConfiguration")
 public final class RpcTestAddresses {

@@ -35,7 +35,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests which beans a test slice contains, and a scripted provider in an application. */
+/** Tests which beans a test slice contains. Also tests a scripted provider in an application. */
 @Timeout(120)
 class RpcTestTest {
 

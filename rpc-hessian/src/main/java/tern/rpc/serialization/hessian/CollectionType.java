@@ -112,8 +112,8 @@ final class CollectionType {
     }
 
     /**
-     * Returns the memory of an empty collection in addition to the memory assumed for one value, in bytes. Blocking
-     * queues need this memory for their locks, and array deques for their initial array.
+     * Returns how many bytes an empty collection takes beyond the memory assumed for one value. Blocking queues need
+     * this memory for their locks, and array deques for their initial array.
      */
     int shellBytes() {
         return shellBytes;
@@ -147,7 +147,7 @@ final class CollectionType {
     /**
      * Returns the collection type that replaces a class named in the message, if this process does not create instances
      * of that class. The replacement is assignable to the declared class. If it is a set, it keeps the order of the
-     * message. Returns null if the declared class is not a collection type of the JDK.
+     * message. Returns null if the declared class is not a JDK collection type.
      */
     static @Nullable CollectionType replacement(Class<?> declared) {
         if (ClassOrigin.isOfApplication(declared)

@@ -15,10 +15,10 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Limits the processor time for hashing and comparing the keys in a message. The weight of a key is the number of
- * values that may be visited when the key is hashed; a value is counted once for each reference to it. The limit grows
+ * values that can be visited when the key is hashed; a value is counted once for each reference to it. The limit grows
  * with the size of the message, because a few bytes of references can describe a key with a very large weight. Messages
  * whose keys take many steps for the size of the message need a permit ({@link LargeWork#startHashing}). Benchmarks
- * extend this class to measure its cost. Not thread-safe.
+ * extend this class to measure the cost of these limits. Not thread-safe.
  */
 class HashBudget {
 
@@ -40,7 +40,7 @@ class HashBudget {
     private static final int SPARE_BYTES = 1 << 10;
 
     /**
-     * The steps charged for each visit of a value while a key is hashed. With this charge, hashing the keys of a
+     * The steps charged each time a value is visited while a key is hashed. With this charge, hashing the keys of a
      * message of 1 MiB takes at most about 0.1 seconds. Hashing visits a value once for each reference to it.
      */
     private static final int HASH_STEPS = 4;
@@ -68,12 +68,12 @@ class HashBudget {
     private long allowed;
     private long allowedWithoutTurn;
     private int bytes;
-    private Object sender = ""; // set for each message
+    private Object sender = ""; // identifies the sender of the current message
     private @Nullable LargeWork turn; // the permit to hash many keys; null while none is held
     private @Nullable RpcException refusal; // the reason why the message got no permit
 
-    // Counters of the message's non-scalar keys. The container and the hash code of a key select its counter. Null
-    // until a message has a non-scalar key.
+    // Counters of the message's non-scalar keys. A key's container and hash code select the key's counter. Null until a
+    // message has a non-scalar key.
     private int @Nullable [] places;
     private boolean isCounted;
     private int counted; // The sum of the counters in the field "places".

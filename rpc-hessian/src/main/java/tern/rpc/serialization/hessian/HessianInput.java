@@ -3,9 +3,8 @@ package tern.rpc.serialization.hessian;
 import java.util.Date;
 
 /**
- * Decodes the values of a message that contain no other values: numbers, dates and binary data, in addition to the
- * strings of the superclass. Before calling a method with the {@code tag} parameter, the caller reads the tag with
- * {@link #next()}. Not thread-safe.
+ * Decodes values that contain no other values: numbers, dates and binary data. The superclass decodes strings. Before
+ * calling a method with the {@code tag} parameter, the caller reads the tag with {@link #next()}. Not thread-safe.
  */
 final class HessianInput extends TextInput {
 

@@ -100,7 +100,7 @@ public final class HessianSerializer implements Serializer {
         return policy;
     }
 
-    /** Returns whether an exception class is unknown to callers, so that its message is not sent. */
+    /** Returns whether an exception class is unknown to callers. If so, the exception's message is not sent. */
     private boolean isForeign(Class<?> type) {
         return !exceptionTexts
                 && !RpcException.class.isAssignableFrom(type)
@@ -156,7 +156,7 @@ public final class HessianSerializer implements Serializer {
 
         /**
          * Sets whether an exception keeps the messages of its causes when it is sent, even if the classes of these
-         * causes are unknown to callers. Exception messages may contain SQL or other internals. The default is false:
+         * causes are unknown to callers. Exception messages can contain SQL or other internals. The default is false:
          * callers get the class name and an id, and the cause is logged with this id.
          */
         public Builder exceptionTexts(boolean sent) {

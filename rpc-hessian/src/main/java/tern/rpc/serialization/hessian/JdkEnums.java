@@ -25,8 +25,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The enums of the JDK that are data. These enums may be read where no enum is declared, for example as a value of a
- * {@code Map<String, Object>}. Other enums of the JDK must be declared. Immutable.
+ * The JDK enums whose constants are data. These enums may be read where no enum is declared, for example as a value of
+ * a {@code Map<String, Object>}. Other JDK enums must be declared. Immutable.
  */
 final class JdkEnums {
 

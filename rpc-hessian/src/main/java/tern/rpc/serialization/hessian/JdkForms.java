@@ -56,7 +56,7 @@ final class JdkForms {
     /** The script at the beginning of the part of a locale's string form that follows {@code _#}. */
     private static final Pattern SCRIPT = Pattern.compile("([A-Za-z]{4})(?:[_-]|$)");
 
-    /** The memory of a calendar and its field arrays, in bytes, in addition to the memory assumed for one value. */
+    /** How many bytes a calendar and its field arrays take beyond the memory assumed for one value. */
     private static final int CALENDAR_BYTES = 400;
 
     private static final FormShape CLASS_NAME = FormShape.of(ClassName.class)

@@ -44,8 +44,8 @@ final class LostState {
     private LostState() {}
 
     /**
-     * Warns if objects of the class lose state when they are sent in hessian2, for example because their method
-     * {@code writeObject} is not called. Does nothing for classes of the JDK.
+     * Warns if objects of the class lose state when they are sent in hessian2, for example because their method {@code
+     * writeObject} is not called. Does nothing for JDK classes.
      */
     static void check(Class<?> type) {
         if (type.isInterface() || type.isEnum() || type.isRecord() || !ClassOrigin.isOfApplication(type)) {
@@ -75,8 +75,8 @@ final class LostState {
     }
 
     /**
-     * Describes the fields that an application's container has in addition to its elements, which are not sent. Returns
-     * null if there are none, or if the container keeps its elements in these fields.
+     * Describes the fields of an application's container that are not sent, because only the container's elements are
+     * sent. Returns null if there are none, or if the container keeps its elements in these fields.
      */
     private static @Nullable String fieldsBeside(String what, Class<?> type) {
         if (!extendsContainerOfJdk(type)) {

@@ -51,8 +51,8 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     }
 
     /**
-     * Returns the memory of an empty map in addition to the memory assumed for one value, in bytes. Some map types
-     * allocate their table immediately.
+     * Returns how many bytes an empty map takes beyond the memory assumed for one value. Some map types allocate their
+     * table immediately.
      */
     int shellBytes() {
         return type == IdentityHashMap.class ? 256 : Hashtable.class.isAssignableFrom(type) ? 80 : 0;
@@ -86,7 +86,7 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     /**
      * Returns the map type that replaces a class named in the message, if this process does not create instances of
      * that class. The replacement is assignable to the declared class and, if possible, keeps the order of the message.
-     * Returns null if the declared class is not a map type of the JDK.
+     * Returns null if the declared class is not a JDK map type.
      */
     static @Nullable MapType replacement(Class<?> declared) {
         if (ClassOrigin.isOfApplication(declared) || !Map.class.isAssignableFrom(declared)) {

@@ -28,7 +28,7 @@ final class OpenContainers {
 
     /**
      * The bit for a reference to a container nested more deeply than {@link #DEEPEST}, or to a {@code Hashtable} that
-     * contains itself. Hashing such a table terminates, but may visit every path through the table.
+     * contains itself. Hashing such a table terminates, but can visit every path through the table.
      */
     private static final long ENDLESS = 1L << 63;
 
@@ -101,7 +101,7 @@ final class OpenContainers {
      *
      * @param depth the nesting depth of the container, starting at 1
      * @param outer the enclosing container's weight so far
-     * @param hashesParts whether hashing the container may hash its parts
+     * @param hashesParts whether hashing the container can hash the container's parts
      */
     void enter(int depth, int number, long outer, boolean hashesParts) {
         weights[depth - 1] = outer;

@@ -22,7 +22,7 @@ interface ReadableTypes {
 
     /**
      * Returns the type to create for a list with a type name in the message. A class that is not allowed is replaced if
-     * the position is declared as a collection type of the JDK.
+     * the position is declared as a JDK collection type.
      */
     CollectionType collection(String name, Slot slot);
 
@@ -34,7 +34,7 @@ interface ReadableTypes {
 
     /**
      * Returns the type to create for a map with a type name in the message. A class that is not allowed is replaced if
-     * the position is declared as a map type of the JDK.
+     * the position is declared as a JDK map type.
      */
     MapType map(String name, Slot slot);
 

@@ -19,7 +19,7 @@ final class References {
      */
     private static final Object SKIPPED = new Object();
 
-    /** The weight of a value whose parts are still being read, so that its hashing cost is unknown. */
+    /** The weight of a value whose parts are still being read. The hashing cost of such a value is unknown. */
     static final long OPEN = -1;
 
     private static final int INITIAL = 32;

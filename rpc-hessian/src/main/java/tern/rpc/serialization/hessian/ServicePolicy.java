@@ -150,8 +150,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether the class, or a class or interface that it extends, belongs to the service or is configured, so
-     * that a peer may be able to create instances of the class.
+     * Returns whether the class, or a class or interface that it extends, belongs to the service or is configured. If
+     * so, a peer may be able to create instances of the class.
      */
     boolean isOfService(Class<?> type) {
         String name = type.getName();

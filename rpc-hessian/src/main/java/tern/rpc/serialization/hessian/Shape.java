@@ -16,10 +16,10 @@ abstract class Shape {
     /** The assumed memory of one value of a message, in bytes; about as much as a short string or a map entry needs. */
     private static final int ROOM_PER_VALUE = 64;
 
-    /** The class of the created instances. Instances may be replaced afterwards; see {@link #isReplaced}. */
+    /** The class of the created instances. Instances can be replaced afterwards; see {@link #isReplaced}. */
     final Class<?> type;
 
-    /** True if hashing an instance may hash its field values. */
+    /** True if hashing an instance can hash the instance's field values. */
     final boolean hashesParts;
 
     private final int instanceBytes;
@@ -86,10 +86,9 @@ abstract class Shape {
     }
 
     /**
-     * Returns the memory of an instance, in bytes, in addition to the memory assumed for the fields that the definition
-     * names.
+     * Returns how many bytes an instance takes beyond the memory assumed for the fields named in the definition.
      *
-     * @param named the number of fields that the definition names
+     * @param named the number of fields named in the definition
      */
     final int shellBytes(int named) {
         return Math.max(0, instanceBytes - ROOM_PER_VALUE * (1 + named));
@@ -107,8 +106,8 @@ abstract class Shape {
     }
 
     /**
-     * Returns whether the class may replace an instance after it has been read. The replacement may have a class other
-     * than {@link #type}.
+     * Returns whether the class can replace an instance after the instance has been read. The replacement may have a
+     * class other than {@link #type}.
      */
     boolean isReplaced() {
         return false;

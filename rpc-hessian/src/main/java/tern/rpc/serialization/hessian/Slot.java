@@ -22,8 +22,8 @@ final class Slot {
     final @Nullable Object absent;
 
     /**
-     * True if the declared type is an application type, so that subclasses from the service's packages may also be
-     * allowed at this position.
+     * True if the declared type is an application type. Subclasses from the service's packages may then also be allowed
+     * at this position.
      */
     final boolean own;
 

@@ -18,7 +18,7 @@ abstract class TextInput extends MessagePosition {
     private static final long NOT_ASCII = 0x8080808080808080L;
     private static final int MAX_KEPT_BYTES = 1 << 20;
 
-    /** The exclusive upper bound of the continuation bytes of UTF-8, read as signed bytes. */
+    /** The exclusive upper bound of UTF-8 continuation bytes, read as signed bytes. */
     private static final int TRAIL_END = -0x40;
 
     /** The buffer for an ASCII string that consists of several chunks. */

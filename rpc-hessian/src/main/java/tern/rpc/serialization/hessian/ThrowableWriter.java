@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most {@link
- * HessianOutput#frames} stack frames. Messages and causes that exceed the limits of Tern's own readers are shortened or
- * omitted, respectively. In an answer, causes whose classes are unknown to callers are written without their messages.
- * Thread-safe.
+ * HessianOutput#frames} stack frames. Messages that exceed the limits of Tern's own readers are shortened, and causes
+ * that exceed these limits are omitted. In an answer, causes whose classes are unknown to callers are written without
+ * their messages. Thread-safe.
  */
 final class ThrowableWriter implements WireForm {
 
@@ -64,8 +64,8 @@ final class ThrowableWriter implements WireForm {
     }
 
     /**
-     * Writes a {@code RuntimeException} without causes instead of an exception whose class is unknown to callers.
-     * Every reader has this class.
+     * Writes a {@code RuntimeException} without causes instead of an exception whose class is unknown to callers. Every
+     * reader has the class {@code RuntimeException}.
      */
     private static void writeForeign(Throwable throwable, HessianOutput out) throws IOException {
         out.begin(FOREIGN);

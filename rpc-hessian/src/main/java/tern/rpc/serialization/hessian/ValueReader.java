@@ -133,7 +133,7 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value at a position of type {@code String}. The return type is Object, because this method is called
+     * Reads a value whose declared type is {@code String}. The return type is Object, because this method is called
      * through method handles that return objects.
      */
     @Nullable
@@ -154,7 +154,7 @@ final class ValueReader {
         return text;
     }
 
-    /** Reads a value at a position of type {@code Integer}. */
+    /** Reads a value whose declared type is {@code Integer}. */
     @Nullable
     Object readInteger(Slot slot) {
         if (Tags.kind(in.peek()) != Tags.INT) {

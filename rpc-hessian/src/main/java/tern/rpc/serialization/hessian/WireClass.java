@@ -17,7 +17,7 @@ final class WireClass {
     final String name;
     final String[] fields;
 
-    /** The position of the definition's first byte in the message that this object was created from. */
+    /** The position of the definition's first byte in the message from which this object was created. */
     final int start;
 
     final int end;

@@ -262,7 +262,7 @@ public final class Bombs {
     }
 
     /**
-     * Returns a list with elements that refer to the list, so that it is hashed repeatedly while it is still
+     * Returns a list with elements that refer to the list. The list is therefore hashed repeatedly while it is still
      * incomplete. The list contains an array, which is hashed by identity, so the reader does not detect the recursion.
      */
     private static byte[] openList(int size, boolean through) {
@@ -294,8 +294,8 @@ public final class Bombs {
             bytes.add('V').text("[object").add(0x91);
             number++;
         }
-        // The innermost array contains a list of 100 references to the innermost list. Each level multiplies the number
-        // of visited values by about 100.
+        // The innermost array contains this list of 100 references to the innermost of the four lists. Each level
+        // multiplies the number of visited values by about 100.
         bytes.list(100);
         int last = number++;
         for (int i = 0; i < 100; i++) {

@@ -50,7 +50,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Creates random object graphs that may contain cycles. */
+/** Creates random object graphs that can contain cycles. */
 final class Graphs {
 
     /** A service that declares the types of the random graphs. */

@@ -98,7 +98,7 @@ class HashTurnsTest {
     @Test
     void messagesOfOneSenderLeaveRoomForMessagesOfOthers() throws InterruptedException {
         byte[] bytes = costlyKey();
-        int messages = 40; // more than are allowed to wait
+        int messages = 40; // more threads than are allowed to wait
         AtomicInteger refused = new AtomicInteger();
         List<Thread> readers = new ArrayList<>();
         for (int i = 0; i < messages; i++) {

@@ -66,7 +66,7 @@ public class HessianFuzzTest {
         return honest;
     }
 
-    /** Returns fragments of messages: tags with lengths, references, and names of allowed classes. */
+    /** Returns message fragments: tags with lengths, references, and names of allowed classes. */
     private static List<byte[]> pieces() {
         List<byte[]> pieces = new ArrayList<>();
         for (int tag = 0; tag < 256; tag++) {

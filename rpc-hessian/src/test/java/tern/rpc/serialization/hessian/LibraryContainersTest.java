@@ -52,8 +52,8 @@ class LibraryContainersTest {
     static class Names extends ArrayList<String> {}
 
     /**
-     * A list class of the application. The list replaces itself with an object whose {@code readResolve} method
-     * restores the list.
+     * An application's list class. The list replaces itself with an object whose {@code readResolve} method restores
+     * the list.
      */
     static final class Restored extends AbstractList<String> implements Serializable {
         private final List<String> elements;

@@ -60,7 +60,7 @@ class ReplacedObjectsTest {
         }
     }
 
-    /** A class in the service's package without a replacement during serialization. */
+    /** A class in the service's package whose instances are not replaced during serialization. */
     static final class Neighbour implements Serializable {
         private static final long serialVersionUID = 1L;
     }

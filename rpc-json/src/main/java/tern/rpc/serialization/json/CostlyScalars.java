@@ -21,10 +21,10 @@ import tools.jackson.databind.type.LogicalType;
 import tools.jackson.databind.type.ReferenceType;
 
 /**
- * Limits scalars that are expensive to decode. If a number or time is sent as a string, Jackson matches it against a
- * pattern before checking any limit, which takes quadratic time. Arithmetic on a decimal with a huge exponent would
- * exhaust the heap. A {@code java.lang.Class} is never decoded. The class also rejects fractions for integer types
- * ({@link WholeNumbers}) and keeps the sign of a zero ({@link NegativeZero}).
+ * Limits scalars that are expensive to decode. If a number or time is sent as a string, Jackson matches the string
+ * against a pattern before checking any limit. The matching takes quadratic time. Arithmetic on a decimal with a huge
+ * exponent would exhaust the heap. A {@code java.lang.Class} is never decoded. The class also rejects fractions for
+ * integer types ({@link WholeNumbers}) and keeps the sign of a zero ({@link NegativeZero}).
  */
 final class CostlyScalars extends ValueDeserializerModifier {
 

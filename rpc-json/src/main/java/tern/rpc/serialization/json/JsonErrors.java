@@ -78,12 +78,12 @@ final class JsonErrors {
     private static final int MAX_WRAPPERS = 64;
 
     /**
-     * The maximum number of steps in a shown path. Longer paths are shortened. Most of them come from objects that
+     * The maximum number of steps in a shown path. Longer paths are shortened. Most long paths come from objects that
      * refer to each other in a cycle.
      */
     private static final int MAX_SHOWN_STEPS = 16;
 
-    /** The number of steps at its end that a shortened path shows. */
+    /** A shortened path shows this many of its last steps. */
     private static final int LAST_STEPS = 2;
 
     /**
@@ -121,8 +121,7 @@ final class JsonErrors {
             TreeMap.class, SortedMap.class);
 
     /**
-     * Example values of types that are strings in JSON, because the name of such a type does not show the form of the
-     * string.
+     * Example values of types that are strings in JSON, because the type's name does not show the form of the string.
      */
     private static final Map<Class<?>, String> EXAMPLES = Map.ofEntries(
             Map.entry(Instant.class, "2026-01-31T12:30:00Z"),
@@ -242,7 +241,7 @@ final class JsonErrors {
     /**
      * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as {@code
      * ArrayList}, even if the declared type is an interface. At the root of a value, this method returns the declared
-     * type. Inside a value, it returns the interface that such a class stands for.
+     * type. Inside a value, it returns the interface for which Jackson has chosen the class.
      */
     private static @Nullable String typeName(
             MismatchedInputException mismatch, @Nullable Class<?> type, @Nullable String declared) {

@@ -3,7 +3,8 @@ package tern.rpc.serialization.json;
 import tern.rpc.serialization.KeyLimits;
 
 /**
- * Upper limits for decoding one JSON text. The length of the text is limited elsewhere, by its receiver. Immutable.
+ * Upper limits for decoding one JSON text. The length of the text is limited elsewhere, by the receiver of the text.
+ * Immutable.
  *
  * @param depth the nesting depth of arrays and objects, 1 to 512
  * @param numberDigits the number of characters of a number; for a {@code BigInteger} or {@code BigDecimal}, the number
@@ -33,7 +34,7 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
 
     /**
      * Creates limits with the default values of {@code equalKeys} and {@code keySteps}: at most 256 keys with equal
-     * hash codes, and at most 64 Mi compared characters of keys.
+     * hash codes, and at most 64 Mi compared key characters.
      */
     public JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys) {
         this(
@@ -47,7 +48,7 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
 
     /**
      * Returns the defaults: depth 64, numbers of 100 digits, names of 1,024 characters, 1,000 non-scalar keys, 256 keys
-     * with equal hash codes, and 64 Mi compared characters of keys.
+     * with equal hash codes, and 64 Mi compared key characters.
      */
     public static JsonLimits defaults() {
         return DEFAULTS;

@@ -7,7 +7,7 @@ import tools.jackson.databind.ser.std.StdScalarSerializer;
 
 /**
  * Writes a month as the name of the constant, like every other enum. Jackson itself writes a number, whose meaning
- * depends on a setting of the application. Stateless.
+ * depends on an application setting. Stateless.
  */
 final class MonthNames extends StdScalarSerializer<Month> {
 

@@ -32,11 +32,11 @@ final class Position {
         TEXT,
         /** A type whose JSON form is one string, number or boolean. */
         SCALAR,
-        /** A scalar type whose JSON form may also be an array of numbers, such as {@code byte[]} or a date. */
+        /** A scalar type whose JSON form can also be an array of numbers, such as {@code byte[]} or a date. */
         SCALAR_OR_NUMBERS,
         /** A type whose JSON form is an array. */
         ARRAY,
-        /** A bean, a map, a protobuf message, or a type with a deserializer of the application. */
+        /** A bean, a map, a protobuf message, or a type for which the application has its own deserializer. */
         OTHER
     }
 
@@ -188,7 +188,7 @@ final class Position {
 
     /**
      * The reason why objects of this class cannot be created from JSON; null if they can. Only references that use JSON
-     * log it, because the other formats need no constructor.
+     * log this reason, because the other formats need no constructor.
      */
     @Nullable
     String missingConstructor() {

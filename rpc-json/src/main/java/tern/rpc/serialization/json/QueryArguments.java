@@ -68,7 +68,7 @@ final class QueryArguments {
 
     /**
      * Rejects an unknown name if an argument is missing. If the missing argument is a bean or a map, all names are
-     * allowed, because it is decoded from all remaining parameters.
+     * allowed, because the bean or map is decoded from all remaining parameters.
      */
     private void checkNames(Map<String, List<String>> query) {
         boolean absent = false;

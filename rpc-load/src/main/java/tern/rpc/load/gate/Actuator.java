@@ -17,7 +17,7 @@ final class Actuator {
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
     /**
-     * The time limit for an answer. It is long, because an overloaded application also answers slowly when its
+     * The time limit for an answer. The limit is long, because an overloaded application also answers slowly when its
      * diagnosis is requested.
      */
     private static final Duration ANSWER = Duration.ofSeconds(10);

@@ -7,8 +7,9 @@ import java.util.List;
 import tools.jackson.core.JacksonException;
 
 /**
- * The request bodies of the calls, which are used in turn, and again from the first one after the last. In a body,
- * {@code {number}} is replaced with the call's number, and {@code {run}} with a string that is unique to this run.
+ * The request bodies of the calls. The bodies are used in turn; after the last body, the first one is used again. In a
+ * body, {@code {number}} is replaced with the call's number, and {@code {run}} with a string that is unique to this
+ * run.
  */
 final class Arguments {
 

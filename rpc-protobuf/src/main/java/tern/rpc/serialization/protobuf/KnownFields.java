@@ -86,7 +86,7 @@ final class KnownFields {
         return keepsUnknown;
     }
 
-    /** Returns the approximate memory of a message without the objects that it refers to, in bytes. */
+    /** Returns the approximate memory of a message in bytes, excluding the objects that it refers to. */
     int objectBytes() {
         return MESSAGE_BYTES + FIELD_BYTES * fields.length;
     }

@@ -11,7 +11,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Converts one message class to and from its canonical JSON form. Only this class uses protobuf-java-util. A field of
- * type {@code Any} may contain messages that are declared in the class's {@code .proto} file or in its imports.
+ * type {@code Any} can contain messages that are declared in the class's {@code .proto} file or in its imports.
  * Thread-safe.
  */
 final class MessageJson {

@@ -54,7 +54,9 @@ final class UnknownFields {
         return unknown;
     }
 
-    /** Returns whether a message of this length can contain too many unknown fields, so that they must be counted. */
+    /**
+     * Returns whether a message of this length can contain too many unknown fields. If so, the fields must be counted.
+     */
     static boolean canBeTooMany(int length) {
         return length > MIN_BYTES * FREE;
     }
