@@ -129,7 +129,8 @@ final class FairBudget {
         }
 
         /**
-         * Describes, for error messages, why a connection that holds the given number of bytes must not add more.
+         * Describes why a connection that holds the given number of bytes must not add more, as text for error
+         * messages.
          *
          * @param use the use of the bytes, such as "bytes wait", and the property that sets the limit
          */

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer bytes of one connection that its client has not read. The unread bytes of all connections count in the
- * server's {@link UnsentBudget}. Thread-safe.
+ * The answer bytes of one connection that its client has not read. They are added to the server's {@link UnsentBudget}.
+ * Thread-safe.
  */
 public final class UnreadBytes {
 

@@ -89,7 +89,7 @@ final class DubboAnnotations implements SmartInitializingSingleton {
             fields = type.getDeclaredFields();
             methods = type.getDeclaredMethods();
         } catch (LinkageError e) {
-            return; // A class in a signature is missing, so the members of this type are not searched.
+            return; // A class in a signature is missing, so the type's members are not searched.
         }
         Stream.<AccessibleObject[]>of(fields, methods)
                 .flatMap(Arrays::stream)

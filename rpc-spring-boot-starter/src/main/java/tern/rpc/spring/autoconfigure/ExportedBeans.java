@@ -132,7 +132,8 @@ final class ExportedBeans {
         Object names = beans.containsBeanDefinition(SERVER)
                 ? beans.getBeanDefinition(SERVER).getAttribute(EXPORTED)
                 : null;
-        // A server without the attribute was defined by the application, which decides what the server exports.
+        // A server without the attribute was defined by the application, so the application decides what the server
+        // exports.
         if (!(names instanceof Set<?> exportedNames) || exportedNames.contains(originalName(name))) {
             return;
         }
@@ -235,7 +236,7 @@ final class ExportedBeans {
         }
     }
 
-    /** Refuses a bean whose calls would all fail, because its scope needs a web request. */
+    /** Refuses a bean whose scope needs a web request, because all calls to it would fail. */
     private void checkScope(String name) {
         String defined = definedAs(beans, name);
         String scope = beans.containsBeanDefinition(defined)

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * Warns about annotations of Java EE on services and their arguments, such as {@code
  * javax.validation.constraints.NotBlank}. Spring Boot 4 recognizes only the annotations of Jakarta EE, whose packages
  * begin with {@code jakarta}. Without a warning, the annotations of Java EE would silently have no effect. The
- * annotations are recognized by name, because their library is not a dependency.
+ * annotations are recognized by name, because Tern does not depend on their library.
  */
 final class JavaxAnnotations {
 

@@ -28,7 +28,7 @@ final class MisplacedArguments {
 
     private MisplacedArguments() {}
 
-    /** Warns if the argument is a property whose value is probably the next argument. */
+    /** Warns if the argument is the name of a property, and the next argument is probably the value of the property. */
     private static void warnOfSpace(String argument, KnownProperties known) {
         if (argument.startsWith("--rpc.")
                 && argument.indexOf('=') < 0

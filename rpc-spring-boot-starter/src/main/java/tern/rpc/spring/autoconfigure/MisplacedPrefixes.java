@@ -57,14 +57,14 @@ final class MisplacedPrefixes {
             .map(ConfigurationPropertyName::of)
             .toList();
 
-    /** Prefixes that might also belong to the application, so they only cause a warning. */
+    /** Prefixes that might also belong to the application. Properties with these prefixes only cause a warning. */
     private static final List<String> DOUBTFUL = List.of("tern", "spring.tern");
 
     private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("rpc");
 
     /**
-     * The letters of {@code rpc} in another order, or one of them twice. Prefixes with other letters, such as {@code
-     * grpc} and {@code ipc}, are probably the names of other frameworks.
+     * The letters of {@code rpc} in the wrong order, or with one of the letters twice. Prefixes with other letters,
+     * such as {@code grpc} and {@code ipc}, are probably the names of other frameworks.
      */
     private static final Pattern MISSPELT = Pattern.compile("[rpc]{3,4}");
 

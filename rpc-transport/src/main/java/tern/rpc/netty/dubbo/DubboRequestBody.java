@@ -112,8 +112,8 @@ final class DubboRequestBody {
     }
 
     /**
-     * Decodes everything except the arguments. Skips the arguments without creating objects or loading classes. Runs on
-     * a worker thread.
+     * Decodes the request without its arguments. The arguments are skipped, and no objects are created or classes
+     * loaded for them. Runs on a worker thread.
      *
      * @param receivedNanos the arrival time of the request, from which its timeout is measured
      * @throws RpcException if the request names two different services

@@ -30,7 +30,7 @@ final class H2cUpgrade {
         body = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), body, piece);
     }
 
-    /** Returns the memory that the memory budget counts for the received part of the body. */
+    /** Returns how much memory to count in the memory budget for the received part of the body. */
     int heldBytes() {
         return InboundAccount.counted(BodyReader.held(body));
     }

@@ -283,7 +283,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     /**
      * Ends a request that took too long. If there are authorizers, the error does not contain the method name. The
-     * protocols have different naming rules, so the spelling of the name would reveal whether the method exists.
+     * protocols have different naming rules, so the spelling of the name in the error would reveal whether the method
+     * exists.
      */
     private void expire(String how) {
         String called = hidden == null ? methodName() : "the call";
