@@ -15,7 +15,7 @@ import tern.rpc.transport.InMemoryTransport;
 
 /**
  * Calls an application's own server in memory, for the {@code local} address. The server is looked up only on the first
- * call, so that it can export beans that have such references themselves.
+ * call. References can therefore be created before the server, and beans can call each other during startup.
  */
 final class LocalCalls {
 

@@ -142,7 +142,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Returns the property that assigns the given port to another server of this application, or null if there is none.
+     * Returns the property that assigns the given port to a different server of this application; null if there is
+     * none.
      */
     private @Nullable String otherServer(int port) {
         Environment environment = context.getEnvironment();

@@ -140,7 +140,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 
     /**
      * Returns the name with a dot in place of each {@code $}. Spring drops the {@code $} from the full name of a nested
-     * interface. Without a dot in its place, the interface's simple name could not be suggested.
+     * interface. Without this dot, the interface's simple name could not be suggested.
      */
     private static ConfigurationPropertyName withDots(
             ConfigurationPropertySource source, ConfigurationPropertyName name) {

@@ -48,8 +48,8 @@ public final class SettingOrigins {
     }
 
     /**
-     * Returns the setting of a pool. Looks up only once whether the application has set the property, because a pool
-     * does not read its properties again.
+     * Returns the setting of a pool. Whether the application has set the property is looked up only once, because a
+     * pool does not read its properties again.
      *
      * @param otherwise the origin of the value if the application has not set the property
      */

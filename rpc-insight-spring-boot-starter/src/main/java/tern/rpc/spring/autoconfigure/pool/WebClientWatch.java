@@ -21,7 +21,7 @@ import tern.rpc.Phase;
  */
 final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction, HeldWatch {
 
-    /** The class of Spring's clients. */
+    /** The class of the clients that Spring's own builder creates. */
     private static final String SPRINGS = "org.springframework.web.reactive.function.client.DefaultWebClient";
 
     private final @Nullable ReactorConnections connections;
