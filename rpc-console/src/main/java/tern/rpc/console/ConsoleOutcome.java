@@ -41,7 +41,7 @@ final class ConsoleOutcome {
             List<PhaseTime> phases,
             List<NamedTimes.Entry> operations) {}
 
-    /** Keeps the headers of the answer. Only the first headers count. */
+    /** Stores the headers of the answer. Later calls to this method have no effect. */
     void sentHeaders(Metadata sent) {
         if (headers == null) {
             headers = sent.copy();

@@ -19,7 +19,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests with real sockets that an address with many busy connections does not delay the connections of others. */
+/**
+ * Tests with real sockets that an address with many busy connections does not delay connections from other addresses.
+ */
 @Timeout(60)
 class LoopSharesSocketTest {
 

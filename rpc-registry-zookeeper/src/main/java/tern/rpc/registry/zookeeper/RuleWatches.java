@@ -150,7 +150,7 @@ final class RuleWatches {
         return DubboRules.of(byKey, sources, consumer);
     }
 
-    /** Reads rules that an earlier process has stored. Any thread may call this method. */
+    /** Parses rules that an earlier process has stored. Any thread may call this method. */
     Rules stored(List<String> texts) {
         return DubboRules.of(texts, service, consumer);
     }

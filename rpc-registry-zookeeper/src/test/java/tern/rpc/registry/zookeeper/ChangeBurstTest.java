@@ -390,7 +390,7 @@ class ChangeBurstTest {
 
     @Test
     void pausesAfterFailuresGrowToHalfAMinute() throws Exception {
-        listNames(); // The call of listNames() returns when the session is connected.
+        listNames(); // listNames() returns when the session is connected.
         AtomicReference<Retry> retry = new AtomicReference<>();
         AtomicInteger tries = new AtomicInteger();
         retry.set(new Retry(session, () -> {

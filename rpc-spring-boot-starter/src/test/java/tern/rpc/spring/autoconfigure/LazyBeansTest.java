@@ -196,7 +196,9 @@ class LazyBeansTest {
         assertThat(output).doesNotContain("Nothing is served or called");
     }
 
-    /** The mistake of a lazy reference is reported when its bean is created, as for other lazy beans. */
+    /**
+     * As with other lazy beans, a mistake in a lazy reference is reported when the bean with this reference is created.
+     */
     @Test
     void lazyReferenceWithoutAnAddressDoesNotStopTheStart() {
         application(LazyUser.class).run(here -> assertThat(here).hasNotFailed());

@@ -198,8 +198,8 @@ class ManyStreamsTest extends StreamsOfOneConnection {
     }
 
     /**
-     * On one connection, mixes all directions, message sizes up to 128 KiB, all reader speeds and all ways of ending a
-     * stream.
+     * Runs streams in all directions on one connection, with message sizes up to 128 KiB, all reader speeds and all
+     * ways of ending a stream.
      */
     @ParameterizedTest
     @EnumSource

@@ -80,7 +80,10 @@ class StreamConditionsTest {
         }
     }
 
-    /** The paused streams, whose answers exceed their windows, are more than one connection permits. */
+    /**
+     * There are more paused streams than one connection permits, and the answers of each exceed its flow-control
+     * window.
+     */
     @Test
     void streamsBehindPausedStreamsUseFurtherConnections() throws Exception {
         List<FeedPlan> plans = IntStream.range(0, 20)

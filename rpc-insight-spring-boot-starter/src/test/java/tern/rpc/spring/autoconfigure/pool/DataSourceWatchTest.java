@@ -176,7 +176,7 @@ class DataSourceWatchTest {
             DataSource source = there.getBean(name, DataSource.class);
 
             Calls.ledgerOf(() -> query(source));
-            query(source); // Results outside of calls are not counted.
+            query(source); // The rows of results are not counted outside of calls.
 
             assertThat(ResultRows.mean("select x from system_range(?, ...) where x < ? (data source " + name + ")"))
                     .isEqualTo(3);

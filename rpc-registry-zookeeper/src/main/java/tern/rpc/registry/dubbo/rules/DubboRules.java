@@ -186,7 +186,7 @@ public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, R
                 .toList();
     }
 
-    /** A timeout, and the key of the rule that sets it. */
+    /** A timeout with the key of the rule that sets this timeout. */
     private record RuledTimeout(Duration value, String key) {}
 
     @Override

@@ -246,8 +246,8 @@ class DubboRulesTest {
     }
 
     /**
-     * The name of the provider's application must not matter, so one name comes before the caller's name, and the other
-     * comes after it.
+     * The name of the provider's application must not matter, so one of the two names precedes the caller's name in
+     * alphabetical order, and the other follows it.
      */
     @ParameterizedTest
     @ValueSource(strings = {"a-shop", "z-shop"})
