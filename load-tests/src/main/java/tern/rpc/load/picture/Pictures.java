@@ -281,8 +281,8 @@ public final class Pictures {
     }
 
     /**
-     * Returns the module whose sources contain the class. Throws an exception if no module contains it. This keeps the
-     * picture consistent with the code.
+     * Returns the module whose sources contain the class. Throws an exception if no module contains the class, so that
+     * the picture stays consistent with the code.
      */
     private String module(String type) throws IOException {
         try (Stream<Path> modules = Files.list(root)) {

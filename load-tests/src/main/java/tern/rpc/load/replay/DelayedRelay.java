@@ -40,7 +40,7 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
         });
     }
 
-    /** Closes the channel of the other side after all data has been forwarded. */
+    /** Closes the other side's channel after all data has been forwarded. */
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         after(ctx, () -> other.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE));
@@ -52,6 +52,6 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        ctx.close(); // Closing this channel triggers channelInactive, which closes the channel of the other side.
+        ctx.close(); // Closing this channel triggers channelInactive, which closes the other side's channel.
     }
 }

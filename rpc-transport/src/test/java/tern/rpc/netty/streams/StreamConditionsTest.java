@@ -81,8 +81,8 @@ class StreamConditionsTest {
     }
 
     /**
-     * There are more paused streams than one connection permits, and the answers of each exceed its flow-control
-     * window.
+     * More streams are paused than one connection permits. The answers of each paused stream exceed the stream's
+     * flow-control window.
      */
     @Test
     void streamsBehindPausedStreamsUseFurtherConnections() throws Exception {
