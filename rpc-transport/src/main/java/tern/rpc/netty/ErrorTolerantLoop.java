@@ -68,7 +68,8 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
             ran = true;
         }
         try {
-            // even after an error, because otherwise connections that wait for other networks might never be read again
+            // this method is called even after an error, because connections that wait for other networks might never
+            // be read again without it
             shares.passEnds();
         } catch (Error e) {
             survived(e);

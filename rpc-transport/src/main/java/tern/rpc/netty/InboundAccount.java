@@ -18,7 +18,7 @@ public final class InboundAccount {
 
     /**
      * Messages and parts of messages below this size are counted only after they have been in memory for some time. A
-     * connection with fewer counted bytes is always read.
+     * connection with fewer counted bytes than this number is always read.
      */
     private static final int SMALL_BYTES = 4 << 10;
 

@@ -109,7 +109,7 @@ final class NamedHost {
         }
     }
 
-    /** Alternates between the address families, and keeps the resolver's order otherwise. */
+    /** Alternates between the address families. Within each family, keeps the resolver's order. */
     static List<InetAddress> alternating(InetAddress... found) {
         List<InetAddress> first = new ArrayList<>();
         List<InetAddress> second = new ArrayList<>();

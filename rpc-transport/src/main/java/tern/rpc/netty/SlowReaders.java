@@ -231,7 +231,7 @@ final class SlowReaders {
 
     /**
      * Chooses connections that together have at least the given number of unread bytes. If all connections together
-     * have fewer, returns all connections with unread bytes.
+     * have fewer unread bytes, returns all connections with unread bytes.
      *
      * @param bytes the number of bytes to release; if it is 0 or negative, the result is empty
      */

@@ -57,8 +57,8 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns the change in the number of unread bytes that a change in the size of the write queue causes; 0 unless
-     * the queue has reached another step.
+     * Returns how much a change in the size of the write queue changes the number of unread bytes; 0 unless the queue
+     * has reached a different step.
      */
     static long countedChange(long before, long after) {
         return ((after >> QUEUE_STEP_BITS) - (before >> QUEUE_STEP_BITS)) << QUEUE_STEP_BITS;

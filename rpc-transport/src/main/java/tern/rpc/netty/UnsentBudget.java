@@ -26,7 +26,7 @@ final class UnsentBudget {
 
     /**
      * The connections from one address may always add bytes while they together hold at most 1/{@value} of the budget,
-     * even if other addresses hold the rest.
+     * even if other addresses hold the whole remaining budget.
      */
     private static final int SMALL_PART = 8;
 

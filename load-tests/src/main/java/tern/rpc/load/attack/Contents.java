@@ -146,7 +146,7 @@ final class Contents {
 
     /**
      * Opens connections and sends random bytes. Closes some connections immediately, and waits for an answer on the
-     * others.
+     * other connections.
      */
     static void garbage(Attacker attacker) {
         AtomicInteger next = new AtomicInteger();

@@ -208,7 +208,7 @@ final class ManyApplications {
         print("%s: p99 of calls is %.2f times the p99 without changes", name, during / ((before + after) / 2));
     }
 
-    /** Runs the scene, and returns the 99th percentile of the response times of the calls in microseconds. */
+    /** Runs the scene, and returns the 99th percentile of the calls' response times, in microseconds. */
     private double scene(String name, Scene scene) throws InterruptedException {
         long[] ids = changingThreads();
         micros = new ConcurrentHistogram(3);

@@ -87,8 +87,8 @@ final class Station {
     }
 
     /**
-     * Starts to serve a call. The node's current state determines the service time, so a recovered node catches up on
-     * waiting calls.
+     * Starts to serve a call. The node's current state determines the service time, so a recovered node catches up with
+     * its waiting calls.
      */
     private synchronized void serve(CompletableFuture<Integer> answer) {
         double mean = state == State.SLOW ? SLOWER * MEAN_NANOS : MEAN_NANOS;

@@ -139,7 +139,7 @@ final class SteadyCalls {
     }
 
     /**
-     * Stops starting calls, and waits until the running calls have ended.
+     * Starts no further calls, and waits until the running calls have ended.
      *
      * @return whether all calls have ended
      */

@@ -89,7 +89,7 @@ public final class Pictures {
                 220);
     }
 
-    // The following code draws the picture of the five rounds of the replay (docs/replay.md).
+    // The following code draws the picture of the replay's five rounds (docs/replay.md).
 
     private String rounds() throws IOException {
         List<Bar> bars = new ArrayList<>();

@@ -17,7 +17,7 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
     private final LongSupplier clock;
 
     /**
-     * @param other the channel of the other side of the connection; it uses the same event loop, so that data stays in
+     * @param other the channel of the connection's other side, which uses the same event loop, so that data stays in
      *     order
      */
     DelayedRelay(Channel other, long delayNanos, DelayLog log, LongSupplier clock) {

@@ -19,8 +19,8 @@ public final class KnownProcesses {
     private static final int MAX_SHARED = 10_000;
 
     /**
-     * The limit on the total number of characters in the different attributes of one application's processes. A client
-     * with write access to the registry can write any number of entries.
+     * The limit on the total length, in characters, of all different attributes of one application's processes. A
+     * client with write access to the registry can write any number of entries.
      */
     static final int MAX_CHARACTERS = 16 * 1024 * 1024;
 

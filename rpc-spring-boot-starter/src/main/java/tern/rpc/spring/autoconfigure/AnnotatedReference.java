@@ -38,9 +38,9 @@ final class AnnotatedReference {
     private final RpcReference annotation;
     private final UnaryOperator<String> placeholders;
     private final String where;
-    private final String name; // the name of the service as written in the properties
+    private final String name; // the service's name as written in the properties
     private final RpcClientProperties.Service service;
-    private final String prefix; // the prefix of the properties of the service
+    private final String prefix; // the prefix of the service's properties
     private final String annotatedUrl;
 
     /**

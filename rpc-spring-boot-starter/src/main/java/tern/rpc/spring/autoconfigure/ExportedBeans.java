@@ -41,7 +41,7 @@ final class ExportedBeans {
 
     /**
      * The scopes whose objects exist only during a web request. An RPC call is not a web request. An application can
-     * replace these scopes with others.
+     * replace these scopes with scopes of its own.
      */
     private static final Set<String> WEB_SCOPES = Set.of("request", "session", "websocket");
 

@@ -320,7 +320,7 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the property with the same meaning in another place: for the client instead of the server, for the
+     * Returns the property with the same meaning at a different level: for the client instead of the server, for the
      * server instead of the client, or for a whole service instead of its methods. Returns null if there is none.
      */
     private @Nullable String inOtherPlace(List<String> written) {

@@ -44,7 +44,7 @@ final class DubboRequestBody {
     static final String GENERIC = "generic";
 
     /**
-     * The beginning of the name of the attachment by which a Dubbo consumer sends a callback object
+     * The prefix of the name of the attachment with which a Dubbo consumer sends a callback object
      * (docs/wire-protocol.md 1.9).
      */
     private static final String CALLBACK = "sys_callback_arg-";

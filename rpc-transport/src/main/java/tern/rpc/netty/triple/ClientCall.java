@@ -235,7 +235,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         }
         head = headers;
         if (isGrpc(headers.get(GrpcHeaders.CONTENT_TYPE))) {
-            // A server can name another coding and still send uncompressed messages, or only an error.
+            // A server can name an unsupported coding and still send uncompressed messages, or only an error.
             mayBeCompressed = ContentCoding.mayBeGzip(headers.get(GrpcHeaders.ENCODING));
             int maxBytes = connection.settings().maxResponseBytes();
             deframer = new MessageDeframer(Framing.GRPC, maxBytes, MessageKind.RESPONSE, this);

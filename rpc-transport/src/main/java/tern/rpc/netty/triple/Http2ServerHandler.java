@@ -140,7 +140,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         countIncomplete(read);
     }
 
-    /** Counts the bytes of an incomplete frame and of an incomplete header block, and limits the time for the rest. */
+    /**
+     * Counts the bytes of an incomplete frame and of an incomplete header block, and limits the time until both are
+     * complete.
+     */
     private void countIncomplete(ChannelHandlerContext read) {
         int buffered = actualReadableBytes();
         int bytes = buffered + frames.blockBytes();

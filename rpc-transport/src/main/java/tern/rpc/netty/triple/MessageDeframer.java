@@ -71,7 +71,8 @@ final class MessageDeframer {
     }
 
     /**
-     * Splits the received bytes into messages. Delivers the requested messages that are complete, and keeps the rest.
+     * Splits the received bytes into messages. Delivers the requested messages that are complete, and keeps all other
+     * bytes.
      *
      * @param data the received bytes; the caller keeps ownership
      * @throws RpcException INTERNAL for unknown flags, RESOURCE_EXHAUSTED for a message above the limit; the caller

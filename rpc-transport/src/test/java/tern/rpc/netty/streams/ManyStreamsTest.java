@@ -112,7 +112,8 @@ class ManyStreamsTest extends StreamsOfOneConnection {
     }
 
     /**
-     * A kind of client. The test chooses the flow-control window of the client or of the server that it calls.
+     * A kind of client. The test chooses the flow-control window of either the client or the server that the client
+     * calls.
      */
     private record Windows(String name, boolean ofEvents, Function<Integer, FeedCaller> caller) {
 

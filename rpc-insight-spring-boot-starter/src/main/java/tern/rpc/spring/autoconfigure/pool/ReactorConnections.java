@@ -44,7 +44,7 @@ final class ReactorConnections {
 
     private final ObjectProvider<PoolSources> sources;
 
-    /** the provider of each client; empty if the client has none, or if its exchanges share connections */
+    /** The provider of each client; empty if the client has none, or if its exchanges share connections. */
     private final Map<ExchangeFunction, Optional<ConnectionProvider>> providers =
             new ConcurrentReferenceHashMap<>(16, ConcurrentReferenceHashMap.ReferenceType.WEAK);
 
