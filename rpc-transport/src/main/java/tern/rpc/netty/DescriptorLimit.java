@@ -19,10 +19,10 @@ record DescriptorLimit(int connections, int leaving, long descriptors) {
 
     private static final int MAX_LEAVING = 256;
 
-    /** One in {@value} descriptors is left for files and other connections of the process. */
+    /** One in {@value} descriptors is left for the process's files and other connections. */
     private static final int RESERVED_SHARE = 4;
 
-    /** At most one in {@value} descriptors for connections is used by connections that are being closed. */
+    /** Of the descriptors for connections, at most one in {@value} is used by connections that are being closed. */
     private static final int LEAVING_SHARE = 8;
 
     /** A single check closes at most a sixteenth of {@link #leaving}. */

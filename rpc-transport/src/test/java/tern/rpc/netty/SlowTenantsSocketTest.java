@@ -34,7 +34,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests, over sockets, that a tenant occupying all threads of a server does not block other tenants. Clients at
+ * Tests, over sockets, that a tenant that occupies all of a server's threads does not block other tenants. Clients at
  * 127.0.0.1 occupy the threads, and all calls from a second address must be answered.
  */
 class SlowTenantsSocketTest {

@@ -93,7 +93,7 @@ final class RuleWatches {
         }
     }
 
-    /** Returns whether the rule already applies to all calls of this application. */
+    /** Returns whether the rule already applies to all calls that this application makes. */
     private boolean isAlreadyApplied(Rule.Kind kind, String application) {
         return kind == Rule.Kind.PROVIDER_CONDITIONS && application.equals(consumer.application());
     }

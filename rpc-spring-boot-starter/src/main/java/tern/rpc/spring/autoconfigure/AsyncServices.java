@@ -20,7 +20,7 @@ final class AsyncServices {
 
     /**
      * @param bean the bean itself or its proxy
-     * @param type the class of the bean, not of its proxy
+     * @param type the bean's own class rather than its proxy's class
      */
     static void check(String name, Object bean, Class<?> type, Set<Class<?>> services) {
         if (!(bean instanceof Advised advised)) {

@@ -51,8 +51,8 @@ final class PropertyValueCheck {
     private static final Pattern COMMENT = Pattern.compile("\\s(#|//)");
 
     /**
-     * Matches placeholders of shells, Windows, Maven and templates, and expressions of Spring. Two hexadecimal digits
-     * between percent signs are not a placeholder, because they are part of an encoded text such as {@code %E4%BD%A0}.
+     * Matches shell, Windows, Maven and template placeholders, and Spring expressions. Two hexadecimal digits between
+     * percent signs are not a placeholder, because they are part of an encoded text such as {@code %E4%BD%A0}.
      */
     private static final Pattern OF_ANOTHER_TOOL =
             Pattern.compile("(?<!\\w)\\$[A-Z][A-Z0-9_]+|\\$\\(.*\\)|%(?![0-9A-F]{2}%)[A-Z][A-Z0-9_]+%"

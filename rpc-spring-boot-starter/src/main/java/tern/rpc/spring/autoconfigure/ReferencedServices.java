@@ -17,8 +17,8 @@ import org.springframework.util.ReflectionUtils;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Finds the references of a bean, without creating the bean. A type variable of a superclass is resolved with the class
- * of the bean. An {@code Optional} or provider that contains a service counts as the service.
+ * Finds the references of a bean, without creating the bean. Type variables in superclasses are resolved with the
+ * bean's class. An {@code Optional} or provider that contains a service counts as the service.
  */
 final class ReferencedServices {
 

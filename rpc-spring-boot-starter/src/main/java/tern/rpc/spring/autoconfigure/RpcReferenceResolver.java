@@ -162,7 +162,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
                 failure);
     }
 
-    /** Returns the injection point's type. A type variable of a superclass is resolved with the class of the bean. */
+    /** Returns the injection point's type. Type variables in superclasses are resolved with the bean's class. */
     private static Class<?> typeOf(DependencyDescriptor dependency) {
         Class<?> type = dependency.getResolvableType().resolve();
         return type == null ? dependency.getDependencyType() : type;

@@ -54,7 +54,7 @@ public final class RpcServerLifecycle
     /**
      * @param builtIns the built-in services, which are notified when the shutdown begins
      * @param description a description of the protocols, event loops and threads, for the log
-     * @param references the references of the application, which can include references to this server
+     * @param references the application's references, which can include references to this server
      */
     RpcServerLifecycle(
             RpcServer server,

@@ -57,7 +57,7 @@ final class SecuredMethods {
 
     private SecuredMethods() {}
 
-    /** @param type the class of the bean, not of its proxy */
+    /** @param type the bean's own class rather than its proxy's class */
     static void check(ConfigurableListableBeanFactory beans, Class<?> type, Set<Class<?>> services) {
         ClassLoader loader = beans.getBeanClassLoader();
         if (!ClassUtils.isPresent(ADVISOR, loader)) {

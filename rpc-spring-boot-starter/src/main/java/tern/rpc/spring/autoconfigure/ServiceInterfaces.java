@@ -61,7 +61,7 @@ final class ServiceInterfaces {
     /**
      * Returns the interfaces that the annotation of a bean names.
      *
-     * @param own the class of the bean
+     * @param own the bean's class
      */
     static Set<Class<?>> named(String name, Class<?> own, Class<?>[] named) {
         for (Class<?> service : named) {
@@ -80,7 +80,7 @@ final class ServiceInterfaces {
     /**
      * Returns all interfaces of a bean that are services.
      *
-     * @param own the class of the bean
+     * @param own the bean's class
      * @param declared the type that the {@code @Bean} method declares; a library interface is exported if it is
      *     declared here
      */

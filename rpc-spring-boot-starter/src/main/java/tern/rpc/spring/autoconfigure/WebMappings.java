@@ -29,7 +29,7 @@ final class WebMappings {
 
     private WebMappings() {}
 
-    /** @param type the class of the bean, not of its proxy */
+    /** @param type the bean's own class rather than its proxy's class */
     static void log(Class<?> type, Set<Class<?>> services) {
         if (MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY).isPresent(CONTROLLER)) {
             return;

@@ -267,8 +267,8 @@ class RegistryTest {
     }
 
     /**
-     * The registry does not contain the list of services. The consumer finds the provider only by calling the metadata
-     * service of the provider.
+     * The registry does not contain the list of services. The consumer finds the provider only by calling the
+     * provider's metadata service.
      */
     @Test
     void servicesThatAreNotStoredInZooKeeperAreRequestedFromTheProvider() throws Exception {

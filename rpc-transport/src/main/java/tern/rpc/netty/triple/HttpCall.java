@@ -19,7 +19,7 @@ import tern.rpc.transport.ServiceLookup;
 
 /**
  * A call received over one of the HTTP protocols. The call combines a body, an encoding and an answer, and passes the
- * messages of the body to the server. Unless stated otherwise, methods run on threads of the server.
+ * messages of the body to the server. Unless stated otherwise, methods run on server threads.
  */
 final class HttpCall extends NettyServerCall implements MessageStream, HttpExchange.Call, RequestBody.Call {
 

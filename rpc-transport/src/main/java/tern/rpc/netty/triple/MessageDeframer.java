@@ -211,7 +211,7 @@ final class MessageDeframer {
 
     /**
      * Returns the number of bytes by which the peer's flow-control window can be enlarged. The result is the number of
-     * bytes of requested messages, including incomplete ones, that have arrived since the previous call of this method.
+     * bytes of requested messages, including incomplete ones, that have arrived since the previous call to this method.
      */
     int takeCredit() {
         ByteBuf bytes = waiting;

@@ -83,7 +83,7 @@ abstract class StreamsOfOneConnection {
 
     /**
      * Returns a stream id that selects a method with a publisher or a Flux. A method with an observer would block a
-     * thread of the client or the server.
+     * client thread or a server thread.
      */
     private static int publisherId(int number) {
         return number / 2 * 4 + number % 2;

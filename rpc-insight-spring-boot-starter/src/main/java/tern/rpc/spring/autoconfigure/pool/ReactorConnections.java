@@ -23,8 +23,8 @@ import reactor.netty.http.client.HttpClientConfig;
 import reactor.netty.resources.ConnectionProvider;
 
 /**
- * Finds the connection pools of WebClients that use Reactor Netty. A provider of Reactor Netty limits the connections
- * to each host separately, so each host has a pool of its own. Several clients can share a provider, and applications
+ * Finds the connection pools of WebClients that use Reactor Netty. A Reactor Netty provider limits the connections to
+ * each host separately, so each host has a pool of its own. Several clients can share a provider, and applications
  * often create a provider within the code that creates the client, so the provider is read from the client.
  * Thread-safe.
  */

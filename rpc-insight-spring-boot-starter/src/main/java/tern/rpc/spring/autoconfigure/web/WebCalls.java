@@ -194,7 +194,7 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Stops recording the request, because it is for a static file or for a handler of Boot itself, such as
+         * Stops recording the request, because it is for a static file or for one of Boot's own handlers, such as
          * Actuator's handlers. Such a request is not a call to the application.
          */
         void drop() {
