@@ -11,9 +11,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.metrics.SlowCallRing.PhaseTime;
 
-/**
- * The status, metadata and measured times of a call that the console makes. The lock of the call guards this object.
- */
+/** The status, metadata and measured times of a console call. The call's lock guards this object. */
 final class ConsoleOutcome {
 
     private String code = StatusCode.OK.name();

@@ -88,7 +88,7 @@ public final class UnreadBytes {
 
     /**
      * Called when the connection is being closed because its client does not read. Further answers are refused. The
-     * bytes count until {@link #release}, because they still occupy memory.
+     * unread bytes count until {@link #release}, because they still occupy memory.
      *
      * @return the number of bytes
      */

@@ -111,8 +111,8 @@ final class KnownProperties {
         }
 
         /**
-         * Returns a regular expression for the element. Each dash in the element may have been removed or turned into a
-         * dot.
+         * Returns a regular expression for the element. Each dash in the element might have been removed or turned into
+         * a dot.
          */
         private static String spaced(String element) {
             return element.toLowerCase(Locale.ROOT).replace("-", "\\.?");
@@ -137,7 +137,7 @@ final class KnownProperties {
                     .collect(Collectors.joining("\\."));
             int count = name.getNumberOfElements() - (list && name.isLastElementIndexed() ? 1 : 0);
             String uniform = IntStream.range(0, count)
-                    // An element in brackets may contain dots.
+                    // An element in brackets can contain dots.
                     .mapToObj(i -> name.getElement(i, Form.UNIFORM).replace(".", ""))
                     .collect(Collectors.joining("."));
             Matcher matcher = java.util.regex.Pattern.compile(regex).matcher(uniform);

@@ -233,7 +233,7 @@ public final class RpcServerLifecycle
         running = false;
         server.close();
         int port = openPort;
-        openPort = 0; // A second call of this method must not affect another context on this port.
+        openPort = 0; // A second call to this method must not affect another context on this port.
         PortsOfThisProcess.closed(port);
         stopped.countDown();
     }

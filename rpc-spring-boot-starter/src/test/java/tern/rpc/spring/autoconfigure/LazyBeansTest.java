@@ -23,8 +23,8 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Tests that startup also reports mistakes of beans that are created later: services that are not exported, and
- * settings that no reference uses.
+ * Tests that startup also reports mistakes in beans that are created later: services that are not exported, and
+ * settings that are not used by any reference.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LazyBeansTest {

@@ -139,8 +139,8 @@ final class DubboRequestBody {
         reader.readMetadata(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
         if (!key.interfaceName()
-                // the two service names must be equal: otherwise, the caller could be authorized for one service while
-                // the arguments are decoded for another
+                // the two service names must be equal: if they differed, the caller could be authorized for one service
+                // while the arguments are decoded for the other service
                 .equals(interfaceName)) {
             throw differentServices(key.interfaceName(), interfaceName);
         }

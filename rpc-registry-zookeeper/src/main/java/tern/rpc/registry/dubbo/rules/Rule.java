@@ -77,7 +77,7 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
             }
             RuleText text = RuleText.parse(yaml);
             if (!text.flag("enabled", true)) {
-                return null; // An operator can switch off a rule even if another part of it is not supported.
+                return null; // An operator can switch off a rule even if a part of the rule is not supported.
             }
             return switch (this) {
                 case CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.SERVICE, service);

@@ -242,7 +242,7 @@ class DubboRulesTest {
         Rules read = DubboRules.of(rules.texts(), ORDERS, CONSUMER);
 
         assertThat(read).isEqualTo(rules);
-        assertThat(read.route("get", ALL)).containsExactly(TWO, GRAY); // GRAY is in another application
+        assertThat(read.route("get", ALL)).containsExactly(TWO, GRAY); // GRAY belongs to a different application
     }
 
     /**
