@@ -11,7 +11,7 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Prevents startup if Spring runs a service method that returns a value asynchronously, for example because of {@code
+ * Prevents startup if Spring asynchronously runs a service method that returns a value, for example because of {@code
  * @Async}. Spring would throw an exception at each call to this method.
  */
 final class AsyncServices {
