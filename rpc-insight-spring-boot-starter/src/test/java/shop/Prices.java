@@ -15,7 +15,7 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 import org.springframework.web.reactive.function.client.WebClient;
 
-/** A bean of an application that creates its executors and HTTP clients itself, also in a helper object. */
+/** A bean that creates its executors and HTTP clients itself, and also keeps some of them in a helper object. */
 public class Prices {
 
     private final ThreadPoolExecutor loaders = (ThreadPoolExecutor) Executors.newFixedThreadPool(2);
@@ -29,7 +29,7 @@ public class Prices {
         this.lazy = lazy;
     }
 
-    /** An executor of the application. The application casts it to its class. */
+    /** An executor class of the application. The application casts the executor to this class. */
     private static final class Own extends AbstractExecutorService {
         private final ExecutorService executor = Executors.newSingleThreadExecutor();
 

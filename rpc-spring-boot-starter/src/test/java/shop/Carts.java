@@ -10,7 +10,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import tern.rpc.spring.RpcReference;
 
-/** Beans of an application that keep objects with references in their fields. */
+/** An application's beans, whose fields contain objects with references. */
 public final class Carts {
 
     private Carts() {}
@@ -26,7 +26,7 @@ public final class Carts {
         Prices prices;
     }
 
-    /** A class that is not a bean either, and has a {@link Checkout}. */
+    /** A class that has a {@link Checkout} and is not a bean, either. */
     public static class Counter {
         final Checkout checkout = new Checkout();
     }
@@ -73,7 +73,7 @@ public final class Carts {
 
         @Override
         public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
-            // The test looks only at the field.
+            // The test examines only the field, so this method does nothing.
         }
     }
 

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The blind half of the test cases for the diagnosis. The authors of the diagnosis rules have not seen these single
- * faults, pairs of faults and healthy situations.
+ * The blind half of the test cases for the diagnosis: single faults, pairs of faults, and healthy situations that the
+ * authors of the diagnosis rules have not seen.
  */
 public final class BlindHalf implements Half {
 

@@ -12,7 +12,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Cleanup implements Step {
 
-    private final List<Map<String, String>> pages = new ArrayList<>(); // used only by the control thread
+    private final List<Map<String, String>> pages = new ArrayList<>(); // this field is used only by the control thread
 
     Cleanup() {
         Switches.listen("collector-2", level -> {

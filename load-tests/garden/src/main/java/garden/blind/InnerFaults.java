@@ -8,7 +8,8 @@ import garden.run.Stand;
 import java.util.List;
 
 /**
- * The faults inside the shop application or its machine: in code, locks, executors, memory, processors, files and logs.
+ * The faults inside the shop application or its machine: faults in code, locks, executors, memory, processors, files
+ * and logs.
  */
 final class InnerFaults {
 

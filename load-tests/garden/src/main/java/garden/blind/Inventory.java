@@ -8,7 +8,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Inventory implements Step {
 
-    @SuppressWarnings("unused") // The field is never read. The thread that holds the monitor writes it.
+    @SuppressWarnings("unused") // The field is never read. It is written by the thread that holds the monitor.
     private int counted;
 
     Inventory() {

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The open half of the test cases for the diagnosis. The authors of the diagnosis rules know these single faults, pairs
- * of faults and healthy situations.
+ * The open half of the test cases for the diagnosis: single faults, pairs of faults, and healthy situations that the
+ * authors of the diagnosis rules know.
  */
 public final class OpenHalf implements Half {
 

@@ -78,8 +78,8 @@ public enum Stand {
     }
 
     /**
-     * Returns whether the shop application needs the given file on its class path. There are two logging libraries, and
-     * a configuration needs only the files of its own library.
+     * Returns whether the shop application needs the given file on its class path. The shop supports two logging
+     * libraries, and a configuration needs only the files of the library that it uses.
      */
     boolean uses(String jar) {
         return this == LOG4J

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
 
-/** Summarizes how well the diagnosis found the faults of one {@link Half}, and how many false alarms it raised. */
+/** Summarizes how many faults of one {@link Half} the diagnosis found, and how many false alarms it raised. */
 record Totals(List<Verdict> verdicts) {
 
     String text() {

@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // The fault in another application might have slowed this application down.
+                awaitHealthy(); // A fault in a different application might have slowed this application down.
             }
         }
         throw new IllegalStateException("the loop above returns");

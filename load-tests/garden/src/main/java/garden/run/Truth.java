@@ -22,8 +22,8 @@ record Truth(Pattern kind, Pattern place, Pattern change, Pattern forbidden) {
     }
 
     /**
-     * Returns whether a diagnosed cause is this true cause. The title of the diagnosed cause must match the kind, and
-     * at least one of its texts must match the place.
+     * Returns whether a diagnosed cause is this true cause. The diagnosed cause's title must match the kind, and at
+     * least one of its texts must match the place.
      */
     boolean isNamedBy(Answer.Found cause) {
         return kind.matcher(cause.title()).find() && place.matcher(cause.all()).find();

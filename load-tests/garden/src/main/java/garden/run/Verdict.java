@@ -45,7 +45,7 @@ record Verdict(
                 !truths.isEmpty()
                         && truths.stream().allMatch(truth -> causes.stream().anyMatch(cause -> truth.isNamedBy(cause))),
                 truths.stream().anyMatch(truth -> truth.isNamedBy(top) && truth.isChangedBy(top)),
-                // In a pair of faults, the right change for one fault can be listed as harmful for the other fault.
+                // In a pair of faults, the right change for one fault can be listed as harmful for the second fault.
                 harmful && truths.stream().noneMatch(truth -> truth.isNamedBy(top) && truth.isChangedBy(top)),
                 alarm,
                 top.title(),

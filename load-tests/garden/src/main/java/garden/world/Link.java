@@ -54,12 +54,12 @@ public final class Link implements AutoCloseable {
         connectDelay = millis;
     }
 
-    /** Limits the bandwidth of answers in bytes per millisecond. With 0, there is no limit. */
+    /** Limits the bandwidth for answers, in bytes per millisecond; 0 for no limit. */
     public void bytesPerMilli(int bytes) {
         bytesPerMilli = bytes;
     }
 
-    /** Makes the link stop forwarding without closing any connection, like a peer that has become unreachable. */
+    /** Makes the link stop forwarding without closing any connection, as if its peer had become unreachable. */
     public void silent(boolean on) {
         silent = on;
         if (!on) {

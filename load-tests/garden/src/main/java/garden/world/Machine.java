@@ -85,7 +85,7 @@ public final class Machine {
         }
     }
 
-    /** Forgets the process of the shop application. Called after the process has ended. */
+    /** Forgets the shop application's process. Called after the process has ended. */
     void forget() throws IOException {
         Files.deleteIfExists(GROUP);
     }

@@ -4,7 +4,7 @@ import garden.shop.Naps;
 import garden.shop.RateService;
 import tern.rpc.spring.RpcService;
 
-/** The rate service. A fault can slow its calls down or make them fail. Thread-safe. */
+/** The rate service. A fault can slow down the calls to this service or make them fail. Thread-safe. */
 @RpcService
 public class RateDesk implements RateService {
 

@@ -108,7 +108,7 @@ public final class World implements AutoCloseable {
         return addresses;
     }
 
-    /** Undoes every fault in the databases, servers and network links. */
+    /** Undoes all faults in the databases, servers and network links. */
     public void heal() throws SQLException, IOException {
         for (Link link : List.of(redisLink, databaseLink, expressLink, parcelLink, ratesLink)) {
             link.heal();

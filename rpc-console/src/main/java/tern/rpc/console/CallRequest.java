@@ -207,8 +207,8 @@ record CallRequest(
     }
 
     /**
-     * Converts a message to the form that the method's codec reads. The result is a single argument without an
-     * enclosing array, or the array of all arguments.
+     * Converts a message to the form that the method's codec reads: the only argument without an enclosing array, or an
+     * array of all arguments.
      *
      * @param parameters the number of the method's parameters
      * @throws WrongRequestException if the text is not JSON; the exception's message contains the position

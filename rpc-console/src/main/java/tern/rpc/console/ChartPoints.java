@@ -11,12 +11,12 @@ import tern.rpc.metrics.LatencyWindow;
 
 /**
  * The points of the charts, as JSON data. All points together are ten times as large as the rest of the answer. A page
- * that already has the points of an earlier answer therefore receives only the points that have changed since then.
- * Thread-safe.
+ * that already has the points from an earlier answer therefore receives only the points that have changed since that
+ * answer. Thread-safe.
  */
 final class ChartPoints {
 
-    /** The smallest change of the system clock that causes the times of all points to be computed again. */
+    /** If the system clock changes by at least this much, the times of all points are computed again. */
     private static final Duration CLOCK_CHANGE = Duration.ofSeconds(2);
 
     private final LatencyWindow window;

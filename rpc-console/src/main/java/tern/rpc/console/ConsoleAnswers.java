@@ -14,8 +14,8 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The answers of a {@link ConsoleCall} as JSON. If there are too many answers or bytes, the answers are truncated and
- * further ones are dropped. The lock of the call guards the state.
+ * The answers to a {@link ConsoleCall} as JSON. If there are too many answers or bytes, the answers are truncated and
+ * further answers are dropped. The call's lock guards the state.
  */
 final class ConsoleAnswers {
 

@@ -34,14 +34,17 @@ import tern.rpc.transport.WrongArguments;
 
 /**
  * A call that the console makes, in the form that the server expects. The thread that handles the browser's HTTP
- * request waits in {@link #await} and watches the call's deadline. A console call needs no further thread. Thread-safe.
+ * request waits in {@link #await} and watches the call's deadline. A console call needs no thread in addition to this
+ * one. Thread-safe.
  */
 final class ConsoleCall implements ServerCall {
 
     /** The interval between calls to the watcher's {@code expired} method while the call has not ended. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The maximum time for which {@link #await} waits for the measured phases of a call that has been answered. */
+    /**
+     * The maximum time that {@link #await} waits, after a call has been answered, for the measured phases of the call.
+     */
     private static final long COUNTED_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /**
@@ -173,7 +176,7 @@ final class ConsoleCall implements ServerCall {
         byte[] text = messages.isEmpty() ? NO_ARGUMENTS : messages.get(0);
         try {
             JsonEstimate.check(text, 0, text.length);
-            // CallRequest.argumentsOf has already removed the array around a single argument.
+            // CallRequest.argumentsOf has already removed the array that encloses a single argument.
             return json.readArguments(text, 0, text.length, method.parameters().size() == 1);
         } catch (SerializationException e) {
             throw WrongArguments.unreadable(e);

@@ -11,9 +11,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.metrics.SlowCallRing.PhaseTime;
 
-/**
- * The status, metadata and measured times of a call that the console makes. The lock of the call guards this object.
- */
+/** The status, metadata and measured times of a console call. The call's lock guards this object. */
 final class ConsoleOutcome {
 
     private String code = StatusCode.OK.name();
@@ -41,7 +39,7 @@ final class ConsoleOutcome {
             List<PhaseTime> phases,
             List<NamedTimes.Entry> operations) {}
 
-    /** Keeps the headers of the answer. Only the first headers count. */
+    /** Stores the headers of the answer. Later calls to this method have no effect. */
     void sentHeaders(Metadata sent) {
         if (headers == null) {
             headers = sent.copy();

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tickets of the console's calls. The console's filter checks the headers of a request and then creates a ticket.
+ * The tickets for the console's calls. The console's filter checks the headers of a request and then creates a ticket.
  * Each ticket permits one call, so a request that bypasses the filter cannot make a call. Thread-safe.
  */
 final class ConsoleTickets {

@@ -3,7 +3,7 @@ package tern.rpc.console;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
-/** Creates random ids, which nobody can guess, as hexadecimal text. */
+/** Creates random ids as hexadecimal text. The ids cannot be guessed. */
 final class RandomHex {
 
     private static final SecureRandom RANDOM = new SecureRandom();

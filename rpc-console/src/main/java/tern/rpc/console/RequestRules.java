@@ -64,8 +64,8 @@ final class RequestRules {
 
     private static void checkOrigin(Head head) {
         if (head.origins().isEmpty()) {
-            // A request without the Origin header does not come from a modern browser, because these always send the
-            // header. In any case, check() requires the MARK header.
+            // A request without the Origin header does not come from a modern browser, because modern browsers always
+            // send this header with such requests. In any case, check() requires the MARK header.
             return;
         }
         String origin = head.origins().get(0);

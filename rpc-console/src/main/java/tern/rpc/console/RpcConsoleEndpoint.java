@@ -52,7 +52,7 @@ public final class RpcConsoleEndpoint {
     }
 
     /**
-     * Returns a file of the page, or the data of a view. Returns null for an unknown name. Spring Boot then answers
+     * Returns a file of the page, or the data of a view. Returns null for an unknown name, which Spring Boot answers
      * with 404.
      *
      * @param since the {@code next} member of an earlier answer of {@code now}; the result then contains only later

@@ -157,7 +157,7 @@ final class ServiceCatalog {
                         : null);
         List<MethodDescriptor> overloads = export.service().overloads(method.name());
         boolean overloaded = overloads.size() > 1;
-        // The overload suffix of a plain HTTP path, such as find~L, can match several overloads.
+        // A plain HTTP path with an overload suffix, such as find~L, can match several overloads.
         boolean ambiguous = overloads.stream()
                         .filter(other -> letters(other).equals(letters(method)))
                         .count()

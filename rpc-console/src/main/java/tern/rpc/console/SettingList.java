@@ -31,8 +31,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Lists every property of Tern with its effective value. Each report reads all properties again. No values are kept.
- * Secrets are always hidden. Thread-safe.
+ * Lists every property of Tern with its effective value. All properties are read again for each report, and no values
+ * are kept. Secrets are always hidden. Thread-safe.
  */
 final class SettingList {
 

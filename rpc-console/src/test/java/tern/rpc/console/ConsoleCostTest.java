@@ -89,7 +89,7 @@ class ConsoleCostTest {
         return Set.copyOf(Thread.getAllStackTraces().keySet());
     }
 
-    /** Returns the names of the new threads, without numbers. */
+    /** Returns the names of the new threads, without the numbers in these names. */
     private static Set<String> startedSince(Set<Thread> before) {
         return alive().stream()
                 .filter(thread -> !before.contains(thread))
@@ -138,7 +138,7 @@ class ConsoleCostTest {
     }
 
     /**
-     * Returns the smallest heap size measured after several collections, because other threads allocate memory between
+     * Returns the smallest heap size after several garbage collections, because other threads allocate memory between
      * the collections.
      */
     private static long heapBytes() {

@@ -19,7 +19,7 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tools.jackson.databind.JsonNode;
 
-/** Tests the data that the console shows, and calls that the server refuses. */
+/** Tests the data that the console shows, and console calls that the server refuses. */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ConsoleDataTest {

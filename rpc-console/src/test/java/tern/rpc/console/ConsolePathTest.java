@@ -76,8 +76,8 @@ class ConsolePathTest {
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void consoleWorksBehindAProxyThatForwardsItsHostAndPrefix(WebApplicationType web) {
-        // With Spring WebFlux, requests with a forwarded prefix find no handler under the base path of an application.
-        // The reactive application therefore has no base path, and its endpoints are under /shop instead.
+        // With Spring WebFlux, requests with a forwarded prefix find no handler under an application's base path. The
+        // reactive application therefore has no base path, and its endpoints are under /shop instead.
         String base =
                 web == WebApplicationType.SERVLET ? basePath(web) : "management.endpoints.web.base-path=/shop/actuator";
         try (ConfigurableApplicationContext there = start(web, base, "server.forward-headers-strategy=framework")) {

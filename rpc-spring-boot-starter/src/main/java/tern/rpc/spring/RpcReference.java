@@ -10,8 +10,8 @@ import org.springframework.beans.factory.annotation.Autowired;
 /**
  * Injects a proxy of a remote service into a field, a setter, or a parameter of a constructor or a {@code @Bean}
  * method. References with the same settings share a proxy. The injection point can also be an {@code Optional}, {@code
- * ObjectProvider} or {@code Provider} of the service interface. A component of a record is injected as a parameter of
- * its constructor. On a method, this annotation applies to all parameters of the method.
+ * ObjectProvider} or {@code Provider} of the service interface. A record component is injected as a parameter of the
+ * record's constructor. On a method, this annotation applies to all parameters of the method.
  *
  * <p>A local bean of the interface does not replace the proxy; {@code @Autowired} still injects that bean. There are
  * two exceptions: beans that a test overrides ({@code @MockitoBean}, {@code @TestBean}), and {@code @Primary} beans
@@ -55,8 +55,8 @@ public @interface RpcReference {
     String url() default "";
 
     /**
-     * The protocol for addresses that contain none: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http} for
-     * JSON over HTTP/1.1. If empty, {@code dubbo} is used.
+     * The protocol for addresses that do not contain a protocol: {@code dubbo}, {@code tri} for Triple and gRPC, or
+     * {@code http} for JSON over HTTP/1.1. If empty, {@code dubbo} is used.
      */
     String protocol() default "";
 

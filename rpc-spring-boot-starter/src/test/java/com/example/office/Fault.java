@@ -10,7 +10,7 @@ public enum Fault {
     LOCK,
     /** One of the three database statements is slow. */
     STATEMENT,
-    /** The provider of {@link Store} is slow. */
+    /** The provider of the {@link Store} service is slow. */
     PROVIDER,
     /** Tasks in the executor {@code mail} are slow. */
     TASKS,

@@ -2,7 +2,7 @@ package org.apache.shop;
 
 import tern.rpc.spring.RpcService;
 
-/** A service of an application whose packages begin with the prefix of a library. */
+/** A service in an application whose package names begin with the package prefix of a library. */
 public interface Till {
 
     String sum();

@@ -12,8 +12,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes a connection of the server after all earlier commands in its write queue have been written. Even a slow peer
- * receives all queued bytes, unless it reads nothing for {@link #STALL_MILLIS}.
+ * Closes a server connection after all earlier commands in its write queue have been written. Even a slow peer receives
+ * all queued bytes, unless it reads nothing for {@link #STALL_MILLIS}.
  */
 final class CloseWhenWritten extends WriteCommand {
 

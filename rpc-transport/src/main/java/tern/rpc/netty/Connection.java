@@ -107,7 +107,7 @@ public final class Connection implements PendingCall.Carrier {
             EventLoop loop = loops.group().next();
             eventLoop = loop;
             opening.start(loops, loop);
-            // Calls that were sent before the event loop was set have not started their deadline checks.
+            // The deadlines of calls that were sent before the event loop was set are not checked yet.
             deadlines.sweepLater();
         } catch (RuntimeException | Error e) {
             // Errors are caught as well as exceptions, because memory might be exhausted temporarily.
@@ -304,7 +304,7 @@ public final class Connection implements PendingCall.Carrier {
         owner.released(this);
     }
 
-    /** Returns the calls without an answer. */
+    /** Returns the calls that have not been answered. */
     public PendingCalls calls() {
         return pending;
     }

@@ -1,12 +1,13 @@
 package tern.rpc.netty;
 
 /**
- * Keeps some of a server's connections free for addresses with few connections. Without this rule, a few addresses
- * could hold all connections with a running call on each, and no other client could connect.
+ * Keeps some of the permitted connections to a server free for addresses with few connections. Without this rule, a few
+ * addresses could occupy all permitted connections and keep a call running on each, and no other client could connect.
  *
  * <p>An address with more than {@link #FEW} connections gets a further one only while the number of free connections is
  * at least a quarter of the address's own connections, and at least 1/32 of the limit. One address alone therefore gets
- * at most four fifths of all connections. If k addresses want as many as possible, each gets 4/(4k + 1) of them.
+ * at most four fifths of the permitted connections. If each of k addresses opens as many connections as it can, each
+ * gets 4/(4k + 1) of the permitted connections.
  */
 final class ConnectionShare {
 
@@ -19,7 +20,7 @@ final class ConnectionShare {
     private ConnectionShare() {}
 
     /**
-     * Returns whether the server has a free connection for an address.
+     * Returns whether the server admits a new connection from an address.
      *
      * @param ofNetwork the number of connections from the address, including the new connection
      * @param open the number of connections from all addresses, without the new connection

@@ -4,25 +4,25 @@ import com.sun.management.UnixOperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * The number of connections for which the file descriptors of the process suffice. Every connection occupies a
- * descriptor, and a process without free descriptors can neither accept connections nor open files.
+ * The number of connections that the process has enough file descriptors for. Every connection occupies a descriptor,
+ * and a process without free descriptors can neither accept connections nor open files.
  *
  * @param connections the maximum number of connections; at most the configured number
- * @param leaving the maximum number of silent connections that are closing at the same time to admit new ones. The
+ * @param leaving the maximum number of silent connections that the server closes at once to make room for new ones. The
  *     number of open connections can exceed the limit by this number
  * @param descriptors the number of descriptors that the process may open; {@link #UNKNOWN} if it is not known
  */
 record DescriptorLimit(int connections, int leaving, long descriptors) {
 
-    /** The number of descriptors on systems that do not report it. */
+    /** The value of {@link #descriptors} on systems that do not report the number of descriptors. */
     static final long UNKNOWN = Long.MAX_VALUE;
 
     private static final int MAX_LEAVING = 256;
 
-    /** One in {@value} descriptors is left for files and other connections of the process. */
+    /** One in {@value} descriptors is left for the process's files and other connections. */
     private static final int RESERVED_SHARE = 4;
 
-    /** At most one in {@value} descriptors for connections is used by connections that are being closed. */
+    /** Of the descriptors for connections, at most one in {@value} is used by connections that are being closed. */
     private static final int LEAVING_SHARE = 8;
 
     /** A single check closes at most a sixteenth of {@link #leaving}. */

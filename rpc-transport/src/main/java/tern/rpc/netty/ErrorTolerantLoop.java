@@ -16,7 +16,7 @@ import tern.rpc.SeldomWarning;
  * An event loop that continues after an {@link Error} such as an {@link OutOfMemoryError}. After an error, Netty's own
  * event loop would end, and its connections would hang until the process ends.
  *
- * <p>The event loop also divides its time: among sockets and tasks, and among the addresses of peers ({@link
+ * <p>The event loop also divides its time between sockets and tasks, and among the addresses of peers ({@link
  * LoopShares}).
  */
 final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
@@ -32,7 +32,7 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
 
     /**
      * The time for which the event loop runs tasks before it polls the sockets again. Netty's default is one second.
-     * Workers that serve streams add tasks constantly, so with this default, new requests would wait for a second.
+     * Workers that serve streams add tasks constantly, so new requests would wait for a second with this default.
      */
     static final long TASKS_NANOS = LoopShares.PASS_NANOS;
 
@@ -68,7 +68,8 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
             ran = true;
         }
         try {
-            // even after an error, because otherwise connections that wait for other networks might never be read again
+            // this method is called even after an error, because connections that wait for other networks might never
+            // be read again without it
             shares.passEnds();
         } catch (Error e) {
             survived(e);

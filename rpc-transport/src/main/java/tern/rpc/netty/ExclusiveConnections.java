@@ -27,12 +27,12 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint for a protocol that transmits one call at a time on a connection. A call takes the
- * idle connection that was used most recently. If there is none, it opens a new connection within the limit. A
- * connection is closed after it has been idle for the {@linkplain ClientTransportSettings#heartbeat() heartbeat
- * interval}. After a failed connection attempt, calls fail immediately until an attempt in the background succeeds. A
- * failing call starts an attempt if half a second has passed since the last attempt started. Blocking callers use their
- * own sockets if the protocol supports this, TLS is off and the server has been reached before. Event loops process all
- * other calls. Thread-safe.
+ * idle connection that was used most recently. If no connection is idle, the call opens a new connection, unless the
+ * limit is reached. A connection is closed after it has been idle for the {@linkplain
+ * ClientTransportSettings#heartbeat() heartbeat interval}. After a failed connection attempt, calls fail immediately
+ * until an attempt in the background succeeds. A failing call starts an attempt if half a second has passed since the
+ * last attempt started. Blocking callers use their own sockets if the protocol supports this, TLS is off and the server
+ * has been reached before. Event loops process all other calls. Thread-safe.
  */
 final class ExclusiveConnections implements ClientConnection, ConnectionOwner, CallerConnections.Owner {
 

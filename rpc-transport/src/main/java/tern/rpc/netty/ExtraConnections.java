@@ -27,7 +27,7 @@ final class ExtraConnections implements ConnectionOwner {
     private final ClientTransportSettings settings;
     private final EventLoops loops;
     private final AttemptPace pace;
-    // the connections that are being opened or accept calls; changed only while holding the lock on this object
+    // the connections that are being opened or that accept calls; changed only while holding the lock on this object
     private final List<Connection> open = new CopyOnWriteArrayList<>();
     // the connections that accept no further calls and are not closed yet
     private final List<Connection> leaving = new CopyOnWriteArrayList<>();
@@ -50,8 +50,8 @@ final class ExtraConnections implements ConnectionOwner {
     }
 
     /**
-     * Opens a connection, unless one is being opened, the maximum number is open, or the last attempt started a short
-     * time ago.
+     * Opens a connection, unless one is being opened, the maximum number of connections is open, or the last attempt
+     * started a short time ago.
      */
     synchronized void openOne() {
         boolean isConnecting = open.stream().anyMatch(connection -> connection.state() == State.CONNECTING);
@@ -63,7 +63,7 @@ final class ExtraConnections implements ConnectionOwner {
         made.connect(loops);
     }
 
-    /** Returns a connection on which the server serves a further call at once; null if there is none. */
+    /** Returns a connection on which the server serves a further call immediately; null if there is none. */
     @Nullable
     Connection free() {
         for (Connection connection : open) {

@@ -28,7 +28,7 @@ final class FairBudget {
     private final long halfBytes;
     // the sum of the bytes of all networks; at most half of the budget is counted for each network
     private final AtomicLong taken = new AtomicLong();
-    // the bytes above half of the budget that a network holds; 0 while no network exceeds half of the budget
+    // the bytes that a network holds beyond half of the budget; 0 while no network exceeds half of the budget
     private final AtomicLong excess = new AtomicLong();
     private final AtomicInteger holders = new AtomicInteger(); // the number of client addresses that hold bytes
     private final ConcurrentMap<InetAddress, Part> parts = new ConcurrentHashMap<>();
@@ -129,7 +129,8 @@ final class FairBudget {
         }
 
         /**
-         * Describes, for error messages, why a connection that holds the given number of bytes must not add more.
+         * Describes why a connection that holds the given number of bytes must not add more, as text for error
+         * messages.
          *
          * @param use the use of the bytes, such as "bytes wait", and the property that sets the limit
          */

@@ -17,11 +17,12 @@ import tern.rpc.NanoClock;
  * hundreds of milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the
  * event loop for {@link #TURN_NANOS}, other connections are read first. A connection whose previous bytes took a long
  * time gets a smaller buffer for its next read. If many connections are busy, turns are shorter, so that every
- * connection gets a turn within about {@link #ROUND_NANOS}. Many busy connections of one network shorten only the turns
- * of this network.
+ * connection gets a turn within about {@link #ROUND_NANOS}. If many connections of one network are busy, only the turns
+ * of this network become shorter.
  *
- * <p>Netty estimates the buffer sizes as usual. A small read that leaves its buffer partly empty is not measured. Its
- * time is estimated from its size. {@link LoopShares} divides the time of an event loop among addresses.
+ * <p>Netty estimates the buffer sizes as usual. The time of a small read that leaves its buffer partly empty is not
+ * measured, but estimated from the number of bytes. {@link LoopShares} divides the time of an event loop among
+ * addresses.
  */
 final class FairReads implements RecvByteBufAllocator {
 
@@ -102,7 +103,7 @@ final class FairReads implements RecvByteBufAllocator {
         return newHandle(null);
     }
 
-    /** @param reading is notified after each turn; null for a connection of a client */
+    /** @param reading is notified after each turn; null for a client's connection */
     @SuppressWarnings("deprecation") // Netty requires the deprecated type Handle
     Handle newHandle(@Nullable SocketReading reading) {
         return new Turns((ExtendedHandle) sizes.newHandle(), reading);
@@ -110,7 +111,7 @@ final class FairReads implements RecvByteBufAllocator {
 
     /**
      * Counts the networks with connections that have recently occupied the event loop for a full turn (see the class
-     * comment). All connections of clients count as one network. Confined to this event loop.
+     * comment). All clients' connections count as one network. Confined to this event loop.
      */
     private static final class BusyNetworks {
 
@@ -142,7 +143,8 @@ final class FairReads implements RecvByteBufAllocator {
 
         /**
          * Returns the length of a turn. The turns of a network get shorter only because of its own busy connections and
-         * the number of other networks. Otherwise, a network with many busy connections would slow down all others.
+         * the number of other networks. If busy connections of other networks counted too, a network with many busy
+         * connections would slow down all other networks.
          */
         long turnNanos(Turns turns) {
             int count = Math.max(1, of(turns).connections(period)) * Math.max(1, Math.max(now, before));
@@ -187,7 +189,7 @@ final class FairReads implements RecvByteBufAllocator {
 
         private final ExtendedHandle sizes;
         private final @Nullable SocketReading reading;
-        private final @Nullable BusyNetwork network; // null for a client, or if the event loop does not divide its time
+        private final @Nullable BusyNetwork network; // null for a client, or if time is not divided among addresses
         private int limit = FIRST_BYTES;
         private boolean measured; // true if the most recent read is being timed
         private boolean begun; // true if a read of the current turn has been timed

@@ -18,7 +18,7 @@ public final class InboundAccount {
 
     /**
      * Messages and parts of messages below this size are counted only after they have been in memory for some time. A
-     * connection with fewer counted bytes is always read.
+     * connection with fewer counted bytes than this number is always read.
      */
     private static final int SMALL_BYTES = 4 << 10;
 
@@ -31,8 +31,8 @@ public final class InboundAccount {
         void tooSlow(String how);
     }
 
-    // the budget that counts the bytes of this connection; until settled is true, replaced only while holding the lock
-    // on this object
+    // the budget that includes the bytes of this connection; until settled is true, replaced only while holding the
+    // lock on this object
     private volatile InboundBudget budget;
     // the record of the bytes that the peer's address occupies in the budget; replaced together with the budget
     private volatile FairBudget.Part part;
@@ -175,7 +175,7 @@ public final class InboundAccount {
         reading.pause(stop);
     }
 
-    /** Returns the number of bytes that the connection holds. */
+    /** Returns the number of bytes of the budget that the connection holds. */
     private long held() {
         return incomplete + kept.get();
     }
@@ -198,12 +198,12 @@ public final class InboundAccount {
         return part == other.part ? place < other.place : part.bytes() < other.part.bytes();
     }
 
-    /** Returns whether requests use much of the budget that counts this connection. */
+    /** Returns whether the budget that includes this connection's requests is largely used up. */
     boolean isShort() {
         return budget.isShort();
     }
 
-    /** Returns whether the connection may add bytes. Any thread may call this method. */
+    /** Returns whether the connection may add more bytes to the budget. Any thread may call this method. */
     boolean hasRoom() {
         return part.hasRoom(held());
     }
@@ -255,7 +255,7 @@ public final class InboundAccount {
             loop.execute(() -> {
                 look();
                 if (finishing == null || requester != budget) {
-                    // this connection does not need to exceed the budget, so another connection may exceed it
+                    // this connection does not need to exceed the budget, so another connection is allowed to
                     requester.finished(this);
                 }
             });

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * that are waiting for a worker. A connection whose requests occupy bytes of the budget is read only while it may add
  * bytes. {@link FairBudget} decides this for each connection and its network (the connections from one address).
  *
- * <p>These rules cannot cause a deadlock. Complete messages need no more memory, because workers decode or refuse them
- * and release the memory. If no connection may add bytes to its incomplete message, one connection at a time is still
- * read until its message is complete. The network with the fewest bytes goes first. Within a network, the connection
- * that has waited the longest goes first. The total exceeds the budget by at most the size of one message. If the
- * message is not complete within {@code rpc.limits.first-bytes-timeout}, its connection is closed, and the next
- * connection is read. Connections that hold no bytes of the budget, such as connections with only small requests, are
- * always read.
+ * <p>These rules cannot cause a deadlock. Complete messages need no further memory of the budget, because workers
+ * decode or refuse them and release their memory. If no connection may add bytes to its incomplete message, one
+ * connection at a time is still read until its message is complete. The network with the fewest bytes goes first.
+ * Within a network, the connection that has waited the longest goes first. The total exceeds the budget by at most the
+ * size of one message. If the message is not complete within {@code rpc.limits.first-bytes-timeout}, its connection is
+ * closed, and the next connection is read. Connections that hold no bytes of the budget, such as connections with only
+ * small requests, are always read.
  *
  * <p>Messages smaller than {@link InboundAccount#SMALL_BYTES} are counted only after they have been in memory for some
  * time, because well-behaved peers send a small message without a pause. A connection checks the budget after each
@@ -36,12 +36,15 @@ final class InboundBudget {
 
     private static final int PART_FOR_STRANGERS = 16;
 
-    /** While at most 1/{@value} of the budget is used, messages of busy connections are allowed to arrive slowly. */
+    /**
+     * While at most 1/{@value} of the budget is used, messages on connections with calls are allowed to arrive slowly.
+     */
     private static final int PART_OF_PATIENT = 4;
 
     /**
-     * The waiting connections check the budget again when 1/{@value} of it has been released. If they checked it after
-     * each request, thousands of paused connections would slow down the requests of others.
+     * The waiting connections check the budget again when 1/{@value} of it has been released. If the waiting
+     * connections checked the budget after each request, thousands of them would slow down the requests on other
+     * connections.
      */
     private static final int STEPS = 256;
 
@@ -74,7 +77,10 @@ final class InboundBudget {
                         + " of rpc.limits.max-inbound-bytes; send a small request first)");
     }
 
-    /** Describes, for error messages, whose requests hold the bytes and which property sets the limit. */
+    /**
+     * Describes whose requests hold the bytes of the budget and which property sets the limit, as text for error
+     * messages.
+     */
     String whose() {
         return whose;
     }

@@ -7,9 +7,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The received bytes that the decoder of a server connection keeps because their frame or header is incomplete. The
- * memory budget for requests counts them, and the rest must arrive at the minimum rate for slow peers. If the rest
- * arrives more slowly, the connection is closed. A connection with running or arriving calls stays open for longer,
+ * The received bytes that the decoder of a server connection keeps because their frame or header is incomplete. These
+ * bytes count in the memory budget for requests. If the rest of the frame or header arrives at less than the minimum
+ * rate for slow peers, the connection is closed. A connection with running or arriving calls stays open for longer,
  * because a short interruption of the network would otherwise end all of its calls. Confined to the event loop.
  */
 public final class IncompleteInput {
@@ -26,8 +26,8 @@ public final class IncompleteInput {
         boolean isTooSlow(BodyPace pace, long arrivedBytes, long now);
 
         /**
-         * Returns whether the connection has calls other than health watches while little of the memory for requests is
-         * used. Slow bytes are then harmless.
+         * Returns whether the connection has calls other than health watches, and little of the request memory is used.
+         * Requests that arrive slowly are then harmless.
          */
         boolean hasPatience();
 
@@ -40,7 +40,7 @@ public final class IncompleteInput {
     // the speed of the incomplete frame, measured from its beginning or from the end of the previous frame
     private final BodyPace pace = new BodyPace(System.nanoTime());
     private int arrived; // number of received bytes of the incomplete frame
-    private int countedBytes; // number of bytes that the memory budget counts for the incomplete frame
+    private int countedBytes; // number of bytes that count in the memory budget for the incomplete frame
     private boolean watching;
     private @Nullable Future<?> nextLook;
 
@@ -105,8 +105,8 @@ public final class IncompleteInput {
     }
 
     /**
-     * Returns whether slow bytes are tolerated for now: for at most the idle timeout, and only while {@link
-     * Reading#hasPatience} is true.
+     * Returns whether bytes that arrive slowly are tolerated for now: for at most the idle timeout, and only while
+     * {@link Reading#hasPatience} is true.
      */
     private boolean mayTakeLonger(long now) {
         return now - pace.sinceNanos() < connection.settings().idleTimeout().toNanos() && connection.hasPatience();

@@ -23,7 +23,7 @@ final class KeepAlive {
     private final long probeAfterNanos;
     private final long probeTimeoutNanos;
     private final long idlePatienceNanos;
-    private NanoClock clock = NanoClock.SYSTEM; // the clock of the event loop; set before the connection is ready
+    private NanoClock clock = NanoClock.SYSTEM; // the event loop's clock; set before the connection is ready
     private volatile long heardNanos; // the time of the last received bytes; written only by the event loop
     private long askedNanos;
     private boolean awaitsAnswer;
@@ -68,7 +68,9 @@ final class KeepAlive {
         return heardNanos - nanos > 0;
     }
 
-    /** Sends a heartbeat if no earlier heartbeat of this method is unanswered. Any thread may call this method. */
+    /**
+     * Sends a heartbeat unless an earlier heartbeat from this method is unanswered. Any thread may call this method.
+     */
     void pingOnce() {
         if (!isPinged || isHeardAfter(pingedNanos)) {
             isPinged = true;

@@ -12,18 +12,18 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's TLS engine that limits the records without application data, refuses further handshakes, and never blocks
- * the event loop while another thread computes a part of the handshake. Java's engine holds its lock during such a
- * computation, so a peer that begins handshakes and then closes the connections could block the event loop. This class
- * leaves everything else to Java's engine. Records can be counted only here: in TLS 1.3, the type of a record is
- * encrypted, and Netty's handler joins the data of several records.
+ * A server's TLS engine that limits the number of records without application data, refuses further handshakes, and
+ * never blocks the event loop while another thread computes a part of the handshake. Java's engine holds its lock
+ * during such a computation, so a peer that begins handshakes and then closes the connections could block the event
+ * loop. Everything else is left to Java's engine. Only this class can count the records: in TLS 1.3, the type of a
+ * record is encrypted, and Netty's handler joins the data of several records.
  */
 final class LimitedTlsEngine extends SSLEngine {
 
     private final SSLEngine engine;
     private final TlsRecordLimit limit;
     private final Object closing = new Object();
-    private boolean computes; // true while another thread computes; guarded by closing
+    private boolean computes; // true while another thread computes a part of the handshake; guarded by closing
     private boolean outboundCloses; // true if the outbound side was closed during a computation; guarded by closing
     private boolean inboundCloses; // true if the inbound side was closed during a computation; guarded by closing
     private volatile boolean gone; // true after the connection has been closed

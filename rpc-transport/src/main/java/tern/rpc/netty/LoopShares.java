@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LoopShares {
 
-    /** The time of all networks together in one pass (docs/limits.md). */
+    /** The time that all networks together get in one pass (docs/limits.md). */
     static final long PASS_NANOS = FairReads.ROUND_NANOS;
 
     /**
@@ -47,12 +47,14 @@ final class LoopShares {
         this.loop = loop;
     }
 
-    /** Like {@link #join(InetAddress)}; returns null if the event loop does not divide its time. */
+    /** Like {@link #join(InetAddress)}; returns null if the event loop does not divide its time among networks. */
     static @Nullable Network join(EventLoop loop, InetAddress address) {
         return loop instanceof ErrorTolerantLoop enduring ? enduring.shares().join(address) : null;
     }
 
-    /** Counts a connection from the given address. {@link Network#leave} must be called when it is closed. */
+    /**
+     * Counts a connection from the given address. {@link Network#leave} must be called when the connection is closed.
+     */
     Network join(InetAddress address) {
         Network joined = networks.computeIfAbsent(address, Network::new);
         joined.connections++;

@@ -25,8 +25,9 @@ import tern.rpc.endpoint.DnsEndpoints;
 
 /**
  * Opens a channel to a host name. Another thread looks up the name, because a lookup can block for seconds. Then the
- * addresses are tried as described in RFC 8305 (Happy Eyeballs). IPv6 and IPv4 addresses alternate. An attempt starts
- * when the previous attempt has failed or has taken 250 ms. The first open channel is used. Confined to the event loop.
+ * addresses are tried as described in RFC 8305 (Happy Eyeballs). IPv6 and IPv4 addresses alternate. The next attempt
+ * starts when the previous attempt has failed or has taken 250 ms. The first open channel is used. Confined to the
+ * event loop.
  */
 final class NamedHost {
 
@@ -47,7 +48,7 @@ final class NamedHost {
     private final List<ChannelFuture> running = new ArrayList<>();
     private List<InetAddress> addresses = List.of();
     private int next; // the index of the next address to try
-    private boolean overtime; // true if the time for further attempts is over
+    private boolean overtime; // true if the timeout has passed, so no further attempt starts
 
     private NamedHost(Bootstrap bootstrap, EventLoop loop, String host, int port, long timeoutMillis) {
         this.bootstrap = bootstrap;
@@ -108,7 +109,7 @@ final class NamedHost {
         }
     }
 
-    /** Alternates between the address families, and keeps the resolver's order otherwise. */
+    /** Alternates between the address families. Within each family, keeps the resolver's order. */
     static List<InetAddress> alternating(InetAddress... found) {
         List<InetAddress> first = new ArrayList<>();
         List<InetAddress> second = new ArrayList<>();

@@ -109,8 +109,8 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
 
     /**
      * Works like {@link #claimAnswer} for a result or a failure of the method, and also drops the reference to the
-     * arguments. The connection removes an answered call only at its next check. If the heap is full, this check might
-     * be late, and the arguments of answered calls would keep the heap full.
+     * arguments. The connection removes an answered call only at its next check. If the heap is full, this check can be
+     * late. Without this method, the arguments of answered calls would then keep the heap full.
      */
     protected boolean claimResult() {
         if (!claimAnswer()) {
@@ -154,7 +154,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     }
 
     /**
-     * Returns whether it is enough to check the deadline once a second during the next two seconds.
+     * Returns whether one check of the deadline per second is enough during the next two seconds.
      *
      * @param untilNanos the time limit of the call; Long.MAX_VALUE if there is none
      */

@@ -42,8 +42,8 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
-     * The time for which no connections are accepted after accepting one has failed. Silent connections are closed
-     * meanwhile.
+     * The time for which no connections are accepted after accepting a connection has failed. Silent connections are
+     * closed meanwhile.
      */
     private static final long AFTER_FAILURE_MILLIS = 100;
 
@@ -51,8 +51,8 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long LOWERED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * The limit on connections is never lowered below 1/{@value} of its normal value. With very few connections, an
-     * address with many connections could not be distinguished from others.
+     * The limit on connections is never lowered below 1/{@value} of its normal value. If the limit were very low, an
+     * address with many connections could not be distinguished from an address with few.
      */
     private static final int LOWEST_SHARE = 4;
 

@@ -78,7 +78,7 @@ public final class OpenRequestMemory {
         }
     }
 
-    /** Returns whether requests use much of the memory budget that counts the requests of this connection. */
+    /** Returns whether the memory budget that includes this connection's requests is largely used up. */
     boolean isShort() {
         return inbound == null ? all.isShort() : inbound.isShort();
     }

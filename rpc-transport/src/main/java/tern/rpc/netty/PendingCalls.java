@@ -34,8 +34,8 @@ public final class PendingCalls {
 
     PendingCalls(int limit, long firstId) {
         this.nextId = new AtomicLong(firstId);
-        // The table has at least twice as many slots as calls, so add() finds a free slot after at most two attempts on
-        // average.
+        // The table has at least twice as many slots as there can be calls, so add() finds a free slot after at most
+        // two attempts on average.
         int size = Integer.highestOneBit(Math.max(8, limit * 2 - 1)) * 2;
         this.slots = new AtomicReferenceArray<>(size);
         this.mask = size - 1;

@@ -13,7 +13,7 @@ final class Probes {
     private final Supplier<SpareConnection> maker;
     private final EventLoops loops;
     private final AtomicReference<@Nullable SpareConnection> last = new AtomicReference<>();
-    // the time of the fastest connection attempt; slower attempts might have been delayed by this process
+    // the duration of the fastest connection attempt; slower attempts might have been delayed by this process
     private volatile long openingNanos;
 
     Probes(Supplier<SpareConnection> maker, EventLoops loops) {

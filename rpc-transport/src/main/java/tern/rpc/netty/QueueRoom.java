@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 public final class QueueRoom {
 
     /**
-     * The number of bytes that a notified stream is expected to send: after that many, the stream is no longer ready.
+     * The number of bytes that a notified stream is expected to send. A stream with this many unsent bytes is no longer
+     * ready.
      */
     static final long BYTES_PER_TURN = 32 << 10;
 

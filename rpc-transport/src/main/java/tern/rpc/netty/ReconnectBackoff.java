@@ -23,7 +23,7 @@ final class ReconnectBackoff {
         this.maxMillis = Math.max(1, settings.reconnectMax().toMillis());
     }
 
-    /** Returns the pause after an attempt that failed or in which the server sent no bytes. */
+    /** Returns the pause after a connection attempt that failed or in which the server sent no bytes. */
     long nextMillis() {
         failures++;
         return pauses() == 0 ? 0 : pauseMillis();

@@ -33,8 +33,8 @@ final class ServerCounters {
     private final Map<String, SeldomWarning> closings = new ConcurrentHashMap<>();
 
     /**
-     * Logs why a connection is closed. Each reason is logged at most once in ten seconds, because peers can cause any
-     * number of connections to be closed and a log can be slow.
+     * Logs why a connection is closed. Each reason is logged at most once in ten seconds, because peers can make the
+     * server close any number of connections, and a log can be slow.
      *
      * @param reason identifies the reason. Texts that differ only in numbers count as the same reason
      */

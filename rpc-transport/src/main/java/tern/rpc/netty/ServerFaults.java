@@ -13,8 +13,8 @@ import tern.rpc.PeerText;
 import tern.rpc.SeldomWarning;
 
 /**
- * Logs errors of servers on the connections of clients. The rate of the warnings is limited for the whole process,
- * because a hostile server can cause such an error on each new connection, and send many GOAWAY frames.
+ * Logs server errors on client connections. The rate of the warnings is limited for the whole process, because a
+ * hostile server can cause such an error on each new connection, and send many GOAWAY frames.
  */
 public final class ServerFaults {
 
@@ -55,8 +55,9 @@ public final class ServerFaults {
     }
 
     /**
-     * Logs servers that accept no further calls. A server may end each connection after its first answer, and the next
-     * call then opens another connection. Lines beyond the limit are logged at level DEBUG. Thread-safe.
+     * Logs that servers accept no further calls on a connection. A server can do this after the first answer on each
+     * connection, and each call then opens a new connection. Lines beyond the limit are logged at level DEBUG.
+     * Thread-safe.
      */
     static final class LeavingServers {
 

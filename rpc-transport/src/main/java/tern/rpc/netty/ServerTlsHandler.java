@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerTlsHandler extends SslHandler {
 
-    /** Runs the computations of the handshake on another thread, and counts the unfinished ones. */
+    /** Runs the handshake's computations on a different thread, and counts the unfinished computations. */
     private static final class Computations implements Executor {
 
         private final Executor handshakes;

@@ -27,10 +27,10 @@ import tern.rpc.SeldomWarning;
  * queued, so only the connection can be closed.
  *
  * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client has read neither all waiting bytes nor
- * {@link #FAST_BYTES} within one second. If a client reports more than {@link #FAST_BYTES} in one step, the bytes above
- * {@link #FAST_BYTES} count for the following seconds. Above {@link UnsentBudget#mostBytes}, any connection can be
- * closed immediately. The address with the most unread bytes is processed first. Within an address, the connection with
- * the most unread bytes is closed first. Thread-safe.
+ * {@link #FAST_BYTES} within one second. If a client reports more than {@link #FAST_BYTES} in one step, the excess
+ * counts as read in the following seconds. Above {@link UnsentBudget#mostBytes}, any connection can be closed
+ * immediately. The address with the most unread bytes is processed first. Within an address, the connection with the
+ * most unread bytes is closed first. Thread-safe.
  */
 final class SlowReaders {
 
@@ -178,8 +178,8 @@ final class SlowReaders {
             }
         }
         if (!again && unsent.staying() > unsent.manyBytes()) {
-            // While a check runs, other threads queue answers without scheduling another check. The following call
-            // schedules a check of these answers.
+            // While a check runs, other threads queue answers without scheduling a check. The following call schedules
+            // a check for these answers.
             queued();
         }
     }
@@ -231,7 +231,7 @@ final class SlowReaders {
 
     /**
      * Chooses connections that together have at least the given number of unread bytes. If all connections together
-     * have fewer, returns all connections with unread bytes.
+     * have fewer unread bytes, returns all connections with unread bytes.
      *
      * @param bytes the number of bytes to release; if it is 0 or negative, the result is empty
      */

@@ -19,12 +19,12 @@ final class SocketReading implements RecvByteBufAllocator {
 
     private final Channel channel;
     private final Duration gracePeriod;
-    private final LoopShares.@Nullable Network network; // null if the event loop does not divide its time
+    private final LoopShares.@Nullable Network network; // null if time is not divided among addresses
     private boolean waitsForPeer; // true while reading is paused because the peer does not read its answers
     private boolean unwanted; // true while the protocol has paused reading
     private boolean dropping; // true if all received bytes are dropped, so that nothing pauses reading
     private boolean overBudget; // true while reading is paused because the memory for requests is used up
-    private boolean resting; // true while the event loop reads from other addresses first
+    private boolean resting; // true while this connection rests because the event loop reads from other addresses first
     // true while reading is paused for any reason except that the event loop reads from other addresses first
     private boolean paused;
     private int usedNanos; // the time for which the most recently read bytes occupied the event loop
@@ -33,7 +33,7 @@ final class SocketReading implements RecvByteBufAllocator {
     /**
      * @param gracePeriod the time during which a request body is allowed to arrive at any speed
      * @param network the connections with which this connection shares the time of the event loop; null if the event
-     *     loop does not divide its time
+     *     loop does not divide its time among addresses
      */
     SocketReading(Channel channel, Duration gracePeriod, LoopShares.@Nullable Network network) {
         this.channel = channel;
@@ -71,7 +71,10 @@ final class SocketReading implements RecvByteBufAllocator {
         }
     }
 
-    /** Returns the counter of the busy connections of this network; null if the event loop does not divide its time. */
+    /**
+     * Returns the counter of the busy connections of this network; null if the event loop does not divide its time
+     * among addresses.
+     */
     FairReads.@Nullable BusyNetwork busyNetwork() {
         return network == null ? null : network.busy();
     }
@@ -90,7 +93,7 @@ final class SocketReading implements RecvByteBufAllocator {
         return usedNanos;
     }
 
-    /** Called when the event loop begins or stops reading from other addresses first. */
+    /** Called when the event loop begins or stops preferring other addresses. */
     void rest(boolean begins) {
         resting = begins;
         if (channel.isOpen()) {
@@ -103,7 +106,7 @@ final class SocketReading implements RecvByteBufAllocator {
         return waitsForPeer;
     }
 
-    /** Called when the peer has too many unread answers, or has read enough of them. */
+    /** Called when the peer has too many unread answers, or has read so many of them that reading can resume. */
     void waitsForPeer(boolean stop) {
         if (waitsForPeer != stop) {
             waitsForPeer = stop;

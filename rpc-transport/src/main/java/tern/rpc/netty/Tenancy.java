@@ -17,8 +17,8 @@ import tern.rpc.limit.Share;
 final class Tenancy {
 
     /**
-     * The number of leading bytes that all addresses of one IPv6 network share. One owner usually controls all
-     * addresses with the same prefix.
+     * The length, in bytes, of the prefix that all addresses of one IPv6 network share. All addresses with the same
+     * prefix usually have the same owner.
      */
     private static final int NETWORK_BYTES = 8;
 
@@ -104,8 +104,8 @@ final class Tenancy {
         Share made = ofConnection;
         if (made == null) {
             // A Share counts the calls from one tenant. The Share of a connection also adds its calls to the Share of
-            // the client's address. The sum for the address is necessary because the address becomes the tenant when a
-            // connection from another address arrives, even while the call is running.
+            // the client's address. The sum for the address is needed because the client's address becomes the tenant
+            // when a connection from a second address arrives, which can happen while the call is running.
             made = new Share(connection, ofNetwork);
             ofConnection = made;
         }

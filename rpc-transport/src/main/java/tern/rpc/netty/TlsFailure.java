@@ -12,7 +12,7 @@ import tern.rpc.PeerText;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Tls;
 
-/** Explains a TLS failure: which check failed, for which certificate, and which setting to change. */
+/** Explains a TLS failure: names the check that failed, the certificate and the setting to change. */
 final class TlsFailure {
 
     /** A pattern for Java's messages about a certificate that was issued for another host. */

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Runs the computations of TLS handshakes, such as signatures, on separate threads: one for every four processors. A
  * signature takes about a millisecond, and any peer can request one without a token. On the event loops, many
- * handshakes would delay the calls of other connections. Thread-safe.
+ * handshakes would delay calls on other connections. Thread-safe.
  */
 final class TlsHandshakes implements AutoCloseable {
 
@@ -22,7 +22,10 @@ final class TlsHandshakes implements AutoCloseable {
     /** The maximum number of computations that wait for a thread. Further handshakes fail. */
     private static final int MAX_WAITING = 1_024;
 
-    /** The maximum number of unfinished computations for one address. Further handshakes from this address fail. */
+    /**
+     * The maximum number of unfinished computations for connections from one address. Further handshakes from this
+     * address fail.
+     */
     static final int MAX_OF_NETWORK = 256;
 
     private static final long IDLE_SECONDS = 10;

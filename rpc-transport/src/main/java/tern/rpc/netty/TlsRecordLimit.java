@@ -9,7 +9,7 @@ import tern.rpc.NanoClock;
 /**
  * Limits the TLS records without application data that a client sends after its handshake, such as changes of its keys
  * and empty records. A record without application data has only a few bytes, but makes the server compute keys and
- * queue an answer, which no other limit covers. A well-behaved client sends many gigabytes of data between two such
+ * queue an answer. No other limit covers this work. A well-behaved client sends many gigabytes of data between two such
  * records. Confined to the event loop.
  */
 final class TlsRecordLimit {
@@ -61,7 +61,7 @@ final class TlsRecordLimit {
     }
 
     /**
-     * Refuses a further handshake of TLS 1.2. A client could otherwise make the server sign again and again on one
+     * Refuses a further TLS 1.2 handshake. A client could otherwise make the server sign again and again on one
      * connection. RFC 9113 (9.2.1) forbids renegotiation for HTTP/2.
      */
     void renegotiated() throws SSLException {

@@ -30,7 +30,7 @@ final class UnansweredCalls {
 
         boolean isOpen();
 
-        /** Returns whether it is enough to check the deadline once a second during the next two seconds. */
+        /** Returns whether one check of the deadline per second is enough during the next two seconds. */
         boolean mayRest(long now);
 
         /**
@@ -123,7 +123,7 @@ final class UnansweredCalls {
     }
 
     private void sweepLater() {
-        // If memory is exhausted, nothing is scheduled. The next call then schedules the check.
+        // If memory is exhausted, the check cannot be scheduled. The next call then schedules it.
         sweeping = false;
         channel.eventLoop().schedule(this::sweep, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
         sweeping = true;
@@ -160,7 +160,7 @@ final class UnansweredCalls {
     }
 
     private void sweepRarelyLater() {
-        sweepingRarely = false; // stays false if nothing can be scheduled, as in sweepLater()
+        sweepingRarely = false; // stays false if no check can be scheduled, as in sweepLater()
         channel.eventLoop().schedule(this::sweepRarely, RARE_SWEEP_MILLIS, TimeUnit.MILLISECONDS);
         sweepingRarely = true;
     }

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer bytes of one connection that its client has not read. The unread bytes of all connections count in the
- * server's {@link UnsentBudget}. Thread-safe.
+ * The answer bytes of one connection that its client has not read. They are added to the server's {@link UnsentBudget}.
+ * Thread-safe.
  */
 public final class UnreadBytes {
 
@@ -57,8 +57,8 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns the change in the number of unread bytes that a change in the size of the write queue causes; 0 unless
-     * the queue has reached another step.
+     * Returns how much a change in the size of the write queue changes the number of unread bytes; 0 unless the queue
+     * has reached a different step.
      */
     static long countedChange(long before, long after) {
         return ((after >> QUEUE_STEP_BITS) - (before >> QUEUE_STEP_BITS)) << QUEUE_STEP_BITS;
@@ -88,7 +88,7 @@ public final class UnreadBytes {
 
     /**
      * Called when the connection is being closed because its client does not read. Further answers are refused. The
-     * bytes count until {@link #release}, because they still occupy memory.
+     * unread bytes count until {@link #release}, because they still occupy memory.
      *
      * @return the number of bytes
      */

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Above {@link #manyBytes}, connections of clients that do not read are closed. Above {@link #mostBytes}, any
  * connection can be closed ({@link SlowReaders}).
  *
- * <p>The budget does not limit unary answers, so the callers of one network can use it up. A network with few unread
- * bytes is therefore always allowed to add more. All such networks together hold at most half of the budget. When
- * connections must be closed, the network with the most unread bytes loses its connections first.
+ * <p>The budget does not limit unary answers, so callers from one network can use up the budget. A network with few
+ * unread bytes is therefore always allowed to add more. All such networks together hold at most half of the budget.
+ * When connections must be closed, the network with the most unread bytes loses its connections first.
  *
  * <p>The bytes of a connection count until the connection has been closed, because they occupy memory until then.
  */
@@ -26,7 +26,7 @@ final class UnsentBudget {
 
     /**
      * The connections from one address may always add bytes while they together hold at most 1/{@value} of the budget,
-     * even if other addresses hold the rest.
+     * even if other addresses hold the whole remaining budget.
      */
     private static final int SMALL_PART = 8;
 
@@ -36,7 +36,7 @@ final class UnsentBudget {
      */
     private static final int SMALL_PART_OF_EQUAL = 2;
 
-    /** A connection that holds at most 1/{@value} of the budget may use the last quarter of it. */
+    /** A connection that holds at most 1/{@value} of the budget may use the last quarter of the budget. */
     private static final int SMALL_CONNECTION_PART = 16;
 
     /** Any connection can be closed when unread answers occupy more than 1/{@value} of the heap. */
@@ -50,7 +50,7 @@ final class UnsentBudget {
     private final long mostBytes;
     private final long aloneBytes; // the budget while all unread bytes belong to one client address
     private final AtomicLong leaving = new AtomicLong();
-    // an action that runs when many answers are unread; set before the first connection is accepted
+    // an action that runs when many answers are unread; set before the server accepts its first connection
     private Runnable whenMany = () -> {};
 
     UnsentBudget(int maxStreamBytes, long maxBytes) {

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServerContext;
 
-/** Implements the service in the same way as the provider from which the calls were captured. */
+/** Implements the service in the same way as the provider whose calls were captured. */
 public class GreetServer implements GreetService {
 
     /** The arguments of the calls to {@link #nothing} and {@link #oneway}. */

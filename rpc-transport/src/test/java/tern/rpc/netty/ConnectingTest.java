@@ -73,7 +73,7 @@ class ConnectingTest {
         AtomicInteger connections = new AtomicInteger();
         ClientProtocol withoutMemory = (ClientProtocol) Proxy.newProxyInstance(
                 ClientProtocol.class.getClassLoader(), new Class<?>[] {ClientProtocol.class}, (self, method, args) -> {
-                    // a connection reads the setting idlePatience while it is being created
+                    // a connection reads the idlePatience setting while it is being created
                     if (method.getName().equals("idlePatience") && connections.incrementAndGet() == 2) {
                         throw new OutOfMemoryError("injected");
                     }

@@ -23,7 +23,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ServerTransport;
 
-/** A server with few connections, and its clients, for tests of the connection limit. */
+/** A server that accepts only a few connections, and its clients, for tests of the connection limit. */
 abstract class ConnectionLimitFixture {
 
     static final long SECOND = TimeUnit.SECONDS.toNanos(1);

@@ -7,9 +7,9 @@ import io.netty.channel.Channel;
 import io.netty.util.ResourceLeakDetector;
 
 /**
- * Counts the bytes in buffers until the buffers are released. Detects a leaked buffer immediately, at about a hundredth
- * of the cost of Netty's leak detector. Netty's leak detector is turned off until this object is closed. Only one
- * thread at a time uses an instance.
+ * Counts the bytes in buffers until the buffers are released. Detects a leaked buffer immediately, and costs about a
+ * hundredth of what Netty's leak detector costs. Netty's leak detector is turned off until this object is closed. Only
+ * one thread at a time uses an instance.
  */
 final class CountedBuffers implements AutoCloseable {
 
@@ -26,7 +26,10 @@ final class CountedBuffers implements AutoCloseable {
         channel.config().setAllocator(allocator);
     }
 
-    /** Returns a direct buffer with the given bytes. Sockets also use direct buffers. This object counts the buffer. */
+    /**
+     * Returns a counted direct buffer with the given bytes. The buffer is direct because sockets use direct buffers,
+     * too.
+     */
     ByteBuf of(byte[] bytes, int from, int to) {
         return allocator.directBuffer(to - from).writeBytes(bytes, from, to - from);
     }

@@ -25,7 +25,7 @@ import tern.rpc.transport.ServiceLookup;
 @Timeout(120)
 class DrainingTest {
 
-    /** A call handler for tests in which no calls arrive. */
+    /** A call handler that must not receive calls, because no calls arrive in this test. */
     static final class NoCalls implements CallHandler {
 
         @Override

@@ -136,7 +136,7 @@ public final class EmbeddedClient implements AutoCloseable {
     }
 
     /**
-     * Returns whether a bug in Tern caused this exception. Returns false for refusals, and for exceptions that
+     * Returns whether a bug in Tern caused this exception. The result is false for refusals and for exceptions that
      * were decoded from an answer.
      */
     private static boolean isOfOurCode(Throwable failure) {

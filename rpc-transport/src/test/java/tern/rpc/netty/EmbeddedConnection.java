@@ -67,7 +67,7 @@ public final class EmbeddedConnection implements AutoCloseable {
         }
     }
 
-    /** Sends a call. The client writes its request at once. */
+    /** Sends a call. The client writes the request immediately. */
     public void call(PendingCall call) {
         connection.send(call);
         channel.runPendingTasks();

@@ -87,7 +87,7 @@ public final class EmbeddedServer implements AutoCloseable {
         mostStreams = most;
     }
 
-    /** Opens a connection. Closing the returned peer checks that the connection ended correctly. */
+    /** Opens a connection. Closing the returned peer also checks that the connection ended correctly. */
     public Peer connect() {
         return new Peer();
     }
@@ -125,7 +125,7 @@ public final class EmbeddedServer implements AutoCloseable {
         private final OpenStreams streams = new OpenStreams(mostStreams);
         private final UnsentBudget unsent =
                 new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
-        // the open connections of the simulated server: only the connection of this peer
+        // the simulated server's open connections: only the connection of this peer
         private final List<ServerConnection> connections = new ArrayList<>();
         private final Socket socket = new Socket();
         private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
@@ -167,7 +167,7 @@ public final class EmbeddedServer implements AutoCloseable {
             channel.runScheduledPendingTasks();
         }
 
-        /** Asks the client to stop sending calls, as a server does that shuts down. */
+        /** Asks the client to stop sending calls, as a server does when it shuts down. */
         public void drain() {
             connection().goAway();
             channel.runPendingTasks();

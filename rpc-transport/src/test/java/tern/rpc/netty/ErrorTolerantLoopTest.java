@@ -44,7 +44,9 @@ class ErrorTolerantLoopTest {
         }
     }
 
-    /** Workers that serve streams add tasks all the time. New requests must not wait for the end of these tasks. */
+    /**
+     * Workers that serve streams add tasks all the time. New requests must not wait until all of these tasks have run.
+     */
     @Test
     void socketsAreReadWhileTasksAreAddedAllTheTime() throws Exception {
         AtomicInteger looks = new AtomicInteger();

@@ -28,7 +28,7 @@ class FairReadsTest {
         return grown(null);
     }
 
-    /** @param reading the connection; null for a connection of a client */
+    /** @param reading the connection; null for a client's connection */
     private ExtendedHandle grown(@Nullable SocketReading reading) {
         reads = (ExtendedHandle) all.newHandle(reading);
         for (int i = 0; i < 10; i++) {
@@ -54,7 +54,7 @@ class FairReadsTest {
         assertThat(fullRead(FairReads.TURN_NANOS / 3 + 3)).isFalse();
     }
 
-    /** If a turn were shorter, fewer calls would be answered together, and each call would need more processor time. */
+    /** In a shorter turn, fewer calls would be answered together, and each call would need more processor time. */
     @Test
     void theSmallCallsOf200CallersFitIntoOneTurn() {
         assertThat(fullRead(200 * TimeUnit.MICROSECONDS.toNanos(5))).isTrue();

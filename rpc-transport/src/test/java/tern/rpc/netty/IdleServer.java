@@ -33,7 +33,7 @@ final class IdleServer implements AutoCloseable {
     }
 
     /**
-     * The heap growth that connections have caused.
+     * The heap growth caused by connections.
      *
      * @param classes one line for each class whose objects occupy at least 4 bytes per connection
      */

@@ -19,7 +19,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests with real sockets that an address with many busy connections does not delay the connections of others. */
+/**
+ * Tests with real sockets that an address with many busy connections does not delay connections from other addresses.
+ */
 @Timeout(60)
 class LoopSharesSocketTest {
 
@@ -57,7 +59,7 @@ class LoopSharesSocketTest {
                 socket.close();
             }
         }
-        // The first pass of the event loop reads from all connections, and they rest during some passes.
+        // The event loop's first pass reads from all connections, which then rest during some passes.
         assertThat(readsBetween.subList(2, HONEST_READS)).allMatch(number -> number < BUSY / 4);
     }
 

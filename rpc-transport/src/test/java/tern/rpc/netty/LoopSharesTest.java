@@ -122,7 +122,10 @@ class LoopSharesTest {
         assertThat(autoReads()).isEqualTo(3);
     }
 
-    /** Otherwise, a peer could fill the memory with connections that it closes while they rest. */
+    /**
+     * If closed connections stayed among the resting ones, a peer could fill the memory with connections that it closes
+     * while they rest.
+     */
     @Test
     void connectionThatIsClosedLosesItsPlaceAmongTheResting() {
         SocketReading first = connect(2);

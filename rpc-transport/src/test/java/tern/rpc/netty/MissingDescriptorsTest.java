@@ -13,7 +13,7 @@ import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.peer.RawSocket;
 
-/** Tests that a server with few or no free file descriptors closes silent connections and refuses further ones. */
+/** Tests that a server with few or no free file descriptors closes silent connections and refuses new connections. */
 class MissingDescriptorsTest extends ConnectionLimitFixture {
 
     @Test

@@ -14,7 +14,7 @@ class ServerFaultsTest {
 
     private static final String LOGGER = "tern.rpc.netty.ServerFaultsTest.leaving";
 
-    /** Otherwise a server that ends each connection after one answer causes one line for each call. */
+    /** Without a limit, a server that ends each connection after one answer would cause one log line per call. */
     @Test
     void serversThatKeepLeavingAreLoggedAtALimitedRate() {
         AtomicLong nanos = new AtomicLong();

@@ -34,7 +34,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests, over sockets, that a tenant occupying all threads of a server does not block other tenants. Clients at
+ * Tests, over sockets, that a tenant that occupies all of a server's threads does not block other tenants. Clients at
  * 127.0.0.1 occupy the threads, and all calls from a second address must be answered.
  */
 class SlowTenantsSocketTest {
@@ -247,8 +247,8 @@ class SlowTenantsSocketTest {
         }
         Await.until("all have failed", () -> calls.stream().allMatch(CompletableFuture::isCompletedExceptionally));
         Await.until("all threads are held", () -> {
-            // many calls fail at their deadline before their method begins, so this loop makes more calls until all
-            // threads are occupied
+            // many calls reach their deadline and fail before their method begins, so this loop makes more calls until
+            // all threads are occupied
             flooding.hold("a").isDone();
             return service.held.availablePermits() >= THREADS;
         });

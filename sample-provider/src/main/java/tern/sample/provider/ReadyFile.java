@@ -13,7 +13,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Writes {@code pid}, {@code http.port} and {@code rpc.port} to the file named by the {@code sample.ready-file}
- * property, for use by scripts. The complete file becomes visible when both ports accept connections.
+ * property, for use by scripts. The file becomes visible, with its complete content, when both ports accept
+ * connections.
  */
 @Component
 class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {

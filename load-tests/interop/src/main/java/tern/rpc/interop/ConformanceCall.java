@@ -64,8 +64,8 @@ final class ConformanceCall {
     }
 
     /**
-     * Returns the payload of a later answer in a full-duplex stream. The payload contains the requests received since
-     * the previous answer.
+     * Returns the payload of an answer after the first one in a full-duplex stream. The payload contains the requests
+     * received since the previous answer.
      */
     ConformancePayload requests(ByteString data) {
         return ConformancePayload.newBuilder()
@@ -75,8 +75,8 @@ final class ConformanceCall {
     }
 
     /**
-     * Returns the payload of a later answer in a stream that is not full-duplex. This payload contains only the data of
-     * the answer.
+     * Returns the payload of an answer after the first one in a stream that is not full-duplex. This payload contains
+     * only the answer's own data.
      */
     static ConformancePayload only(ByteString data) {
         return ConformancePayload.newBuilder().setData(data).build();

@@ -13,7 +13,7 @@ import tern.rpc.netty.triple.TripleClientProtocol;
 import tern.rpc.netty.triple.TripleCodecs;
 import tern.rpc.serialization.hessian.HessianSerializer;
 
-/** A client of one server, with its own connection. */
+/** A client that calls one server, with its own connection. */
 final class InteropConnection implements AutoCloseable {
 
     private final Endpoint server;

@@ -15,8 +15,8 @@ import tern.rpc.RpcException;
 
 /**
  * Publishes a script's answers to a stream of requests, as fast as the subscriber requests them. Supports only one
- * subscriber. No thread blocks. A thread that signals an event also handles it. If another thread is already handling
- * events, that thread handles the new event instead.
+ * subscriber. No thread blocks. A thread that signals an event also handles the event, unless a different thread is
+ * already handling events. In this case, that thread handles the new event, too.
  */
 final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
 
@@ -127,7 +127,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
         int count = known;
         do {
             while (!over && advance(subscriber)) {
-                // The call to advance in the loop condition does all of the work.
+                // The call to advance() in the loop condition does all of the work.
             }
         } while ((count = news.addAndGet(-count)) != 0);
     }

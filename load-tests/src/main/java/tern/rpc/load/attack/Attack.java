@@ -85,7 +85,8 @@ enum Attack {
             "texts of 8 MiB there and back, 5 at a time on each of 20 connections", true, Readers::largeRequests),
 
     /**
-     * Makes the server's threads wait for slow readers of streams. Each of many addresses has only a few streams.
+     * Makes the server's threads wait for slow readers of streams. The streams come from many addresses, with only a
+     * few streams per address.
      */
     UNREAD_STREAMS_OF_ADDRESSES(
             "20 unread server streams on each of 40 connections from 20 addresses", true, Crowds::unreadStreams),
@@ -277,7 +278,7 @@ enum Attack {
         return this == SILENT;
     }
 
-    /** Runs the attack until the time is over. */
+    /** Runs the attack until its time is over. */
     void run(Attacker attacker) {
         way.accept(attacker);
     }

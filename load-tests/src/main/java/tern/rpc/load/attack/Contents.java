@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Attacks with requests of unusual content or form. Most of the attacks come from 20 addresses. */
+/** Attacks with requests whose content or form is unusual. Most of the attacks come from 20 addresses. */
 final class Contents {
 
     private static final int REFERENCES = 1_000_000;
@@ -61,7 +61,7 @@ final class Contents {
         list.write('Z');
         for (int i = 0; i < REFERENCES; i++) {
             list.write('Q');
-            list.write(0x90 + i % 2); // alternately a reference to the list and to the map
+            list.write(0x90 + i % 2); // alternately a reference to the list and a reference to the map
         }
         list.write('Z');
         dubbo(attacker, () -> list.toByteArray());
@@ -146,7 +146,7 @@ final class Contents {
 
     /**
      * Opens connections and sends random bytes. Closes some connections immediately, and waits for an answer on the
-     * others.
+     * other connections.
      */
     static void garbage(Attacker attacker) {
         AtomicInteger next = new AtomicInteger();

@@ -2,7 +2,7 @@ package tern.rpc.load.attack;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Attacks from 20 addresses, 127.0.0.20 to 127.0.0.39. Each single address uses few resources. */
+/** Attacks from 20 addresses, 127.0.0.20 to 127.0.0.39. Each address alone uses few resources. */
 final class Crowds {
 
     private static final int FIRST = 20;

@@ -207,8 +207,8 @@ final class RawHttp2 implements AutoCloseable {
     }
 
     /**
-     * Decodes a header block that consists of one frame. Every received block must be decoded, because each block
-     * changes the compression table for the next block.
+     * Decodes a header block that consists of one frame. Every received block must be decoded, because it can change
+     * the compression table that the next block refers to.
      */
     Http2Headers fields(Frame frame) throws IOException {
         try {

@@ -85,7 +85,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
         if (events.stream().noneMatch(event -> event.kind == Kind.INTRODUCED)) {
             throw new IllegalArgumentException("advisory " + id + " has a range without 'introduced'");
         }
-        // The version "0" precedes every other version, even versions that Maven sorts before 0.
+        // The version "0" precedes all other versions, even those that Maven sorts before 0.
         events.sort(Comparator.comparing((Event event) -> !event.text.equals("0"))
                 .thenComparing(Event::version)
                 .thenComparing(Event::kind));

@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 import tern.rpc.load.sample.Program;
 
 /**
- * A run of one framework with one load balancer, some clients, and ten nodes. The first node is faulty for part of the
- * run.
+ * A run of one framework with one load balancer, one or more clients, and ten nodes. The first node is faulty for part
+ * of the run.
  */
 final class BadNodeRun implements AutoCloseable {
 
@@ -51,7 +51,7 @@ final class BadNodeRun implements AutoCloseable {
     BadNodeRun(Supplier<Framework> made, String policy, int count, int workers) throws Exception {
         this.framework = made.get();
         this.perSecond = LOAD * NODES * workers * SECOND / Station.MEAN_NANOS;
-        // Each client uses a different loopback address, so the relay listens on all addresses.
+        // The clients use different loopback addresses, so the relay listens on all addresses.
         InetAddress all = InetAddress.getByName("0.0.0.0");
         List<Integer> ports = new ArrayList<>();
         for (int i = 0; i < NODES; i++) {

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  */
 public final class BadNodes {
 
-    /** A framework and one of its load balancing policies, as the framework names it. */
+    /** A framework, and the framework's name for one of its load balancing policies. */
     private record Policy(String label, Supplier<Framework> framework, String name) {}
 
     private static final List<Policy> POLICIES = List.of(

@@ -114,7 +114,7 @@ public final class ClusterDemo {
         return Program.startRead("consumer", work.resolve("consumer.log"), command, report);
     }
 
-    /** Thrown when a provider does not receive calls within the time limit. */
+    /** Thrown when a provider has not received calls within the time limit. */
     private static final class NotServing extends Exception {
 
         private static final long serialVersionUID = 1;

@@ -24,8 +24,8 @@ import tern.sample.api.EchoService;
 public final class DemoConsumer {
 
     /**
-     * The timeout is longer than the time for which a provider is frozen. The provider therefore answers calls in
-     * flight when it continues.
+     * The timeout is longer than the time for which a provider is frozen. Calls in flight at the frozen provider are
+     * therefore answered when the provider continues.
      */
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 

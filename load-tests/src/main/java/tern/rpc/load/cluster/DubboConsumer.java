@@ -5,7 +5,7 @@ import org.apache.dubbo.config.ReferenceConfig;
 import org.apache.dubbo.config.RegistryConfig;
 import org.apache.dubbo.config.bootstrap.DubboBootstrap;
 
-/** A client of Apache Dubbo with Dubbo's default settings. */
+/** An Apache Dubbo client with Dubbo's default settings. */
 final class DubboConsumer implements ConsumerClient {
 
     private static final int TIMEOUT_MILLIS = 1_000;

@@ -23,8 +23,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Forwards connections to one provider, and can simulate a faulty network. A new mode applies to both open and new
- * connections. Thread-safe.
+ * Forwards connections to one provider, and can simulate a faulty network. A change of the mode affects both open and
+ * new connections. Thread-safe.
  */
 public final class FaultyRelay implements AutoCloseable {
 
@@ -41,7 +41,7 @@ public final class FaultyRelay implements AutoCloseable {
         SWALLOW,
         /** Resets all open connections, and each new connection. */
         RESET,
-        /** Delays bytes in each direction by {@link #DELAY_MILLIS}. */
+        /** Delays all bytes by {@link #DELAY_MILLIS} in each direction. */
         DELAY,
         /** Closes the port and every connection. */
         CLOSED

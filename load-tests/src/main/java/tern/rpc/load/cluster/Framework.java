@@ -11,7 +11,7 @@ interface Framework extends AutoCloseable {
     /** The timeout of a call. */
     int TIMEOUT_MILLIS = 1_000;
 
-    /** One client of the framework. A client learns the state of the nodes only from its own calls. */
+    /** A client that uses the framework. A client learns the state of the nodes only from its own calls. */
     @FunctionalInterface
     interface Client {
 

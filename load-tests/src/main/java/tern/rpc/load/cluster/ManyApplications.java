@@ -58,7 +58,7 @@ final class ManyApplications {
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final InMemoryTransport transport =
             new InMemoryTransport(HessianSerializer.builder().build());
-    // The time at which each connection was opened.
+    // the time at which each connection was opened
     private final Map<Endpoint, Long> opened = new ConcurrentHashMap<>();
     private final Map<Endpoint, Long> published = new HashMap<>(); // The time at which each new address was listed.
     private final List<SimulatedApplication> small = new ArrayList<>();
@@ -198,8 +198,8 @@ final class ManyApplications {
     }
 
     /**
-     * Runs a scene between two scenes without changes, and compares the response times. The load of the machine can
-     * change during the run, so the mean of the two scenes without changes is used.
+     * Runs a scene between two scenes without changes, and compares the response times. The comparison uses the mean of
+     * the two scenes without changes, because the load of the machine can change during the run.
      */
     private void besideQuiet(String name, Scene scene) throws InterruptedException {
         double before = quiet("no change");
@@ -208,7 +208,7 @@ final class ManyApplications {
         print("%s: p99 of calls is %.2f times the p99 without changes", name, during / ((before + after) / 2));
     }
 
-    /** Runs the scene, and returns the 99th percentile of the response times of the calls in microseconds. */
+    /** Runs the scene, and returns the 99th percentile of the calls' response times, in microseconds. */
     private double scene(String name, Scene scene) throws InterruptedException {
         long[] ids = changingThreads();
         micros = new ConcurrentHistogram(3);
@@ -264,7 +264,7 @@ final class ManyApplications {
         return steps(seconds * perSecond, perSecond, step -> change.run());
     }
 
-    /** Runs the steps at a fixed rate, and returns their number. */
+    /** Runs the steps at a fixed rate, and returns the number of steps. */
     private static int steps(int count, int perSecond, IntConsumer step) {
         FixedRate rate = new FixedRate(TimeUnit.SECONDS.toNanos(1) / perSecond);
         for (int i = 0; i < count; i++) {
@@ -330,7 +330,9 @@ final class ManyApplications {
         });
     }
 
-    /** Removes all but one of the large application's instances within ten seconds. Adds them back within a minute. */
+    /**
+     * Removes all but one of the large application's instances within ten seconds, and adds them back within a minute.
+     */
     private int massRestart() {
         Deque<Instance> left = new ArrayDeque<>();
         int size = giant.size() - 1;

@@ -10,8 +10,8 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Watches the list of instances with ZooKeeper's own client and no further processing. Its delay is therefore the delay
- * of ZooKeeper itself.
+ * Watches the list of instances with ZooKeeper's own client and no further processing. The measured delay is therefore
+ * ZooKeeper's own delay.
  */
 final class PlainWatch implements AutoCloseable {
 

@@ -115,8 +115,8 @@ public final class ProcessRig {
             Map<Wire, Double> back = awaitBack(after);
             TimeUnit.SECONDS.sleep(AFTER_SECONDS);
             Map<Wire, SteadyCalls.Counts> during = next(running);
-            // A call belongs to the part of the run in which it started. The counts of a part are complete only after
-            // all its calls have ended.
+            // A call belongs to the part of the run in which it started, so the counts of a part are complete only when
+            // all calls of this part have ended.
             closeAll(running);
             for (Wire wire : Wire.values()) {
                 print(

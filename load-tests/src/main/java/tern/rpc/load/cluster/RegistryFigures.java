@@ -18,7 +18,7 @@ import tern.rpc.registry.dubbo.KnownProviders;
 
 /**
  * Measures the processor time for parsing a full list of registry entries, and the memory of the parsed entries. The
- * measurement uses neither ZooKeeper nor its client. The client would need additional memory for its watches.
+ * measurement uses neither ZooKeeper nor its client. ZooKeeper's client would need additional memory for its watches.
  */
 final class RegistryFigures {
 

@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
 /**
- * A simulated node with some workers. The service time of a call is exponentially distributed. A station has no
- * threads. Instead, it schedules the answer for the time at which a worker would finish. A call is served even if its
- * caller has stopped waiting. Thread-safe.
+ * A simulated node with a fixed number of workers. The service time of a call is exponentially distributed. A station
+ * has no threads. Instead, it schedules the answer for the time at which a worker would finish. A call is served even
+ * if its caller has stopped waiting. Thread-safe.
  */
 final class Station {
 
@@ -86,7 +86,10 @@ final class Station {
         return answer;
     }
 
-    /** Starts to serve a call. The current state determines the service time, so a recovered node catches up. */
+    /**
+     * Starts to serve a call. The node's current state determines the service time, so a recovered node catches up with
+     * its waiting calls.
+     */
     private synchronized void serve(CompletableFuture<Integer> answer) {
         double mean = state == State.SLOW ? SLOWER * MEAN_NANOS : MEAN_NANOS;
         long nanos = (long) (-Math.log(1 - random.nextDouble()) * mean);

@@ -18,7 +18,7 @@ import tern.rpc.registry.Subscription;
 import tern.rpc.registry.zookeeper.ZooKeeperRegistry;
 import tern.rpc.serialization.hessian.HessianSerializer;
 
-/** A client of Tern. This client reports each list of providers to the parent process. */
+/** A Tern client that reports each list of providers to the parent process. */
 final class TernConsumer implements ConsumerClient {
 
     private final EventLoops loops = EventLoops.start(1);

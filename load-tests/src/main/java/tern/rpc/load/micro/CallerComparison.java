@@ -28,9 +28,10 @@ import tern.sample.api.UserService;
 
 /**
  * Measures the cost of waiting for an answer, with many callers and one thread that acts as an event loop. The event
- * loop sleeps, and then answers all calls that arrived in the meantime. A caller of Tern parks immediately and decodes
- * on its own thread. The wait is compared with {@code CompletableFuture.get} with and without a timeout. The variants
- * run alternately for several rounds, and the first round is discarded. The result is the process's CPU time per call.
+ * loop sleeps, and then answers all calls that arrived in the meantime. A Tern caller parks immediately and decodes the
+ * answer on its own thread. The wait is compared with {@code CompletableFuture.get} with and without a timeout. The
+ * variants run alternately for several rounds, and the first round is discarded. The result is the process's CPU time
+ * per call.
  *
  * <p>Dubbo 2.7 lost time because {@code get} used to spin. This effect no longer occurs on a current JDK: since JDK 9,
  * a thread in {@code get} yields only a few times, which takes too little time to measure.

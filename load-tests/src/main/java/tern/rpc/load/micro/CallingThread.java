@@ -1,6 +1,6 @@
 package tern.rpc.load.micro;
 
-/** A thread object whose {@code start} method runs the work on the calling thread. */
+/** A thread object whose {@code start} method runs the thread's work on the calling thread. */
 final class CallingThread extends Thread {
 
     CallingThread(Runnable work) {

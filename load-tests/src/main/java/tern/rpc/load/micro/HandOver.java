@@ -23,7 +23,8 @@ import tern.rpc.concurrent.WorkerPool;
  * Measures the cost of handing a task to a worker. One producer acts as an event loop: it sleeps briefly, like a thread
  * in a selector, and then submits a new task for each task that has ended. Therefore 200 tasks are always open, and 200
  * threads run them. All pools are measured alternately for several rounds, and the first round is discarded. The result
- * is the CPU time of the whole process per task. This time includes the producer, whose cost is the same for each pool.
+ * is the CPU time of the whole process per task. This time includes the CPU time of the producer, which is the same for
+ * each pool.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HandOver [rounds] [seconds] [pause in us]
  *     [task blocks us]</pre>

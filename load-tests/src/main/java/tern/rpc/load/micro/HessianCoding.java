@@ -93,8 +93,8 @@ public final class HessianCoding {
     }
 
     /**
-     * Writes new objects each time, because the first computation of an object's identity hash costs more than later
-     * reads.
+     * Writes new objects each time, because the first computation of an object's identity hash takes longer than
+     * reading the hash later.
      */
     private static Supplier<?> fresh(int count, Function<Object, Object> writing) {
         return () -> writing.apply(users(count));

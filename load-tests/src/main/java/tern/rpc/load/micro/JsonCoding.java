@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Compares how Tern and a plain Jackson mapper read and write JSON. Tern enforces limits. The mapper has no limits and
- * has already resolved its types. The two also differ in how they handle dates, records and buffers.
+ * has already resolved its types. Tern and the plain mapper also differ in how they handle dates, records and buffers.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.JsonCoding [rounds] [milliseconds] [part of a
  * row's name]</pre>

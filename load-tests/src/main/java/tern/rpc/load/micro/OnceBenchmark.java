@@ -31,9 +31,9 @@ import tern.rpc.transport.PendingCall;
 import tern.sample.api.UserService;
 
 /**
- * Compares work that is done once with the same work repeated for every call or step. The first variant does the work
- * when a proxy or connection is created, or when a call begins. The name of each benchmark ends with the variant that
- * it measures.
+ * Compares doing work once with repeating it for every call or step. In the first variant, the work is done when a
+ * proxy or connection is created, or when a call begins. The name of each benchmark ends with the variant that it
+ * measures.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

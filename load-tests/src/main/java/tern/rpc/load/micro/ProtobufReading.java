@@ -13,7 +13,7 @@ import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
  * Compares the cost of reading protobuf messages with Tern and with the parser of the protobuf library alone. Before
- * Tern parses a message larger than 8 KiB, it counts the unknown fields.
+ * Tern parses a message larger than 8 KiB, it counts the message's unknown fields.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.ProtobufReading [rounds] [milliseconds] [part of a
  * row's name]</pre>

@@ -24,7 +24,7 @@ record Environment(Map<String, String> machine, String commit) {
         return new Environment(Facts.ofMachine(), described());
     }
 
-    /** Returns all facts. Call this at the end, because it reads the load average again. */
+    /** Returns all facts. Must be called at the end of the run, because it reads the load average again. */
     Map<String, String> facts(Selection selection) {
         Map<String, String> facts = new LinkedHashMap<>(machine);
         facts.put("load average at the end", Facts.loadAverage());

@@ -54,7 +54,7 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
     /** Writes all queued frames in one flush. */
     @Override
     public void run() {
-        scheduled.set(false); // "scheduled" is reset before the queue is read, so that no frame is missed.
+        scheduled.set(false); // The field "scheduled" is reset before the queue is read, so that no frame is missed.
         Frame frame = queue.poll();
         if (frame == null) {
             return;

@@ -15,8 +15,8 @@ import tern.rpc.load.peer.proto.BenchmarkGrpc;
 import tern.rpc.load.peer.proto.StreamsGrpc;
 
 /**
- * grpc-java over Netty with generated blocking stubs. The peer uses the default settings, except that methods run on
- * 200 threads.
+ * grpc-java over Netty with generated blocking stubs. Uses the default settings, except that methods run on 200
+ * threads.
  */
 final class GrpcPeer implements Peer {
 

@@ -14,8 +14,8 @@ import org.apache.hc.client5.http.impl.classic.HttpClients;
 import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
 
 /**
- * JSON with Gson over HTTP/1.1. The server is Jetty, and the client is Apache HttpClient with a pool of one connection
- * per caller.
+ * JSON over HTTP/1.1, encoded with Gson. The server is Jetty, and the client is Apache HttpClient with a pool that has
+ * one connection per caller.
  */
 final class HttpJsonPeer implements Peer {
 

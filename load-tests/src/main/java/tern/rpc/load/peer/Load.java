@@ -12,8 +12,8 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Callers that each make one call after another for a given time, and wait for each answer. The start of the callers is
- * not measured. No caller's thread ends before the statistics of all callers have been read.
+ * Callers that each make one call after another for a given time, and wait for each answer. The time to start the
+ * callers is not measured. All callers' threads stay alive until the statistics of all callers have been read.
  */
 final class Load {
 

@@ -35,7 +35,7 @@ record Measurement(
         return text.replaceAll("\\s+", " ");
     }
 
-    /** Parses the line that a client process sends. The result does not contain the cost of the servers. */
+    /** Parses the line that a client process sends. The result does not contain the servers' cost. */
     static Measurement ofClient(String line) {
         String[] words = line.split(" ", 9);
         try {

@@ -20,8 +20,7 @@ import tern.sample.api.User;
 
 /**
  * Converts the values of the sample services to protobuf messages and back, as in an application with its own value
- * classes. The conversion is measured as part of the call, because frameworks that do not use protobuf accept the
- * values directly.
+ * classes. The conversion is measured as part of the call, because frameworks without protobuf need no conversion.
  */
 final class Messages {
 

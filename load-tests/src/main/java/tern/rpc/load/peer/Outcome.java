@@ -108,8 +108,8 @@ record Outcome(List<Measurement> measured, String failure) {
     }
 
     /**
-     * Returns this framework's CPU time per call, divided by the other framework's CPU time. A value below 1 means that
-     * this framework is better.
+     * Returns this framework's CPU time per call, divided by the given framework's CPU time per call. A value below 1
+     * means that this framework is better.
      */
     double ratioTo(Outcome other) {
         return sumMicros() / other.sumMicros();

@@ -12,7 +12,7 @@ import tern.sample.api.UserService;
 interface Peer extends AutoCloseable {
 
     /**
-     * The maximum number of connections of a framework that needs one connection per caller. The maximum exceeds the
+     * The maximum number of connections for a framework that needs one connection per caller. The maximum exceeds the
      * number of callers.
      */
     int CONNECTIONS = 1_024;

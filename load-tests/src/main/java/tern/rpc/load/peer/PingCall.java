@@ -7,7 +7,7 @@ import tern.rpc.load.peer.proto.Item;
 
 /**
  * Exchanges messages on one bidirectional stream. The thread that receives a message sends the next message. In the
- * report, a message and its echo count as one call.
+ * report, a message together with its echo counts as one call.
  */
 final class PingCall implements SceneCall {
 

@@ -38,7 +38,7 @@ final class Results {
         }
     }
 
-    /** Records that a framework failed in a round before the given scenarios were measured. */
+    /** Records that a framework failed in a round, before the given scenarios were measured. */
     void failed(String peer, List<Scene> missing, String reason) {
         missing.forEach(scene -> failures.putIfAbsent(new Key(peer, scene.name()), reason));
     }

@@ -41,7 +41,7 @@ record Scene(String name, int callers, int pairs, String description) {
             new Scene(
                     "ping50", STREAMS, 1, "messages of 100 bytes there and back on 50 streams, one at a time on each"));
 
-    /** A scenario that is not part of the comparison. {@link Stability} uses it. */
+    /** A scenario that is used only by {@link Stability} and is not part of the comparison. */
     static final Scene STABILITY = new Scene("stability", SOME, 1, "all kinds of calls in turn");
 
     static final List<String> NAMES = ALL.stream().map(Scene::name).toList();

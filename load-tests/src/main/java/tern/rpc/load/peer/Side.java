@@ -24,7 +24,7 @@ final class Side implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** Thrown when the process does not execute a command. The message contains the reason. */
+    /** Thrown when the process cannot execute a command. The message contains the reason. */
     static final class Failure extends IOException {
         private static final long serialVersionUID = 1L;
 

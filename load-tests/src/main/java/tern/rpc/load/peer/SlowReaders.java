@@ -11,7 +11,7 @@ import tern.rpc.load.replay.Facts;
 /**
  * Measures the memory of client and server while readers of streams are too slow. Each reader reads one message per
  * second from an endless server stream. All streams share one connection. Every few seconds, the program prints the
- * live objects and direct buffers of both sides, and the number of messages that the readers have received. The test
+ * live objects and direct buffers of both sides, and the number of messages that the readers have received. The program
  * also prints how many other calls on the same connection were answered within 200 ms. Exits with 1 if a server's
  * memory grows or a stream fails.
  *
@@ -155,7 +155,7 @@ public final class SlowReaders {
         return LiveObjects.of(side.ask("live").split(" ", -1), 1);
     }
 
-    /** Makes additional calls on the connection that the streams use. */
+    /** Makes unary calls on the connection that the streams use. */
     private static Measurement calls(Side client) throws IOException {
         client.send("run existUser 1 " + CALLS_MILLIS);
         return Measurement.ofClient(client.answerAfter(Duration.ofMillis(CALLS_MILLIS)));

@@ -18,7 +18,7 @@ import tern.rpc.load.replay.Facts;
  */
 public final class Stability {
 
-    /** The minimum number of samples. A regression line through fewer samples is meaningless. */
+    /** The minimum number of samples. A regression line through fewer samples would be meaningless. */
     private static final int MIN_SAMPLES = 10;
 
     private static final Duration MAX_STEP = Duration.ofMinutes(1);

@@ -2,7 +2,7 @@ package tern.rpc.load.peer;
 
 import java.util.Locale;
 
-/** Builds a drawing as well-formed XML. Not thread-safe. */
+/** Builds an SVG drawing as well-formed XML. Not thread-safe. */
 final class Svg {
 
     private final StringBuilder xml = new StringBuilder();

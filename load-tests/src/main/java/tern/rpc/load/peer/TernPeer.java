@@ -32,8 +32,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Tern over one of its protocols, with default settings except for higher server limits. With the default limits, the
- * adaptive limit would refuse calls under the maximum load. Refused calls cost little and would therefore distort the
- * result.
+ * adaptive limit would refuse calls under the maximum load. Refused calls cost less than served calls and would
+ * therefore distort the result.
  */
 final class TernPeer implements Peer {
 

@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.concurrent.WorkerPool;
 
-/** The 200 daemon threads that run the methods of frameworks without a thread pool. */
+/** The 200 daemon threads that run the methods of frameworks that have no thread pool of their own. */
 final class Workers {
 
     static final int THREADS = 200;

@@ -89,7 +89,7 @@ public final class Pictures {
                 220);
     }
 
-    // The following code draws the picture of the five rounds of the replay (docs/replay.md).
+    // The following code draws the picture of the replay's five rounds (docs/replay.md).
 
     private String rounds() throws IOException {
         List<Bar> bars = new ArrayList<>();
@@ -281,8 +281,8 @@ public final class Pictures {
     }
 
     /**
-     * Returns the module whose sources contain the class. Throws an exception if no module contains it. This keeps the
-     * picture consistent with the code.
+     * Returns the module whose sources contain the class. Throws an exception if no module contains the class, so that
+     * the picture stays consistent with the code.
      */
     private String module(String type) throws IOException {
         try (Stream<Path> modules = Files.list(root)) {

@@ -17,7 +17,7 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
     private final LongSupplier clock;
 
     /**
-     * @param other the channel of the other side of the connection; it uses the same event loop, so that data stays in
+     * @param other the channel of the connection's other side, which uses the same event loop, so that data stays in
      *     order
      */
     DelayedRelay(Channel other, long delayNanos, DelayLog log, LongSupplier clock) {
@@ -40,7 +40,7 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
         });
     }
 
-    /** Closes the channel of the other side after all data has been forwarded. */
+    /** Closes the other side's channel after all data has been forwarded. */
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         after(ctx, () -> other.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE));
@@ -52,6 +52,6 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        ctx.close(); // Closing this channel triggers channelInactive, which closes the channel of the other side.
+        ctx.close(); // Closing this channel triggers channelInactive, which closes the other side's channel.
     }
 }

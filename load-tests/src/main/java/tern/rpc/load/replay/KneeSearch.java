@@ -18,7 +18,7 @@ final class KneeSearch {
     /** The possible results of a load run at the rate of {@link #next()}. */
     enum Outcome {
         HELD,
-        /** The latencies slightly exceeded the target, but perhaps not because of the rate. */
+        /** The latencies slightly exceeded the target, but the rate might not be the reason. */
         NEAR_MISS,
         MISSED
     }

@@ -11,8 +11,8 @@ import org.HdrHistogram.ConcurrentHistogram;
 
 /**
  * Measures the cost of fair and unfair locks in Druid's connection pool. Many threads each borrow a connection and
- * return it immediately. No database is used. With an unfair lock, more connections are borrowed per second, but some
- * threads wait for a long time.
+ * return it immediately. No database is used. With an unfair lock, more connections are borrowed per second than with a
+ * fair lock, but some threads wait for a long time.
  */
 final class LockPrice {
 

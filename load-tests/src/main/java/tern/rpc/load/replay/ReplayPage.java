@@ -118,7 +118,7 @@ final class ReplayPage {
         add("</svg>\n");
     }
 
-    /** Returns the position of a latency on a logarithmic axis. */
+    /** Returns the position of a latency on the logarithmic axis. */
     private static double x(double millis) {
         double within = Math.min(TO_MILLIS, Math.max(FROM_MILLIS, millis));
         return WIDTH * Math.log(within / FROM_MILLIS) / Math.log(TO_MILLIS / FROM_MILLIS);

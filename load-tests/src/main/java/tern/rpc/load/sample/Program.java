@@ -133,8 +133,8 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Kills the process without waiting until its calls have drained. Also kills its children, because the killed
-     * process can no longer stop them.
+     * Kills the process without waiting until its calls have drained. Also kills the child processes, because the
+     * killed process can no longer stop them.
      */
     void kill() throws InterruptedException {
         List<ProcessHandle> children = process.descendants().toList();

@@ -37,7 +37,8 @@ final class SlowReader implements Runnable {
             byte[] piece = in.readNBytes(pieceBytes);
             while (piece.length > 0) {
                 out.write(piece);
-                // After a pause in the process's output, the stream must not be read faster to make up for the pause.
+                // After a pause in the process's output, the stream must not be read at a higher rate to make up for
+                // the pause.
                 next = Math.max(next + pieceNanos, System.nanoTime() - pieceNanos);
                 TimeUnit.NANOSECONDS.sleep(next - System.nanoTime());
                 piece = in.readNBytes(pieceBytes);

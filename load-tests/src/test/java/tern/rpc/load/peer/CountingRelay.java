@@ -11,7 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Forwards connections to a local port, and counts the bytes before it forwards them. */
+/** Forwards connections to a local port. Bytes are counted before they are forwarded. */
 final class CountingRelay implements AutoCloseable {
 
     private final ServerSocket listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());

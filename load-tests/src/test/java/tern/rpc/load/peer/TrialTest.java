@@ -38,7 +38,7 @@ class TrialTest {
         Map<Scene, Measurement> measured = new LinkedHashMap<>();
 
         try (Trial trial = new Trial("tern-dubbo", 1)) {
-            // The measurement takes a second, because the operating system counts CPU time in steps of 10 ms.
+            // The measurement takes a whole second, because the operating system counts CPU time in steps of 10 ms.
             trial.run(scenes, 100, 1_000, measured::put);
             assertThat(trial.resources()).hasSize(2).allMatch(held -> held.heapBytes() > 0 && held.threads() > 0);
         }

@@ -27,7 +27,7 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
      *
      * @param group the group; empty if there is none
      * @param version the version; empty if there is none
-     * @param port the port; if 0, the port listed for this protocol in the process's registry entry applies
+     * @param port the port; if it is 0, the port that the process's registry entry lists for this protocol applies
      */
     public record Service(
             String name,
@@ -58,8 +58,8 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
     }
 
     /**
-     * Returns a hash of all metadata that consumers read. The hash does not change when the application restarts. The
-     * hash must stay the same, because the metadata of each revision stays in the registry permanently.
+     * Returns a hash of all metadata that consumers read. The hash must not change when the application restarts,
+     * because the metadata of each revision stays in the registry permanently.
      */
     static String revision(String application, Map<String, Service> services) {
         if (services.isEmpty()) {

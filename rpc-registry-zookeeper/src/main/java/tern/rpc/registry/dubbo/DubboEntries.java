@@ -68,7 +68,7 @@ public final class DubboEntries {
         return urls;
     }
 
-    /** Returns the process's services for all of its protocols. */
+    /** Returns the process's metadata, which contains each service once per protocol. */
     public ApplicationMetadata metadata() {
         return metadata;
     }

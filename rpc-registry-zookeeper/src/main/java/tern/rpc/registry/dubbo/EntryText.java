@@ -4,10 +4,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of an application-level entry's JSON text that differ between processes with the same configuration, and
- * the rest of the text. In valid JSON, the searched names with their quotation marks cannot be parts of a string,
- * because a quotation mark in a string follows a backslash.
+ * the rest of the text. In valid JSON, a searched name with its quotation marks cannot occur inside a string, because a
+ * quotation mark inside a string is preceded by a backslash.
  *
- * @param startedAt the digits of the start time; empty if there is none
+ * @param startedAt the digits of the start time; empty if the text has no start time
  * @param common the text without the address, the ids and the times
  */
 record EntryText(String host, String startedAt, String common) {
@@ -84,10 +84,7 @@ record EntryText(String host, String startedAt, String common) {
             return value;
         }
 
-        /**
-         * Returns the position of the first character at which the text is no longer a plain value, that is, a value
-         * that needs no decoding.
-         */
+        /** Returns the end of the plain value that begins at the given position. A plain value needs no decoding. */
         private int endOfPlain(int from) {
             int to = from;
             while (to < rest.length() && isPlain(rest.charAt(to))) {

@@ -19,12 +19,12 @@ public final class KnownProcesses {
     private static final int MAX_SHARED = 10_000;
 
     /**
-     * The limit on the total number of characters in the different attributes of one application's processes. A client
-     * with write access to the registry can write any number of entries.
+     * The limit on the total length, in characters, of all different attributes of one application's processes. A
+     * client with write access to the registry can write any number of entries.
      */
     static final int MAX_CHARACTERS = 16 * 1024 * 1024;
 
-    /** The maximum number of configurations whose texts are kept. */
+    /** The maximum number of different common texts that are kept. */
     private static final int MAX_TEXTS = 64;
 
     private static final int MAX_PORTS = 16;
@@ -60,7 +60,7 @@ public final class KnownProcesses {
      * Parses a node's data.
      *
      * @return null for an entry without services or in another format, such as Spring Cloud's
-     * @throws NoRoomException if the entry does not fit, because of the total length of other processes' entries
+     * @throws NoRoomException if the entry does not fit because of the total length of the other processes' entries
      * @throws IllegalArgumentException if the data is not JSON or exceeds the limits
      */
     public @Nullable Known parse(String json) {
@@ -111,7 +111,7 @@ public final class KnownProcesses {
                     + MAX_CHARACTERS + " characters");
         }
         if (shared.size() >= MAX_SHARED) {
-            // Only the cache is cleared: Shared objects in use stay in memory, because Known objects refer to them.
+            // Only the cache is cleared. Shared objects in use stay in memory, because Known objects refer to them.
             shared.clear();
         }
         shared.put(made, made);
@@ -120,8 +120,8 @@ public final class KnownProcesses {
     }
 
     /**
-     * Forgets the attributes of all processes except the given processes, if attributes take much room. Entries for
-     * which there was no room might then fit.
+     * Forgets the attributes of all processes except the given processes if the attributes take up much room. Entries
+     * for which there was no room might fit afterwards.
      *
      * @param used processes that {@link #parse} has returned
      */

@@ -34,7 +34,7 @@ public final class KnownProviders {
     private final NameHash hash = new NameHash();
     private long[] hashes = {}; // the hashes of the names in the current list, in ascending order
 
-    // Each provider has the same index as the hash of its name. The element is null if the provider's entry was left
+    // The providers, each at the index of the hash of its name. An element is null if the provider's entry was left
     // out.
     private @Nullable Provider[] providers = {};
     private final SortedEntries<Provider> sorted = new SortedEntries<>(Provider.BY_ADDRESS);
@@ -144,8 +144,8 @@ public final class KnownProviders {
     }
 
     /**
-     * Returns the providers whose entries are valid, sorted by address. The list is immutable, and is the same object
-     * until a provider changes.
+     * Returns the providers whose entries are valid, sorted by address. The list is immutable, and the same object is
+     * returned until a provider changes.
      */
     public List<Provider> providers() {
         return sorted.list();

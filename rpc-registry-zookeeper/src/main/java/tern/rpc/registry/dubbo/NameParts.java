@@ -51,7 +51,7 @@ record NameParts(String host, String port, String startedAt, String common) {
         return isPlain && name.indexOf(START, end) < 0 ? parts : null;
     }
 
-    /** Returns whether the text is not empty and does not change when it is decoded. */
+    /** Returns whether the text is not empty and contains nothing that must be decoded. */
     private static boolean isPlain(String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

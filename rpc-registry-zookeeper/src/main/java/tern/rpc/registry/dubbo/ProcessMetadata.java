@@ -6,9 +6,7 @@ import java.util.concurrent.CompletableFuture;
 @FunctionalInterface
 public interface ProcessMetadata {
 
-    /**
-     * An instance that fails every request. The instance is for clients that read only the metadata in the registry.
-     */
+    /** Fails every request. Used by clients that read only the metadata in the registry. */
     ProcessMetadata NONE = process -> CompletableFuture.failedFuture(
             new IllegalStateException("only the provider has them, and this client does not request them"));
 

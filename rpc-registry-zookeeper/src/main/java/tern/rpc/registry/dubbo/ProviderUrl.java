@@ -26,7 +26,7 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     public static final String ENABLED = "enabled";
     public static final String DISABLED = "disabled";
 
-    /** The parameter for the name of a second protocol on the same port. */
+    /** The parameter that contains the name of a second protocol on the same port. */
     public static final String FURTHER_PROTOCOL = "ext.protocol";
 
     /** The protocol of an entry that represents an empty list of providers. */
@@ -53,8 +53,8 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
         try {
             return URLDecoder.decode(name, StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            // The caught exception is not set as the cause, because its message quotes the name, which can contain a
-            // password.
+            // The caught exception is not set as the cause, because its message quotes the node's name, which can
+            // contain a password.
             throw new IllegalArgumentException("a name that is not URL-encoded");
         }
     }
@@ -131,8 +131,8 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     }
 
     /**
-     * Returns the service to which the URL belongs. The name comes from the parameters or, if they contain none, from
-     * the path.
+     * Returns the service to which the URL belongs. The service name comes from the parameters or, if they contain no
+     * name, from the path.
      */
     public ServiceKey service() {
         String name = parameter(INTERFACE);

@@ -42,7 +42,7 @@ public final class ReadAttributes {
         Attributes read = new Attributes(
                 (int) number(parameter.apply(WEIGHT), Attributes.DEFAULT_WEIGHT, MAX_WEIGHT),
                 zone == null ? "" : zone,
-                // The tag is not shortened, because calls with a similar tag would otherwise reach this provider.
+                // The tag is not shortened. With a shortened tag, calls with a similar tag could reach this provider.
                 tag == null || tag.isEmpty() ? Map.of() : Map.of(TAG, tag),
                 revision,
                 0,
@@ -56,7 +56,7 @@ public final class ReadAttributes {
 
     private Attributes shared(Attributes read) {
         if (shared.size() >= MAX_SHARED) {
-            // Only the cache is cleared: attribute objects in use stay in memory, because providers refer to them.
+            // Only the cache is cleared. Attribute objects in use stay in memory, because providers refer to them.
             shared.clear();
         }
         Attributes same = shared.putIfAbsent(read, read);

@@ -27,12 +27,12 @@ public final class SortedEntries<T> {
         added.add(entry);
     }
 
-    /** Removes an entry that has been added before. */
+    /** Removes an entry from the list. The entry must have been added before. */
     public void remove(T entry) {
         removed.add(entry);
     }
 
-    /** Returns the entries in order. The list is immutable, and is the same object until an entry changes. */
+    /** Returns the entries in order. The list is immutable, and the same object is returned until an entry changes. */
     public List<T> list() {
         if (!added.isEmpty() || !removed.isEmpty()) {
             List<T> next = new ArrayList<>(list.size() + added.size());

@@ -125,13 +125,13 @@ final class ChildNames {
             }
             listed(names);
         } else if (failure == null || OperationFailures.isCode(failure, Code.NONODE)) {
-            // If the node exists by now, the children are listed again. If the node does not exist yet, this watch
-            // reports the node's creation.
+            // If the node exists by now, its children are listed again. If it does not exist yet, this watch reports
+            // its creation.
             session.nodes().exists(path, watcher).thenRun(this::list);
             retry.succeeded();
             listed(List.of());
         } else if (!OperationFailures.isConnectionLost(failure)) {
-            retry.failed(); // ZooKeeper does not report changes of a node that this client is not allowed to read.
+            retry.failed(); // ZooKeeper does not report changes to a node that this client is not allowed to read.
             warn("cannot be listed: " + OperationFailures.whyUnreadable(failure, session.settings()));
             unreadable.run();
         }
@@ -160,7 +160,7 @@ final class ChildNames {
         warn("has an entry that is left out, " + shown(name) + ": " + why);
     }
 
-    /** Logs that a child could not be read, and that its last known entry stays in use. */
+    /** Logs that a child could not be read, and that the child's last known entry stays in use. */
     void leaveUnread(String name, String why) {
         warn("has an entry that cannot be read, " + shown(name) + ": " + why + ". Tern tries again");
     }
@@ -170,7 +170,7 @@ final class ChildNames {
         return Limits.shown(TOKEN.matcher(name).replaceAll("***"));
     }
 
-    /** Logs at most one warning, because a client that writes invalid entries could otherwise fill the log. */
+    /** Logs a warning only once, because a client that writes invalid entries could otherwise fill the log. */
     private void warn(String what) {
         if (warned) {
             LOG.debug("{} at {} {}", Limits.shown(path), session.settings().url(), what);

@@ -4,9 +4,8 @@ import java.time.Duration;
 import tern.rpc.cluster.Coalescing;
 
 /**
- * Runs a task after changes. After the first change, the task runs immediately. While changes continue, the task runs
- * at growing intervals of up to one second, so that a burst of changes causes few reads. Confined to the session's
- * thread.
+ * Runs a task after changes: immediately after the first change, and at growing intervals of up to one second while
+ * changes continue. A burst of changes thus causes only a few reads. Confined to the session's thread.
  */
 final class CoalescedTask {
 

@@ -92,7 +92,7 @@ record ConnectionCheck(List<InetSocketAddress> servers, boolean isTls, ZKConfig 
         }
     }
 
-    /** Tries TLS. A server that answers with TLS does not accept plain text on this port. */
+    /** Tries a TLS handshake. A server that answers it does not accept plain text on this port. */
     private String causeWithoutTls(String name, InetSocketAddress server, Socket socket) {
         try {
             handshake(SSLContext.getDefault(), server, socket, false);

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds lists of names that are too long for the ZooKeeper client. The client closes the connection if an answer is too
  * long, so a list that is requested again after each reconnection would prevent all other reads. ZooKeeper answers in
- * order. If the connection is lost repeatedly and the first operation without an answer is always the same list, the
- * list is probably too long. Confined to the session's thread.
+ * order. If the connection is lost repeatedly, and the first operation without an answer is the request for the same
+ * list each time, this list is probably too long. Confined to the session's thread.
  */
 final class CutOffLists {
 
@@ -24,7 +24,10 @@ final class CutOffLists {
         firstLost = null;
     }
 
-    /** Records that an operation failed because the connection was lost. Must be called in the operations' order. */
+    /**
+     * Records that an operation failed because the connection was lost. For several operations, must be called in the
+     * order in which they were started.
+     */
     void lost(CompletableFuture<?> operation) {
         if (firstLost == null) {
             firstLost = operation;

@@ -116,7 +116,7 @@ final class Folder<T> implements Session.Listener {
         return heard;
     }
 
-    /** Returns the entries in order. The list is immutable, and is the same object until an entry changes. */
+    /** Returns the entries in order. The list is immutable, and the same object is returned until an entry changes. */
     List<T> entries() {
         return sorted.list();
     }
@@ -257,7 +257,8 @@ final class Folder<T> implements Session.Listener {
     }
 
     /**
-     * Tries the child again later. Its last entry stays in use, unless this client is not allowed to read the child.
+     * Tries to read the child again later. The child's last entry stays in use, unless this client is not allowed to
+     * read the child.
      */
     private void failed(Child<T> child, Throwable failure) {
         if (OperationFailures.isRefusal(failure)) {
@@ -277,8 +278,8 @@ final class Folder<T> implements Session.Listener {
     }
 
     /**
-     * Retries some of the children whose last read failed. The number of retries is limited, because all of them might
-     * fail again.
+     * Reads some of the children whose last read failed again. The number of these reads is limited, because all of
+     * them might fail.
      */
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {

@@ -37,7 +37,7 @@ final class InterfaceOnly {
 
     /**
      * Logs a warning about providers that would no longer get calls because they have no application-level entry. The
-     * result never completes exceptionally.
+     * returned future never completes exceptionally.
      */
     CompletableFuture<Void> warn(DubboEntries own) {
         if (!level.hasApplications()) {

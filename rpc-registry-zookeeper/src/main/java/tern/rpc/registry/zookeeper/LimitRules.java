@@ -22,7 +22,7 @@ final class LimitRules {
 
     private final String application;
     private final Consumer<List<RuledLimit>> listener;
-    private final List<Watched> watched = new ArrayList<>(); // The rules of services are last and take precedence.
+    private final List<Watched> watched = new ArrayList<>(); // The rules for services come last and take precedence.
     private List<RuledLimit> last = List.of();
     private Endpoint own; // the address that this process publishes
 

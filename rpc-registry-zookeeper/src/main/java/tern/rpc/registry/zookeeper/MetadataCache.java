@@ -27,8 +27,8 @@ import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
  * Caches the services of each revision of one application. Each revision is read once, from the registry or else from
- * one process of that revision. A failed read is repeated after increasing pauses, each time from another process, and
- * immediately after a reconnection. Confined to the session's thread.
+ * one process of that revision. A failed read is repeated after increasing pauses, each time from a different process,
+ * and immediately after a reconnection. Confined to the session's thread.
  */
 final class MetadataCache implements Session.Listener {
 
@@ -78,7 +78,7 @@ final class MetadataCache implements Session.Listener {
     /** A call to a process, queued until fewer than {@link #MAX_CALLS} calls are in progress. */
     private record Call(Entry entry, Known process, CompletableFuture<ApplicationMetadata> answer) {}
 
-    /** The failure of a call. Its message names the provider and the reason, and is safe to log. */
+    /** The failure of a call. The message names the provider and the reason, and is safe to log. */
     private static final class RequestFailure extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -144,7 +144,8 @@ final class MetadataCache implements Session.Listener {
     void update(List<Known> processes) {
         Set<String> revisions = new HashSet<>();
         entries.values().forEach(entry -> entry.processes.clear());
-        // Most processes have the same revision as the previous process in the list. Reusing its entry saves a lookup.
+        // Most processes have the same revision as the previous process in the list. Reusing the previous process's
+        // entry saves a lookup.
         Entry entry = null;
         for (Known process : processes) {
             if (entry == null || !entry.revision.equals(process.revision())) {
@@ -185,8 +186,8 @@ final class MetadataCache implements Session.Listener {
     }
 
     /**
-     * Ends the wait for all revisions that are being read. Otherwise, an application whose processes keep changing
-     * their revision could delay every list.
+     * Stops waiting for the revisions that are being read. If every list waited for new revisions, an application whose
+     * processes keep changing their revision could delay every list.
      */
     private void overdue(Entry entry) {
         if (!entry.asked && isCurrent(entry)) {
@@ -235,7 +236,7 @@ final class MetadataCache implements Session.Listener {
 
     private void failed(Entry entry, Known process, String why) {
         entry.failures++;
-        if (!entry.pausing) { // A read that a reconnection has repeated early does not begin a second series of reads.
+        if (!entry.pausing) { // If a reconnection has already repeated the read, no second series of reads begins.
             entry.pausing = true;
             session.schedule(() -> askAfterPause(entry), pause(entry.failures));
         }

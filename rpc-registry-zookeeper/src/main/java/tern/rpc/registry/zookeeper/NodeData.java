@@ -104,10 +104,10 @@ final class NodeData implements Session.Listener {
 
     /**
      * Reports the failure if this client is not allowed to read the node, if the node is too long, or if nothing was
-     * read before. After other failures, the data read before stays in use.
+     * read before. After other failures, the data that was read before stays in use.
      */
     private void unreadable(Throwable failure) {
-        retry.failed(); // ZooKeeper does not report changes of a node that this client is not allowed to read.
+        retry.failed(); // ZooKeeper does not report changes to a node that this client is not allowed to read.
         if (!heard || OperationFailures.isRefusal(failure)) {
             heard = true;
             reader.unreadable(OperationFailures.whyUnreadable(failure, session.settings()));

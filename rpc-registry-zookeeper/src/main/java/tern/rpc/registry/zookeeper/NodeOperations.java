@@ -127,7 +127,7 @@ final class NodeOperations {
 
     /**
      * Creates a node and, if necessary, its parents. If another client has deleted a parent in the meantime, forgets
-     * which parents exist and creates the node again.
+     * which parents exist and tries again to create the node.
      */
     CompletableFuture<String> create(String path, byte[] data, CreateMode mode) {
         return create(path, data, mode, 1);

@@ -68,7 +68,7 @@ final class NodeWriter {
                 .thenCompose(Function.identity());
     }
 
-    /** Creates a node if it does not exist. An existing node keeps its data. */
+    /** Creates a node if it does not exist. If the node exists, its data stays unchanged. */
     CompletableFuture<Integer> createOnce(Paths.Node node) {
         return session.nodes()
                 .exists(node.path(), null)

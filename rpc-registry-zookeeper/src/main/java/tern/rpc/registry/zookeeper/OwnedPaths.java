@@ -6,8 +6,8 @@ import java.util.Map;
 
 /**
  * Records which publication of this process owns each entry in one registry. If the registry is unreachable, a
- * publication removes its entries later. The publication must not remove the entries that a later publication has
- * written at the same paths. Confined to the session's thread.
+ * publication removes its entries later. By then, a newer publication might have written entries at the same paths, and
+ * these entries must not be removed. Confined to the session's thread.
  */
 final class OwnedPaths {
 

@@ -12,7 +12,7 @@ import tern.rpc.registry.dubbo.rules.Rule;
 /**
  * Watches one rule, and reads it again whenever it changes. If a change cannot be used, the last usable rule stays in
  * use, as in Dubbo. If an unusable change removed the rule, a typing error would send calls to providers that the rule
- * excludes. Confined to the session's thread.
+ * is meant to exclude. Confined to the session's thread.
  */
 final class RuleWatch implements NodeData.Reader {
 
@@ -79,7 +79,8 @@ final class RuleWatch implements NodeData.Reader {
             unusable("reading it failed: " + Limits.shown(e.toString()));
             return;
         }
-        // The listener runs outside the try block, because its failure is not a problem of the rule.
+        // The listener runs outside the try block, because an exception from the listener does not mean that the rule
+        // is unusable.
         heard(parsed, text);
     }
 
@@ -137,7 +138,10 @@ final class RuleWatch implements NodeData.Reader {
         return key;
     }
 
-    /** Returns the rule from the last usable content; null if this content disables the rule, or if there is none. */
+    /**
+     * Returns the rule from the last usable content; null if this content disables the rule, or if there has been no
+     * usable content.
+     */
     @Nullable
     Rule rule() {
         return rule;

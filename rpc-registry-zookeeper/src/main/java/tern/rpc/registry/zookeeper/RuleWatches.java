@@ -93,7 +93,7 @@ final class RuleWatches {
         }
     }
 
-    /** Returns whether the rule already applies to all calls of this application. */
+    /** Returns whether the rule already applies to all calls that this application makes. */
     private boolean isAlreadyApplied(Rule.Kind kind, String application) {
         return kind == Rule.Kind.PROVIDER_CONDITIONS && application.equals(consumer.application());
     }
@@ -150,7 +150,7 @@ final class RuleWatches {
         return DubboRules.of(byKey, sources, consumer);
     }
 
-    /** Reads rules that an earlier process has stored. Any thread may call this method. */
+    /** Parses rules that an earlier process has stored. Any thread may call this method. */
     Rules stored(List<String> texts) {
         return DubboRules.of(texts, service, consumer);
     }

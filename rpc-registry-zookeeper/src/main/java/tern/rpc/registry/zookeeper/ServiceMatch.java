@@ -25,7 +25,7 @@ import tern.rpc.registry.dubbo.ReadAttributes;
 /**
  * Finds the providers of one service among interface-level and application-level entries. Each address is returned
  * once. If an address has both kinds of entries, the application-level entry is used. An entry is read when it is new,
- * and again until a provider has been found in it. Not thread-safe.
+ * and again with each list until a provider has been found in it. Not thread-safe.
  */
 final class ServiceMatch {
 
@@ -152,7 +152,7 @@ final class ServiceMatch {
         parts.put(key, old != null && isSame ? old : new Matched<>(entries, instances));
     }
 
-    @SuppressWarnings("unchecked") // The old and the new list of one source contain entries of the same type.
+    @SuppressWarnings("unchecked") // The old and the new list from one source contain entries of the same type.
     private static <E> boolean isBefore(Object old, E entry, Comparator<E> order) {
         return old != entry && order.compare((E) old, entry) < 0;
     }
@@ -189,8 +189,8 @@ final class ServiceMatch {
 
     /**
      * Returns the providers in the lists added since the previous call to this method, sorted by address. If several
-     * lists contain an address, the provider comes from the list that was added first. The list is immutable, and is
-     * the same object until a provider changes.
+     * lists contain an address, the provider comes from the list that was added first. The list is immutable, and the
+     * same object is returned until a provider changes.
      */
     List<Instance> take() {
         boolean isSame = parts.size() == before.size()

@@ -38,7 +38,7 @@ final class Session implements AutoCloseable {
     /** After this time without a connection, provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
-    /** If the session is not connected this long after its start, it checks the reason. */
+    /** If the session is not connected this long after its start, the session determines the reason. */
     private static final Duration FIRST_CHECK_AFTER = Duration.ofSeconds(1);
 
     /** The interval between two checks during an outage. A check also reads changed keys and trusted certificates. */
@@ -193,7 +193,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Runs a task and logs its exceptions. */
+    /** Runs a task, and logs an exception that the task throws. */
     void guarded(Runnable task) {
         try {
             task.run();
@@ -363,7 +363,7 @@ final class Session implements AutoCloseable {
         return sessions.contains(session);
     }
 
-    /** Returns the client's connection to the ensemble. The connection might be lost. */
+    /** Returns the client's connection to the ensemble. The connection might have been lost. */
     ZooKeeper zooKeeper() throws Exception { // Curator declares no narrower exception type.
         return curator.getZookeeperClient().getZooKeeper();
     }

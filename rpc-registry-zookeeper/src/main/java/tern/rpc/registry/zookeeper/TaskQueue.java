@@ -8,13 +8,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Runs tasks one after another on one thread. While the thread is busy, all tasks that arrive are handed over to it
- * together, because handing over a single task costs more than executing most tasks. Thread-safe.
+ * together, because handing over a task takes longer than executing most tasks. Thread-safe.
  */
 final class TaskQueue {
 
     /**
-     * The maximum number of tasks that run in a row. The limit lets the thread's other tasks, such as delayed tasks,
-     * run in between.
+     * The maximum number of tasks that run in a row. After this number, the thread's other tasks, such as delayed
+     * tasks, can run.
      */
     private static final int MAX_TASKS = 256;
 
@@ -44,14 +44,14 @@ final class TaskQueue {
     }
 
     private void run() {
-        // The flag is reset before the tasks run. A task that is added afterwards is run by the current call of run()
-        // or causes a new call of run().
+        // The flag is reset before the tasks run. A task that is added afterwards is run by the current call to run()
+        // or causes a new call to run().
         handedOver.set(false);
         runSome();
         if (!tasks.isEmpty()) {
             try {
                 handOver();
-            } catch (RejectedExecutionException e) { // The thread is being closed, so this is the last call of run().
+            } catch (RejectedExecutionException e) { // The thread is being closed, so this is the last call to run().
                 while (!tasks.isEmpty()) {
                     runSome();
                 }

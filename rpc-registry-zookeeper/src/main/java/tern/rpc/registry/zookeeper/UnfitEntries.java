@@ -31,7 +31,7 @@ final class UnfitEntries {
         this.service = service;
     }
 
-    /** @param speaks whether the provider has the protocol of the subscription */
+    /** @param speaks whether the provider supports the protocol of the subscription */
     void add(Provider provider, boolean speaks) {
         if (provider.protocol().equals(ProviderUrl.NO_PROVIDER)) {
             return;

@@ -35,7 +35,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     private volatile String problem;
     private int failures;
     private int conflicts;
-    private int writes; // the number of the newest write attempt; earlier attempts failed when the connection was lost
+    private int writes; // the number of the latest write attempt; earlier attempts failed when the connection was lost
     private boolean writing;
     private boolean standing; // whether the last write or verification has read back all entries
     private boolean withdrawn;
@@ -102,7 +102,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         });
     }
 
-    /** Writes the nodes that are missing or belong to an earlier session, and returns their number. */
+    /** Writes the nodes that are missing or belong to an earlier session, and returns the number of written nodes. */
     private CompletableFuture<Integer> writeAll() {
         standing = false;
         Paths paths = Paths.of(session.settings());
@@ -198,7 +198,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public CompletableFuture<Repair> verify() {
         CompletableFuture<Repair> result = new CompletableFuture<>();
         session.execute(() -> {
-            // The publication repeats a failed write itself, so it then needs no verification.
+            // After a failed write, no verification is needed, because the publication repeats the write itself.
             if (writing || withdrawn || !seen.isDone() || failures > 0) {
                 result.complete(Repair.NONE);
                 return;

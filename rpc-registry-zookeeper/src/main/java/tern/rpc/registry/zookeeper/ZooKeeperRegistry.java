@@ -41,7 +41,7 @@ public final class ZooKeeperRegistry implements Registry {
 
         public static final Form DEFAULT = new Form(Level.BOTH, false);
 
-        /** Creates the form in which the services are stored in the registry. */
+        /** Creates a form in which consumers read the services from the registry. */
         public Form(Level level, boolean nodePerProtocol) {
             this(level, nodePerProtocol, true);
         }

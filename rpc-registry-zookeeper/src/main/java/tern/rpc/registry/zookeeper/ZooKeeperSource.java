@@ -122,7 +122,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         }
         rules.watch(entries());
         if (!rules.isHeard()) {
-            return; // Some rules have not been read yet. This method is called again when they have been read.
+            return; // Some rules have not been read yet. This method is called again when all rules have been read.
         }
         watched.forEach((name, application) ->
                 match.addProcesses(name, application.processes(), application::metadata, application.instances()));

@@ -135,8 +135,8 @@ class KnownProvidersTest {
     }
 
     /**
-     * The tested name comes last in the list. Some tested names differ from an earlier name in the list only in address
-     * and start time.
+     * The tested name comes last in the list. Some of the tested names differ from an earlier name in the list only in
+     * address and start time.
      */
     @ParameterizedTest
     @ValueSource(

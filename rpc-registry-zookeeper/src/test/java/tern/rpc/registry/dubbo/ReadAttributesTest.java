@@ -16,7 +16,7 @@ class ReadAttributesTest {
         return attributes.of(parameters::get, "r1");
     }
 
-    /** Calls with one tag must not reach providers with a different tag. */
+    /** The tag must not be shortened, because calls with one tag must not reach providers with a different tag. */
     @ParameterizedTest
     @ValueSource(ints = {10, 200, 2_000})
     void tagsAndZonesThatDifferOnlyAtTheirEndAreDifferent(int length) {

@@ -23,7 +23,7 @@ import tern.rpc.registry.Registry;
 import tern.rpc.registry.RegistryUrl;
 import tern.rpc.registry.Subscription;
 
-/** Tests registries that lose their data or sessions, and registries with lists that the client cannot receive. */
+/** Tests registries that lose their data or sessions, and registries with lists that are too long for the client. */
 @Timeout(180)
 class BrokenRegistryTest {
 

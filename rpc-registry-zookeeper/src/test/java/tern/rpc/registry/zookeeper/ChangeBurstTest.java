@@ -216,7 +216,7 @@ class ChangeBurstTest {
         create(3);
         BlockingQueue<List<String>> entries = watchEntries();
         assertThat(next(entries)).containsExactly("0", "0", "0");
-        create(1); // The list is read immediately, so the next change waits for an interval.
+        create(1); // The list is read immediately, so the next read must wait for the interval to end.
         assertThat(next(entries)).hasSize(4);
         reads.clear();
 
@@ -390,7 +390,7 @@ class ChangeBurstTest {
 
     @Test
     void pausesAfterFailuresGrowToHalfAMinute() throws Exception {
-        listNames(); // The call of listNames() returns when the session is connected.
+        listNames(); // listNames() returns when the session is connected.
         AtomicReference<Retry> retry = new AtomicReference<>();
         AtomicInteger tries = new AtomicInteger();
         retry.set(new Retry(session, () -> {

@@ -141,7 +141,7 @@ class HostileRegistryTest {
                 .contains("/dubbo/mapping/cap.Greeting", "that were read before stay in use");
     }
 
-    /** The entries are short enough each, but together they would fill the memory of a consumer. */
+    /** Each entry is short enough, but all entries together would fill a consumer's memory. */
     @Test
     void entriesThatAreTooLongTogetherAreLeftOutUntilThereIsRoom() throws Exception {
         String tag = "x".repeat(60_000);

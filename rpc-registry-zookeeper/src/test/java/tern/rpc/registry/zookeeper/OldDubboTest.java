@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.registry.Subscription.Level;
 
 /**
- * Checks that old versions of Dubbo and Tern find and call each other. The script load-tests/old-dubbo/run runs this
+ * Checks that Tern and old versions of Dubbo find and call each other. The script load-tests/old-dubbo/run runs this
  * test.
  */
 @Timeout(180)

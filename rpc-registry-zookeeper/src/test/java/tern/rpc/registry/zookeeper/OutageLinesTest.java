@@ -29,7 +29,7 @@ import tern.rpc.registry.Registration;
 import tern.rpc.registry.RegistryUrl;
 import tern.rpc.registry.Subscription;
 
-/** Counts Tern's log lines of an outage that lasts an hour on a fake clock. */
+/** Counts the lines that Tern logs during an outage that lasts an hour on a fake clock. */
 @Timeout(180)
 class OutageLinesTest {
 
@@ -154,7 +154,10 @@ class OutageLinesTest {
         assertThat(lines).singleElement().asString().contains(zooKeeper.url() + " does not answer");
     }
 
-    /** The port alternates between two states, so each check of the connection finds a different cause. */
+    /**
+     * The port alternates between two states, so each check of the connection finds a different cause than the previous
+     * check.
+     */
     @Test
     void causeThatKeepsChangingIsLoggedAtMostOnceAMinute() throws Exception {
         InetAddress loopback = InetAddress.getLoopbackAddress();

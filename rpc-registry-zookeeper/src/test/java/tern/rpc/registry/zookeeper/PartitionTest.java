@@ -120,8 +120,8 @@ class PartitionTest {
         awaitNames(greeting, "one", "two");
         List<CompletableFuture<String>> held = new ArrayList<>();
         while (one.held() == 0) {
-            // The calls use new threads. The common pool might have only one thread, which the first unanswered call
-            // would block.
+            // The calls use new threads, because the common pool might have only one thread, and the first unanswered
+            // call would block it.
             held.add(CompletableFuture.supplyAsync(
                     () -> greeting.greet(TernProcess.HELD), task -> new Thread(task).start()));
             Await.until("the call is held", () -> one.held() + two.held() == held.size());

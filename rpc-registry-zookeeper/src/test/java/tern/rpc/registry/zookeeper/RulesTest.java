@@ -405,7 +405,10 @@ class RulesTest {
         Await.until("the new address is used", () -> List.of(before, after).equals(List.copyOf(limits)));
     }
 
-    /** As in Dubbo, the rule of a service does not replace the limit of one method that an application sets. */
+    /**
+     * As in Dubbo, a rule for a service does not replace a limit for a single method that is set by the rule for the
+     * application.
+     */
     @Test
     void limitsOfSingleMethodsFollowThoseOfAllMethods() throws Exception {
         rule("/dubbo/config/dubbo/one.configurators", """

@@ -46,7 +46,7 @@ class SharedWatchersTest {
         return texts.poll(60, TimeUnit.SECONDS);
     }
 
-    /** Watches the node of a rule, and adds the text of the rule to the queue after each change. */
+    /** Watches a rule's node, and adds the rule's text to the queue after each change. */
     private NodeData watchRule(BlockingQueue<String> texts) {
         NodeData node = new NodeData(session, RULE, new NodeData.Reader() {
             @Override

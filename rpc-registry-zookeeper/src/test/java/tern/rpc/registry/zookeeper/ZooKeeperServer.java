@@ -80,7 +80,7 @@ final class ZooKeeperServer implements AutoCloseable {
         client.create().creatingParentsIfNeeded().withMode(mode).forPath(path, data.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Creates a persistent node without waiting for it. */
+    /** Creates a persistent node without waiting until the node exists. */
     void createLater(String path, String data) throws Exception {
         client.create().inBackground().forPath(path, data.getBytes(StandardCharsets.UTF_8));
     }
@@ -97,7 +97,7 @@ final class ZooKeeperServer implements AutoCloseable {
         client.delete().deletingChildrenIfNeeded().forPath(path);
     }
 
-    /** Allows clients to read the node, but not to create or delete its children. */
+    /** Allows clients to read the node, but not to create or delete the node's children. */
     void protect(String path) throws Exception {
         acl(path, ZooDefs.Perms.READ | ZooDefs.Perms.ADMIN);
     }

@@ -23,7 +23,8 @@ import tern.rpc.transport.InMemoryTransport;
 record Addresses(@Nullable String protocol, List<Instance> endpoints) {
 
     /**
-     * The known protocols other than the default for addresses that contain none. Unknown protocols are rejected later.
+     * The known protocols, except the one that applies to addresses without a protocol. Unknown protocols are rejected
+     * later.
      */
     private static final Set<String> OTHER_PROTOCOLS = Set.of("tri", "http");
 
@@ -118,7 +119,10 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return new Addresses(protocol, endpoints);
     }
 
-    /** Returns a description of a common mistake in the address; an empty string if the address contains none. */
+    /**
+     * Returns a description of a common mistake in the address; an empty string if the address contains no such
+     * mistake.
+     */
     private static String hint(String url) {
         String address = url.trim();
         if (address.startsWith("file:")) {
@@ -221,7 +225,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
                 && !OCTETS.matcher(host).matches();
     }
 
-    /** Returns whether any address contains a host name that must be resolved. */
+    /** Returns whether any of the addresses contains a host name that must be resolved. */
     static boolean haveNames(List<Instance> endpoints) {
         return endpoints.stream()
                 .map(instance -> instance.endpoint().host())

@@ -38,9 +38,9 @@ final class AnnotatedReference {
     private final RpcReference annotation;
     private final UnaryOperator<String> placeholders;
     private final String where;
-    private final String name; // the name of the service as written in the properties
+    private final String name; // the service's name as written in the properties
     private final RpcClientProperties.Service service;
-    private final String prefix; // the prefix of the properties of the service
+    private final String prefix; // the prefix of the service's properties
     private final String annotatedUrl;
 
     /**
@@ -67,7 +67,7 @@ final class AnnotatedReference {
         this.annotatedUrl = placeholders.apply(annotation.url());
     }
 
-    /** Refuses a name that cannot be a part of the name of a property. */
+    /** Refuses a name that cannot be part of a property name. */
     private static void checkName(String name, String where) {
         if (!NAME.matcher(name).matches()) {
             String corrected = name.strip().replaceAll("[^A-Za-z0-9]+", "-");
@@ -173,7 +173,8 @@ final class AnnotatedReference {
     }
 
     /**
-     * Lists the names that have addresses in the properties. One of them might be a misspelled name of this reference.
+     * Lists the names for which the properties contain addresses. One of these names might be a misspelling of this
+     * reference's name.
      */
     private String otherNames() {
         List<String> names = client.services().entrySet().stream()
@@ -216,7 +217,7 @@ final class AnnotatedReference {
         return client.details().get().anyMatch(source -> !source.addresses(name).isEmpty());
     }
 
-    /** Returns the settings for all methods that have no separate settings. */
+    /** Returns the settings for the methods that have no settings of their own. */
     private MethodSettings defaults() {
         MethodSettings bounded = timeout();
         MethodSettings timeout = service.hedging() == null ? bounded : bounded.withHedging(service.hedging());
@@ -267,8 +268,8 @@ final class AnnotatedReference {
     }
 
     /**
-     * Replaces the placeholders in the timeouts that the interface declares. The timeouts of the interface take
-     * precedence over the timeout of the client.
+     * Replaces the placeholders in the timeouts that the interface declares. The interface's timeouts take precedence
+     * over the client's timeout.
      *
      * @param isSetForService whether the service has a timeout, which takes precedence except for streaming methods
      */

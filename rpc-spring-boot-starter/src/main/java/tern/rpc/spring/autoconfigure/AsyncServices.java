@@ -11,16 +11,16 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Prevents startup if Spring runs a method of a service asynchronously that returns a value, for example because of
- * {@code @Async}. Spring then throws an exception at each call.
+ * Prevents startup if Spring asynchronously runs a service method that returns a value, for example because of {@code
+ * @Async}. Spring would throw an exception at each call to this method.
  */
 final class AsyncServices {
 
     private AsyncServices() {}
 
     /**
-     * @param bean the bean, or its proxy
-     * @param type the class of the bean, not of its proxy
+     * @param bean the bean itself or its proxy
+     * @param type the bean's own class rather than its proxy's class
      */
     static void check(String name, Object bean, Class<?> type, Set<Class<?>> services) {
         if (!(bean instanceof Advised advised)) {

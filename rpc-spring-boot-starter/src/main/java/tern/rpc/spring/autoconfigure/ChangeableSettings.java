@@ -31,10 +31,7 @@ record ChangeableSettings(
         return Binder.get(environment).bindOrCreate("rpc.client", Bindable.of(ChangeableSettings.class));
     }
 
-    /**
-     * Returns a copy of the given settings with the values of this object. Checks the values in the same way as at
-     * startup.
-     */
+    /** Returns a copy of the given settings with the values of this object. Checks the values as at startup. */
     ClientSettings appliedTo(ClientSettings settings) {
         Map<String, RpcClientProperties.Service> changed = new HashMap<>();
         // All services keep their unchangeable properties, even services without changeable properties.

@@ -86,7 +86,7 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
 
     /**
      * Returns the address as written in the properties. If the address was resolved from a host name, the result
-     * contains the name.
+     * contains this name.
      */
     private static String address(Endpoint endpoint) {
         return endpoint.name() + ":" + endpoint.port();
@@ -103,7 +103,7 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
         return timeouts.get(method);
     }
 
-    /** Returns true, because the rules of a registry also take precedence over the properties at startup. */
+    /** Returns true, because at startup, too, the rules of a registry take precedence over the properties. */
     @Override
     public boolean yieldsToSource() {
         return true;

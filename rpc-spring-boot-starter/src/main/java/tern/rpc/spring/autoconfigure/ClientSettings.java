@@ -29,12 +29,12 @@ import tern.rpc.transport.Token;
 /**
  * The client's validated settings.
  *
- * @param url the addresses for references without their own addresses
+ * @param url the addresses for references that have no addresses of their own
  * @param choice how references without their own policy choose among providers
  * @param registry the registry for references without addresses; null if there is none
  * @param registryCache the directory for the last valid provider lists; null to keep no lists
  * @param registries the addresses of additional registries, by name
- * @param token the token for references without their own token
+ * @param token the token for references that have no token of their own
  * @param tls the TLS settings of references that have their own, by the reference's name as written in the properties
  * @param details sources of addresses that take precedence over properties, in order
  */
@@ -200,8 +200,8 @@ record ClientSettings(
     }
 
     /**
-     * Returns the settings for choosing among providers: the settings of the client, and the settings of each service
-     * in the properties.
+     * Returns the settings for choosing among providers: the client's settings, and the settings of each service in the
+     * properties.
      */
     List<ProviderChoice> choices() {
         return Stream.concat(
@@ -266,8 +266,8 @@ record ClientSettings(
 
     /**
      * Returns the declared method that a name in the settings refers to. Case, dashes and underscores can differ,
-     * because environment variables cannot express them. Returns the name unchanged if it matches no method or matches
-     * several methods equally well.
+     * because environment variables cannot express them. Returns the given name unchanged if it matches no method or
+     * matches several methods equally well.
      */
     static String methodNamed(String written, Collection<String> declared) {
         if (declared.contains(written)) {

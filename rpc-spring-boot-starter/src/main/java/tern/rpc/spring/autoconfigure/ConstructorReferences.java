@@ -17,10 +17,10 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Prevents startup if {@link RpcReference} is on a parameter of a constructor that Spring does not call. If there are
- * several constructors, Spring chooses one only by an annotation on the constructor itself. Otherwise, Spring calls the
- * constructor without parameters, and the reference stays null. Runs before Spring's own choice of the constructor,
- * which fails without a clear message if all constructors have parameters.
+ * Prevents startup if {@link RpcReference} is on a parameter of a constructor that Spring does not call. If a class has
+ * several constructors, Spring chooses the one with an annotation such as {@code @Autowired}. If no constructor has
+ * such an annotation, Spring calls the constructor without parameters, and the reference stays null. Runs before
+ * Spring's own choice of the constructor, which fails without a clear message if all constructors have parameters.
  */
 final class ConstructorReferences implements SmartInstantiationAwareBeanPostProcessor, PriorityOrdered {
 
@@ -44,7 +44,7 @@ final class ConstructorReferences implements SmartInstantiationAwareBeanPostProc
                     .findFirst()
                     .ifPresent(unused -> fail(type, all));
         }
-        return null; // Spring chooses the constructor.
+        return null; // Spring chooses this constructor, so references on its parameters work.
     }
 
     private static boolean isChosen(Constructor<?> constructor) {

@@ -20,8 +20,9 @@ import org.springframework.context.annotation.ClassPathScanningCandidateComponen
 import org.springframework.util.ClassUtils;
 
 /**
- * Warns about annotations of Dubbo if the application contains Dubbo's jar but Dubbo is not active. The annotations
- * often remain after a migration. The annotated services are then not exported, and the annotated fields stay null.
+ * Warns about Dubbo annotations if the application contains Dubbo's jar but Dubbo is not active. The annotations often
+ * remain after a migration. Services with Dubbo annotations are then not exported, and fields with Dubbo annotations
+ * stay null.
  */
 final class DubboAnnotations implements SmartInitializingSingleton {
 
@@ -89,7 +90,7 @@ final class DubboAnnotations implements SmartInitializingSingleton {
             fields = type.getDeclaredFields();
             methods = type.getDeclaredMethods();
         } catch (LinkageError e) {
-            return; // A class in a signature is missing, so the members of this type are not searched.
+            return; // A class in a signature is missing, so the type's members are not searched.
         }
         Stream.<AccessibleObject[]>of(fields, methods)
                 .flatMap(Arrays::stream)

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.spring.autoconfigure.PropertyIntents.Intent;
 
 /**
- * Names of Dubbo's options that people use under Tern's prefixes during a migration, each with Tern's alternative. A
- * name can have different meanings for a consumer, a provider and a registry, so each entry lists the prefixes to which
- * it applies.
+ * Names of Dubbo options that people use under Tern's prefixes during a migration, each with Tern's alternative. A name
+ * can have different meanings for a consumer, a provider and a registry, so each entry lists the prefixes to which it
+ * applies.
  */
 final class DubboOptions {
 
@@ -159,8 +159,8 @@ final class DubboOptions {
     private DubboOptions() {}
 
     /**
-     * Returns Tern's alternative to an option of Dubbo under the given prefix, or null if the table does not contain
-     * the option.
+     * Returns Tern's alternative to a Dubbo option under the given prefix; null if the table does not contain the
+     * option.
      */
     static @Nullable String insteadOf(List<String> written) {
         return PropertyIntents.adviceFor(ALL, written);

@@ -7,8 +7,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import tern.rpc.RpcException;
 
 /**
- * Explains a failed startup in which a bean called the application's own server before the server listened, for example
- * in a constructor.
+ * Explains a startup that failed because a bean, for example in its constructor, called the application's own server
+ * before the server was listening.
  */
 final class EarlyCallFailureAnalyzer extends AbstractFailureAnalyzer<RpcException> {
 

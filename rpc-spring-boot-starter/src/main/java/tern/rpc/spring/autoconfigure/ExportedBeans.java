@@ -41,7 +41,7 @@ final class ExportedBeans {
 
     /**
      * The scopes whose objects exist only during a web request. An RPC call is not a web request. An application can
-     * replace these scopes with others.
+     * replace these scopes with scopes of its own.
      */
     private static final Set<String> WEB_SCOPES = Set.of("request", "session", "websocket");
 
@@ -104,7 +104,7 @@ final class ExportedBeans {
             }
             RpcService annotation = annotation(beans, name);
             if (bean != null && annotation != null) {
-                // If a @Bean method returns an interface, the class of the bean is known only now.
+                // If a @Bean method returns an interface, the bean's class is known only now.
                 Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
                 Set<Class<?>> services = interfaces(beans, name, annotation);
                 checkExported(beans, name, annotation, services, exported);
@@ -132,7 +132,8 @@ final class ExportedBeans {
         Object names = beans.containsBeanDefinition(SERVER)
                 ? beans.getBeanDefinition(SERVER).getAttribute(EXPORTED)
                 : null;
-        // A server without the attribute was defined by the application, which decides what the server exports.
+        // A server without the attribute was defined by the application, so the application decides what the server
+        // exports.
         if (!(names instanceof Set<?> exportedNames) || exportedNames.contains(originalName(name))) {
             return;
         }
@@ -235,7 +236,7 @@ final class ExportedBeans {
         }
     }
 
-    /** Refuses a bean whose calls would all fail, because its scope needs a web request. */
+    /** Refuses a bean whose scope needs a web request, because all calls to it would fail. */
     private void checkScope(String name) {
         String defined = definedAs(beans, name);
         String scope = beans.containsBeanDefinition(defined)

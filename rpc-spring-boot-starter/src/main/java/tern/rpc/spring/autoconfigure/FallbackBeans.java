@@ -69,8 +69,8 @@ final class FallbackBeans {
     }
 
     /**
-     * Returns the fallbacks of services that no reference calls, for example because the group differs. The keys are
-     * bean names.
+     * Returns the fallbacks for services that no reference calls, for example because the references have a different
+     * group. The keys are bean names.
      *
      * @param called the services that references call
      */

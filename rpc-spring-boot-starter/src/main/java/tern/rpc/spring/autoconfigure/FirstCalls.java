@@ -28,7 +28,8 @@ import tern.rpc.transport.ServerTransport;
 
 /**
  * Makes a few calls to a service inside Tern during startup. The first calls in a process load and link several hundred
- * classes. Without these warm-up calls, the first real callers would have to wait. No other process is involved.
+ * classes. Without these warm-up calls, the first real callers would have to wait for the classes. No other process is
+ * involved.
  */
 final class FirstCalls {
 
@@ -40,7 +41,7 @@ final class FirstCalls {
 
     private static final int MESSAGE_BYTES = 64 << 10;
 
-    /** The maximum time by which the warm-up calls may delay the startup. */
+    /** The maximum time by which the warm-up calls can delay the startup. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /** The latency target for the warm-up calls. The target is so high that these slow calls are not reported. */

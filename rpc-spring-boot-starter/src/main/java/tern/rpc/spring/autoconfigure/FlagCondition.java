@@ -6,9 +6,9 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * A condition on a boolean property. The condition binds the value exactly as the property records do, so {@code on},
- * {@code yes} and {@code 1} mean {@code true}. Boot's condition accepts only the literals {@code true} and {@code
- * false}.
+ * A condition on a boolean property. The condition converts the value exactly as the property records do, so {@code
+ * on}, {@code yes} and {@code 1} mean {@code true}. Spring Boot's own condition accepts only the literals {@code true}
+ * and {@code false}.
  */
 abstract class FlagCondition implements Condition {
 

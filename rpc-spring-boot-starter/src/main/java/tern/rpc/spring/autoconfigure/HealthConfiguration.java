@@ -59,8 +59,8 @@ class HealthConfiguration {
     }
 
     /**
-     * Sets the health of the whole server to SERVING when Boot reports the application as ready. Boot does so after the
-     * application's runners have finished.
+     * Sets the health of the whole server to SERVING when Boot reports the application as ready. Boot reports this
+     * after the application's runners have finished.
      */
     private static final class HealthReadiness implements ApplicationListener<AvailabilityChangeEvent<ReadinessState>> {
 

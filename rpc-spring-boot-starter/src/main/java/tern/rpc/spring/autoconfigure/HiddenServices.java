@@ -25,9 +25,9 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.spring.RpcService;
 
 /**
- * Finds services that are not exported, because only their class has {@code @RpcService}, a {@code @Bean} method hides
- * the class behind an interface, and the bean does not exist yet. Creates no beans, but reads the class file to find
- * the classes that the method instantiates.
+ * Finds services that are not exported. Only the class of such a service has {@code @RpcService}, a {@code @Bean}
+ * method hides this class behind an interface, and the bean does not exist yet. Creates no beans, but reads the class
+ * file to find the classes that the method instantiates.
  */
 final class HiddenServices {
 
@@ -64,7 +64,7 @@ final class HiddenServices {
                     ? fitting.get(0)
                     : null;
         } catch (RuntimeException | LinkageError e) {
-            // A class can refer to a missing library. Spring reports the missing library if the bean is needed.
+            // A class can refer to a missing library. Spring reports the missing library when the bean is needed.
             LOG.debug("The class of bean '{}' is not known before it is created", name, e);
             return null;
         }

@@ -10,15 +10,15 @@ import org.springframework.context.ConfigurableApplicationContext;
 import tern.rpc.spring.RpcService;
 
 /**
- * Warns about services in an application in which Tern's auto-configuration is not active. Spring creates these beans,
- * but nothing exports them, and the application would start without a message. Does nothing in tests, which often
- * contain only some beans of an application.
+ * Warns about services in an application in which Tern's auto-configuration is not active. Spring creates the beans of
+ * these services, but nothing exports them. Without this warning, the application would start without any message. Does
+ * nothing in tests, which often contain only some beans of an application.
  */
 final class InactiveServices implements ApplicationListener<ApplicationReadyEvent> {
 
     private static final Logger LOG = LoggerFactory.getLogger(InactiveServices.class);
 
-    /** The property that Spring Boot sets in the contexts of tests. */
+    /** The property that Spring Boot sets in test contexts. */
     private static final String IN_TEST = "org.springframework.boot.test.context.SpringBootTestContextBootstrapper";
 
     @Override

@@ -13,10 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns about annotations of Java EE on services and their arguments, such as {@code
- * javax.validation.constraints.NotBlank}. Spring Boot 4 recognizes only the annotations of Jakarta EE, whose packages
- * begin with {@code jakarta}. Without a warning, the annotations of Java EE would silently have no effect. The
- * annotations are recognized by name, because their library is not a dependency.
+ * Warns about Java EE annotations on services and their arguments, such as {@code
+ * javax.validation.constraints.NotBlank}. Spring Boot 4 recognizes only Jakarta EE annotations, whose packages begin
+ * with {@code jakarta}. Without a warning, Java EE annotations would silently have no effect. The annotations are
+ * recognized by name, because Tern does not depend on their library.
  */
 final class JavaxAnnotations {
 
@@ -37,7 +37,7 @@ final class JavaxAnnotations {
 
     private JavaxAnnotations() {}
 
-    /** @param type the class of the bean, not of its proxy */
+    /** @param type the bean's own class rather than its proxy's class */
     static void check(Class<?> type, Set<Class<?>> services) {
         Set<String> found = new TreeSet<>();
         try {

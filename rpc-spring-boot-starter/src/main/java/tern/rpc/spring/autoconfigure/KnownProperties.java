@@ -81,10 +81,10 @@ final class KnownProperties {
         }
 
         /**
-         * Returns the name of the property that an environment variable sets. The given name is derived from the
-         * variable. If the name of a service or method in the variable has several words, the separators of the words
-         * are lost. The result therefore contains the words without separators. Returns null if the given name does not
-         * match this pattern.
+         * Returns the name of the property that an environment variable sets. The given name is the property name that
+         * Spring derives from the variable. A variable does not preserve the separators between the words of a
+         * service's or method's name, so the result contains these words without separators. Returns null if the given
+         * name does not match this pattern.
          */
         @Nullable
         String joinedName(ConfigurationPropertyName name) {
@@ -92,7 +92,8 @@ final class KnownProperties {
                     .map(element -> element.equals(ANY) ? "(.+)" : spaced(element))
                     .collect(Collectors.joining("\\."));
             String written = IntStream.range(0, name.getNumberOfElements())
-                    // A number in the middle is a part of a name, as in RPC_CLIENT_SERVICES_ORDER_2_TIMEOUT.
+                    // A number in the middle belongs to the name of a service or method, as in
+                    // RPC_CLIENT_SERVICES_ORDER_2_TIMEOUT.
                     .filter(i -> i < name.getNumberOfElements() - 1 || !name.isNumericIndex(i))
                     .mapToObj(i -> name.getElement(i, Form.UNIFORM))
                     .collect(Collectors.joining("."));
@@ -110,8 +111,8 @@ final class KnownProperties {
         }
 
         /**
-         * Returns a regular expression for the element. Each dash in the element may have been removed or turned into a
-         * dot.
+         * Returns a regular expression for the element. Each dash in the element might have been removed or turned into
+         * a dot.
          */
         private static String spaced(String element) {
             return element.toLowerCase(Locale.ROOT).replace("-", "\\.?");
@@ -136,7 +137,7 @@ final class KnownProperties {
                     .collect(Collectors.joining("\\."));
             int count = name.getNumberOfElements() - (list && name.isLastElementIndexed() ? 1 : 0);
             String uniform = IntStream.range(0, count)
-                    // An element in brackets may contain dots.
+                    // An element in brackets can contain dots.
                     .mapToObj(i -> name.getElement(i, Form.UNIFORM).replace(".", ""))
                     .collect(Collectors.joining("."));
             Matcher matcher = java.util.regex.Pattern.compile(regex).matcher(uniform);

@@ -14,8 +14,8 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * Calls an application's own server in memory, for the {@code local} address. The server is looked up on the first
- * call. Because of the late lookup, beans can call each other during startup.
+ * Calls an application's own server in memory, for the {@code local} address. The server is looked up only on the first
+ * call. References can therefore be created before the server, and beans can call each other during startup.
  */
 final class LocalCalls {
 

@@ -30,7 +30,7 @@ final class MethodProperties {
     /**
      * Checks the properties of a reference. Returns an exception for each property that names a method or parameter
      * that the interface lacks. The keys are the names of these properties without their last element. The exceptions
-     * are not thrown, because another interface with the same simple name may have the method.
+     * are not thrown, because another interface with the same simple name might have the method or parameter.
      *
      * @param prefix the prefix of the property names, without a dot at the end
      * @throws InvalidPropertyException if a property does not fit a method of the interface, for example because it
@@ -136,9 +136,7 @@ final class MethodProperties {
                                         : method.hashKey() != null ? "hash-key" : "hedging";
     }
 
-    /**
-     * @param methods the methods in which the parameter was not found
-     */
+    /** @param methods the methods that lack the parameter */
     private static InvalidPropertyException noParameter(
             String property, String name, String where, List<MethodDescriptor> methods) {
         String problem = property + " is '" + name + "', but " + where + " has no parameter with this name";

@@ -19,10 +19,10 @@ import tern.rpc.spring.RpcFallback;
 import tern.rpc.spring.RpcService;
 
 /**
- * Finds annotations on methods of beans where the annotations have no effect. {@link RpcService} and {@link
- * RpcFallback} are for classes and {@code @Bean} methods: on another method they prevent startup. {@link RpcMethod} and
- * {@link WireName} are for methods of interfaces: on a method of a class they cause a warning. {@link MisplacedMarks}
- * checks services more strictly.
+ * Finds annotations on bean methods where the annotations have no effect. {@link RpcService} and {@link RpcFallback}
+ * are for classes and {@code @Bean} methods: on any other method, they prevent startup. {@link RpcMethod} and {@link
+ * WireName} are for interface methods: on a method of a class, they cause a warning. {@link MisplacedMarks} checks
+ * services more strictly.
  */
 final class MisplacedAnnotations implements MergedBeanDefinitionPostProcessor {
 

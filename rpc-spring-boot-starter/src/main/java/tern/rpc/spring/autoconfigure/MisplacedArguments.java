@@ -9,9 +9,9 @@ import org.springframework.boot.ApplicationArguments;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 
 /**
- * Warns about arguments of the command line that set properties of Tern in a form that Spring does not read, such as
- * {@code java -jar app.jar -Drpc.server.port=1}. Spring reads only arguments that begin with two hyphens. Without a
- * warning, the application would silently use another value.
+ * Warns about command-line arguments that set Tern properties in a form that Spring does not read, such as {@code java
+ * -jar app.jar -Drpc.server.port=1}. Spring reads only arguments that begin with two hyphens. Without a warning, the
+ * application would silently use a different value.
  */
 final class MisplacedArguments {
 
@@ -28,7 +28,7 @@ final class MisplacedArguments {
 
     private MisplacedArguments() {}
 
-    /** Warns if the argument is a property whose value is probably the next argument. */
+    /** Warns if the argument is the name of a property, and the next argument is probably the value of the property. */
     private static void warnOfSpace(String argument, KnownProperties known) {
         if (argument.startsWith("--rpc.")
                 && argument.indexOf('=') < 0

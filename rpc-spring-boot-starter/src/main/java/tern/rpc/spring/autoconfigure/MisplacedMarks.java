@@ -26,7 +26,7 @@ final class MisplacedMarks {
      * Checks a class and its superclasses with their methods. A class or method passes if the interface or its method
      * has an equal annotation.
      *
-     * @param type the class of the bean, not of its proxy
+     * @param type the bean's own class rather than its proxy's class
      * @throws RpcStartException if the annotation has no effect; the message names the method of the interface
      */
     static void check(String bean, Class<?> type, Set<Class<?>> services) {

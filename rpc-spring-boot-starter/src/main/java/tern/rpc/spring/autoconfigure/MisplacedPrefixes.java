@@ -25,8 +25,8 @@ import tern.rpc.TypingErrors;
 
 /**
  * Finds properties that were meant for Tern but begin with a wrong prefix: {@code tern.rpc} (the name of Tern's
- * packages), a prefix of Spring Boot because of a wrong indentation, {@code rpc} with a typing error, or a prefix of
- * Dubbo or gRPC that remained after a migration. Without this check, such properties would be ignored silently.
+ * packages), a Spring Boot prefix because of a wrong indentation, {@code rpc} with a typing error, or a Dubbo or gRPC
+ * prefix that remained after a migration. Without this check, such properties would be ignored silently.
  */
 final class MisplacedPrefixes {
 
@@ -51,20 +51,20 @@ final class MisplacedPrefixes {
      */
     private static final Set<String> OF_BOOT = Set.of("spring", "server", "management", "logging");
 
-    /** Prefixes of Spring Boot that are followed by names that the application chooses, such as names of meters. */
+    /** Spring Boot prefixes that are followed by names that the application chooses, such as meter names. */
     private static final List<ConfigurationPropertyName> FREE = Stream.of(
                     "logging.level", "management.metrics", "management.observations")
             .map(ConfigurationPropertyName::of)
             .toList();
 
-    /** Prefixes that might also belong to the application, so they only cause a warning. */
+    /** Prefixes that might also belong to the application. Properties with these prefixes only cause a warning. */
     private static final List<String> DOUBTFUL = List.of("tern", "spring.tern");
 
     private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("rpc");
 
     /**
-     * The letters of {@code rpc} in another order, or one of them twice. Prefixes with other letters, such as {@code
-     * grpc} and {@code ipc}, are probably the names of other frameworks.
+     * The letters of {@code rpc} in the wrong order, or with one of the letters twice. Prefixes with other letters,
+     * such as {@code grpc} and {@code ipc}, are probably the names of other frameworks.
      */
     private static final Pattern MISSPELT = Pattern.compile("[rpc]{3,4}");
 
@@ -142,9 +142,9 @@ final class MisplacedPrefixes {
     }
 
     /**
-     * Returns a description of the property if it becomes a property of Tern once a typing error in the first element
-     * is corrected, as in {@code rcp.server.port} or {@code rpc-server.port}. The rest of the name must be right,
-     * because the property might belong to the application or to another framework.
+     * Returns a description of the property if it becomes a Tern property once a typing error in the first element is
+     * corrected, as in {@code rcp.server.port} or {@code rpc-server.port}. The rest of the name must be right, because
+     * the property might belong to the application or to another framework.
      */
     private @Nullable String belowMisspelt(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         String first = name.isEmpty() ? "" : name.getElement(0, Form.UNIFORM);
@@ -157,7 +157,10 @@ final class MisplacedPrefixes {
         return meant == null ? null : described(source, name, meant.append(name.subName(1)));
     }
 
-    /** Returns a description of the property if its name consists of a prefix of Spring Boot and a name of Tern. */
+    /**
+     * Returns a description of the property if its name consists of a Spring Boot prefix and the name of a Tern
+     * property.
+     */
     private @Nullable String belowBoot(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         if (name.getNumberOfElements() < MIN_ELEMENTS
                 || !OF_BOOT.contains(name.getElement(0, Form.UNIFORM))

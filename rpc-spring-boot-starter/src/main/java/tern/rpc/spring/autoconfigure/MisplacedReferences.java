@@ -34,8 +34,8 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
             List.of(Autowired.class, Bean.class, Value.class);
 
     /**
-     * The name of another annotation of methods whose parameters Spring injects. This annotation might be missing from
-     * the class path.
+     * The name of a further annotation of methods whose parameters Spring injects. The annotation's class might be
+     * missing from the class path.
      */
     private static final String INJECT = "jakarta.inject.Inject";
 

@@ -30,8 +30,8 @@ import tern.rpc.spring.RpcService;
 
 /**
  * Warns if server properties are set but the application has no service, if there are services but no server, and if a
- * lazy bean hides a service. Logs one line if the application has neither services nor references. Spring might have
- * failed to find them. Without these messages, the application would then exit without a message.
+ * lazy bean hides a service. Logs one line if the application has neither services nor references, because Spring might
+ * have failed to find them. Without these messages, the application would then exit without any explanation.
  */
 final class MissingServices implements SmartInitializingSingleton {
 
@@ -142,7 +142,10 @@ final class MissingServices implements SmartInitializingSingleton {
                 && underlying.getName().equals(OF_TEST);
     }
 
-    /** Returns a property that is set but has no effect without a server. If several are set, the port is preferred. */
+    /**
+     * Returns a property that is set but has no effect without a server. If several such properties are set, the port
+     * is preferred.
+     */
     private Optional<ConfigurationProperty> serverProperty() {
         return set().filter(property -> property.getName().equals(PORT))
                 .findFirst()

@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns about a Netty version with known vulnerabilities. The dependency management of an application can select such a
+ * Warns about a Netty version with known vulnerabilities. An application's dependency management can select such a
  * version.
  */
 final class NettyVersion {

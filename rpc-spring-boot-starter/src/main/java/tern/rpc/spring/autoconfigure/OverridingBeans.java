@@ -31,7 +31,7 @@ final class OverridingBeans {
     /** The meta-annotation on all Spring test annotations that replace beans. */
     private static final String OVERRIDE = "org.springframework.test.context.bean.override.BeanOverride";
 
-    /** A substring of the name of every class that Mockito generates. */
+    /** A string that occurs in the name of every class that Mockito generates. */
     private static final String MOCK = "$MockitoMock$";
 
     private final DefaultListableBeanFactory beans;
@@ -140,8 +140,8 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns whether the bean is a mock of an interface. A spy does not count, because its class extends the class of
-     * the real bean.
+     * Returns whether the bean is a mock of an interface. A spy does not count as a mock, because its class extends the
+     * class of the real bean.
      */
     private boolean isMock(String name) {
         Object made = beans.containsSingleton(name) ? beans.getSingleton(name) : null;

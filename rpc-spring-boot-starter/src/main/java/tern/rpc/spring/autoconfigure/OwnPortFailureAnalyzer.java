@@ -6,7 +6,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.util.PlaceholderResolutionException;
 
-/** Explains a failed startup in which a bean requested the port of the RPC server before the server was started. */
+/** Explains a startup that failed because a bean requested the RPC server's port before the server was started. */
 final class OwnPortFailureAnalyzer extends AbstractFailureAnalyzer<PlaceholderResolutionException> {
 
     private static final String PORT = "local.rpc.port";

@@ -125,8 +125,8 @@ final class OwnRegistration {
     }
 
     /**
-     * Returns the servers of the registry. For a file, returns the servers of the first other registry, because the
-     * readers of the file can be on other machines, too.
+     * Returns the servers of the registry. For a registry without servers, such as a file, returns the servers of the
+     * first registry that has some, because the file can also be read on other machines.
      */
     private List<InetSocketAddress> remotes(Registry registry) {
         if (!registry.remoteAddresses().isEmpty()) {

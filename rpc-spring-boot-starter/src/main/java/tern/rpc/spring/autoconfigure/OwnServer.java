@@ -66,7 +66,7 @@ final class OwnServer {
     }
 
     /**
-     * Returns whether a bean of the given type will be created later, or exists and matches the predicate. Creates no
+     * Returns whether a bean of the given type exists and matches the predicate, or will be created later. Creates no
      * bean, because this method can be called while another bean is being created.
      */
     private <T> boolean anyIsToCome(Class<T> type, Predicate<T> isToCome) {
@@ -110,7 +110,7 @@ final class OwnServer {
         } catch (UnknownHostException e) {
             return false;
         } catch (SocketException e) {
-            return true; // The address is accepted without a check, because the network interfaces cannot be read.
+            return true; // The network interfaces cannot be read, so the address is accepted without a check.
         }
     }
 }

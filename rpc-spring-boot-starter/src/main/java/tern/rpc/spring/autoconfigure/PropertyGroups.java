@@ -13,9 +13,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * Explains a value that is set on a mere group of properties, as in {@code rpc.server=20880}, and a list index in place
- * of a name that the application chooses, as in {@code rpc.client.services[0].url}. Spring ignores a value on a prefix
- * such as {@code rpc.server}, and accepts the index of a list as a name. Immutable.
+ * Explains two mistakes that Spring does not report: a value for a group of properties instead of a property, as in
+ * {@code rpc.server=20880}, which Spring ignores; and a list index in place of a name that the application chooses, as
+ * in {@code rpc.client.services[0].url}, which Spring accepts as the name. Immutable.
  */
 final class PropertyGroups {
 
@@ -93,7 +93,7 @@ final class PropertyGroups {
                 : ofGroup(group, value == null ? "" : String.valueOf(value).trim());
     }
 
-    /** Returns some elements of the name, without the indexes of lists. */
+    /** Returns some elements of the name, without list indexes. */
     private static List<String> elements(ConfigurationPropertyName name, int from, int to) {
         return IntStream.range(from, to)
                 .filter(i -> !name.isNumericIndex(i))
@@ -101,7 +101,7 @@ final class PropertyGroups {
                 .toList();
     }
 
-    /** Returns whether properties exist below the name, but no property of this name. */
+    /** Returns whether there are properties below the name, but no property with the name itself. */
     private boolean isGroup(List<String> name) {
         return below(name).findAny().isPresent() && !isProperty(name);
     }
@@ -186,7 +186,7 @@ final class PropertyGroups {
         return below(group).anyMatch(path -> path.get(group.size()).equals(ANY));
     }
 
-    /** Returns the first property below the group. */
+    /** Returns the first property in the group. */
     private String example(List<String> group) {
         List<String> path = below(group).findFirst().orElse(group);
         List<String> longer = new ArrayList<>(group);

@@ -37,7 +37,8 @@ final class PropertyPaths {
     }
 
     /**
-     * Returns whether Tern defines the element at the index and the next one. An application chooses the keys of maps.
+     * Returns whether Tern defines both the element at the index and the next element. The keys of maps are chosen by
+     * the application.
      */
     static boolean isOfTern(List<String> path, int index) {
         return !path.get(index).equals(ANY) && !path.get(index + 1).equals(ANY);
@@ -85,7 +86,7 @@ final class PropertyPaths {
         return name.substring(name.lastIndexOf('.') + 1);
     }
 
-    /** Returns the elements of the name, without the index of a list. */
+    /** Returns the elements of the name, without list indexes. */
     static List<String> elements(ConfigurationPropertyName name) {
         int length = name.getNumberOfElements()
                 - (name.isLastElementIndexed() && name.isNumericIndex(name.getNumberOfElements() - 1) ? 1 : 0);

@@ -34,7 +34,7 @@ import tern.rpc.TypingErrors;
  * Suggests an existing property for a property that does not exist. A wrong suggestion is worse than none, because
  * people follow it. Therefore the meaning of the name is considered first ({@link PropertyIntents}). A property with a
  * similar name is suggested only if the difference is a typing error, or if the name has one level too few or too many.
- * If there is no suggestion, lists the existing names in the same place. Immutable.
+ * If there is no suggestion, lists the existing names on the same level. Immutable.
  */
 final class PropertySuggestions {
 
@@ -47,7 +47,7 @@ final class PropertySuggestions {
     private static final int MAX_NAMED = 3;
 
     /**
-     * Last elements that people append although the property itself has the value, as in {@code
+     * Last elements that people append to the name of a property that holds the value itself, as in {@code
      * rpc.client.registry.address}.
      */
     private static final Set<String> VALUES = Set.of("address", "addresses", "url", "urls", "uri", "value", "values");
@@ -60,7 +60,7 @@ final class PropertySuggestions {
     private static final Set<String> OF_ALL = Set.of("default", "defaults", "common", "global");
 
     /**
-     * Last elements that have an unrelated meaning in other places. For these elements, no property on another level is
+     * Last elements that have unrelated meanings on other levels. For these elements, no property on another level is
      * suggested.
      */
     private static final Set<String> GENERAL = Set.of("enabled", "level", "name");
@@ -243,7 +243,7 @@ final class PropertySuggestions {
         return type == boolean.class || type == Boolean.class;
     }
 
-    /** Returns the advice for a property such as {@code X.address} if X itself has the value. */
+    /** Returns the advice for a property such as {@code X.address} if the property X itself holds the value. */
     private @Nullable String valueItself(List<String> written) {
         String spelled = existing(written.subList(0, written.size() - 1));
         return spelled != null && VALUES.contains(uniform(written.get(written.size() - 1)))
@@ -320,7 +320,7 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the property with the same meaning in another place: for the client instead of the server, for the
+     * Returns the property with the same meaning at a different level: for the client instead of the server, for the
      * server instead of the client, or for a whole service instead of its methods. Returns null if there is none.
      */
     private @Nullable String inOtherPlace(List<String> written) {

@@ -51,8 +51,8 @@ final class PropertyValueCheck {
     private static final Pattern COMMENT = Pattern.compile("\\s(#|//)");
 
     /**
-     * Matches placeholders of shells, Windows, Maven and templates, and expressions of Spring. Two hexadecimal digits
-     * between percent signs are not a placeholder, because they are part of an encoded text such as {@code %E4%BD%A0}.
+     * Matches shell, Windows, Maven and template placeholders, and Spring expressions. Two hexadecimal digits between
+     * percent signs are not a placeholder, because they are part of an encoded text such as {@code %E4%BD%A0}.
      */
     private static final Pattern OF_ANOTHER_TOOL =
             Pattern.compile("(?<!\\w)\\$[A-Z][A-Z0-9_]+|\\$\\(.*\\)|%(?![0-9A-F]{2}%)[A-Z][A-Z0-9_]+%"
@@ -71,7 +71,7 @@ final class PropertyValueCheck {
     }
 
     /**
-     * Checks the values that take effect.
+     * Checks the property values that take effect, that is, those that no earlier source overrides.
      *
      * @throws InvalidPropertyException if a value cannot be used as it is written
      */
@@ -130,7 +130,7 @@ final class PropertyValueCheck {
 
     /**
      * Rejects quotation marks around a value, and a comment after a value. YAML removes both, but in a {@code
-     * .properties} file, in a Docker file of variables and in the {@code set} command of Windows they are part of the
+     * .properties} file, in a Docker environment file and in the Windows {@code set} command, they are part of the
      * value. The messages do not show the value, because it might be a token.
      */
     private static void checkMarks(ConfigurationPropertyName name, String text) {
@@ -152,9 +152,9 @@ final class PropertyValueCheck {
     }
 
     /**
-     * Rejects a placeholder in the form of another tool, such as {@code $TOKEN}, which Spring does not replace. A token
-     * or the password in an address, also as a parameter, can contain such characters, so these values are rejected
-     * only if they consist of the placeholder. The message does not show the value, because it might be a token.
+     * Rejects a placeholder in another tool's syntax, such as {@code $TOKEN}, which Spring does not replace. A token,
+     * or a password in an address, can contain the same characters. Such a value is therefore rejected only if it
+     * consists of nothing but the placeholder. The message does not show the value, because it might be a token.
      */
     private void checkOtherPlaceholders(ConfigurationPropertyName name, String text) {
         Matcher placeholder = OF_ANOTHER_TOOL.matcher(text.trim());
@@ -204,8 +204,8 @@ final class PropertyValueCheck {
     }
 
     /**
-     * Rejects a value that YAML reads as a number or boolean, if its text then differs from the text in the file, or if
-     * it is a token. For example, YAML reads 012345 as 5349.
+     * Rejects a value that YAML reads as a number or boolean if the resulting text differs from the text in the file,
+     * or if the value is a token. For example, YAML reads 012345 as 5349.
      */
     private void checkText(ConfigurationPropertyName name, ConfigurationProperty property, Object value) {
         Class<?> type = known.typeOf(name);

@@ -14,7 +14,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 final class ReferenceOnBeanMethodFailureAnalyzer extends AbstractFailureAnalyzer<BeanDefinitionParsingException> {
 
     /**
-     * Extracts the method and the class from the message of Spring's exception, which does not provide them separately.
+     * Extracts the names of the method and the class from the message of Spring's exception, which has no accessors for
+     * them.
      */
     private static final Pattern AUTOWIRED = Pattern.compile(
             "@Bean method '(?<method>[^']+)' must not be declared as autowired.*?"

@@ -24,8 +24,8 @@ import tern.rpc.transport.Token;
  * The settings that distinguish references. References with equal settings share a proxy.
  *
  * @param registry the registry that provides the endpoints; null if the endpoints are fixed
- * @param tls the TLS settings of the reference; null to use the TLS settings of the client
- * @param token the token of the reference; null to use the token of the client
+ * @param tls the reference's TLS settings; null to use the client's TLS settings
+ * @param token the reference's token; null to use the client's token
  */
 record ReferenceSettings(
         Class<?> type,
@@ -76,8 +76,8 @@ record ReferenceSettings(
                 .cluster(choice.settings(beans));
         ServiceDescriptor described = ServiceDescriptor.of(service);
         methods.forEach((name, settings) -> {
-            // Several interfaces with the same simple name share the settings. A method in the settings might belong to
-            // another of these interfaces.
+            // Interfaces with the same simple name share their settings, so a method in the settings might belong to
+            // one of the other interfaces.
             if (!described.overloads(name).isEmpty()) {
                 reference.method(name, settings);
             }
@@ -95,9 +95,9 @@ record ReferenceSettings(
     }
 
     /**
-     * Returns the settings that apply to all methods. Another interface with the same simple name might share the
-     * settings. Omits the hash key if no method of the interface has a parameter with this name, because the hash key
-     * is then meant for the other interface.
+     * Returns the settings that apply to all methods. Omits the hash key if no method of the interface has a parameter
+     * with this name. The hash key is then meant for another interface with the same simple name, which shares the
+     * settings.
      */
     private MethodSettings fitting(ServiceDescriptor service) {
         String key = defaults.hashKey();

@@ -17,8 +17,8 @@ import org.springframework.util.ReflectionUtils;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Finds the references of a bean, without creating the bean. A type variable of a superclass is resolved with the class
- * of the bean. An {@code Optional} or a provider of a service counts as the service.
+ * Finds the references of a bean, without creating the bean. Type variables in superclasses are resolved with the
+ * bean's class. An {@code Optional} or provider that contains a service counts as the service.
  */
 final class ReferencedServices {
 
@@ -74,7 +74,8 @@ final class ReferencedServices {
     }
 
     /**
-     * Returns the service interface of an injection point's type; null if the type does not stand for a single service.
+     * Returns the service interface to which an injection point's type refers; null if the type does not refer to a
+     * single service.
      */
     static @Nullable Class<?> service(ResolvableType type) {
         ResolvableType service = type;

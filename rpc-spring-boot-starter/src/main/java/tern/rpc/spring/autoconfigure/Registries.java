@@ -54,7 +54,7 @@ final class Registries implements DisposableBean {
     }
 
     /**
-     * Parses a property that contains several registries. An element without a scheme is another server of the
+     * Parses a property that contains several registries. An element without a scheme is a further server of the
      * preceding registry.
      */
     static List<RegistryUrl> parseAll(String property, List<String> urls) {

@@ -53,7 +53,8 @@ final class RpcAotProcessor implements BeanRegistrationAotProcessor {
     }
 
     /**
-     * Returns no methods for an interface that cannot be a service. The error message at startup explains the reason.
+     * Returns the methods of a service interface; an empty result if the interface cannot be a service. The error
+     * message at startup explains the reason.
      */
     private static List<MethodDescriptor> methods(Class<?> service) {
         try {

@@ -28,7 +28,7 @@ import tern.rpc.spring.RpcReference;
 /**
  * Provides a remote proxy for every injection point with {@link RpcReference}, before the bean factory looks for beans.
  * If {@link OverridingBeans} finds a local bean for the injection point, the resolver provides that bean instead of the
- * proxy. The bean factory calls this resolver for each dependency, because resolvers also supply the proxies for lazy
+ * proxy. The bean factory calls its resolver for each dependency, because a resolver also supplies the proxies for lazy
  * beans.
  */
 final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResolver {
@@ -75,7 +75,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
 
     /**
      * Rejects {@link LocalRpcPort} in an application without a server, because such an application has no RPC port. A
-     * test can set the property to the port of a server that it starts itself.
+     * test that starts a server itself can set the property to the port of this server.
      */
     private static void checkPort(DefaultListableBeanFactory beans, DependencyDescriptor dependency) {
         if (MergedAnnotations.from(dependency.getAnnotations()).isPresent(LocalRpcPort.class)
@@ -162,7 +162,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
                 failure);
     }
 
-    /** Returns the injection point's type. A type variable of a superclass is resolved with the class of the bean. */
+    /** Returns the injection point's type. Type variables in superclasses are resolved with the bean's class. */
     private static Class<?> typeOf(DependencyDescriptor dependency) {
         Class<?> type = dependency.getResolvableType().resolve();
         return type == null ? dependency.getDependencyType() : type;

@@ -111,8 +111,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         if (known != null) {
             return known;
         }
-        // The beans are looked up before the proxy is created, because other threads wait for the proxy and might hold
-        // locks of the bean factory.
+        // The beans are looked up before the creation of the proxy begins. From then on, other threads wait for the
+        // proxy, and they might hold the bean factory's locks.
         ServiceReference<?> reference = explained(
                 wanted,
                 where,
@@ -149,8 +149,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Creates a proxy, or waits until another thread has created it. The lock is not held meanwhile, because creating a
-     * proxy can involve waiting for a provider for seconds.
+     * Creates a proxy, or waits until another thread has created it. The lock is not held meanwhile, because the
+     * creation can wait several seconds for a provider.
      */
     private Object create(ReferenceSettings wanted, Origin origin, Supplier<Object> creation) {
         CompletableFuture<Object> own = new CompletableFuture<>();
@@ -280,8 +280,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Records that a local bean was injected instead of a reference. The settings of the reference are then considered
-     * used.
+     * Records that a local bean was injected instead of a reference's proxy. The reference's settings are then
+     * considered used.
      */
     void overridden(Class<?> type, RpcReference annotation, String where) {
         UnaryOperator<String> placeholders = placeholders(annotation, where);
@@ -302,8 +302,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     /**
      * Returns the place of a text with placeholders, for error messages: the first attribute of {@code @RpcReference}
-     * whose value is the text. If no attribute has this value, returns the only other place: the timeout that the
-     * interface declares for a method.
+     * whose value is the text. If no attribute has this value, the text can only be the timeout that the interface
+     * declares for a method.
      */
     private static String attribute(RpcReference annotation, String text) {
         Map<String, String> attributes = new LinkedHashMap<>();
@@ -327,8 +327,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Fails with an explanation if a method of the interface cannot be called. The settings check the methods, too, but
-     * their error cannot name the reference.
+     * Fails with an explanation if a method of the interface cannot be called. The methods are also checked when the
+     * settings are evaluated, but that error cannot name the reference.
      */
     private void checkSignatures(Class<?> type, RpcReference annotation, String where) {
         try {
@@ -360,8 +360,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Records a reference of a bean that is created later. If the reference has a mistake, it is reported when the bean
-     * is created.
+     * Records a reference in a bean that is created later. A mistake in the reference is reported when the bean is
+     * created.
      */
     private void expect(ReferencedServices.Reference awaited) {
         Class<?> type = awaited.service();
@@ -381,7 +381,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     /**
      * Warns about settings and fallbacks that no reference uses, for example because of a mistyped name or a different
-     * group. References of beans that are created later count, too.
+     * group. References in beans that are created later count as uses, too.
      */
     @Override
     public void afterSingletonsInstantiated() {

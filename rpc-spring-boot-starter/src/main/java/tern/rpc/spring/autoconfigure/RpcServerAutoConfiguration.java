@@ -129,7 +129,7 @@ public final class RpcServerAutoConfiguration {
         }
     }
 
-    /** Logs where the web server is protected, but the RPC server is not. */
+    /** Logs the kinds of protection that the web server has but the RPC server lacks. */
     private static void compareWithWeb(
             ServerSettings settings, boolean authorized, ConfigurableListableBeanFactory beans) {
         int port = settings.transport().port();
@@ -202,7 +202,7 @@ public final class RpcServerAutoConfiguration {
                 server, settings, builtIns.orderedStream().toList(), description, references, context);
     }
 
-    /** Names settings of a web server if the application can have no web server. */
+    /** Logs the web server settings that have no effect, because the application can have no web server. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnNotWebApplication
     @ConditionalOnMissingClass({

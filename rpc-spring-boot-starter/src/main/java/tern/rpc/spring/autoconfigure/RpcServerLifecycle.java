@@ -54,7 +54,7 @@ public final class RpcServerLifecycle
     /**
      * @param builtIns the built-in services, which are notified when the shutdown begins
      * @param description a description of the protocols, event loops and threads, for the log
-     * @param references the references of the application, which can include references to this server
+     * @param references the application's references, which can include references to this server
      */
     RpcServerLifecycle(
             RpcServer server,
@@ -142,7 +142,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Returns the property that assigns the given port to another server of this application, or null if there is none.
+     * Returns the property that assigns the given port to a different server of this application; null if there is
+     * none.
      */
     private @Nullable String otherServer(int port) {
         Environment environment = context.getEnvironment();
@@ -232,7 +233,7 @@ public final class RpcServerLifecycle
         running = false;
         server.close();
         int port = openPort;
-        openPort = 0; // A second call of this method must not affect another context on this port.
+        openPort = 0; // A second call to this method must not affect another context on this port.
         PortsOfThisProcess.closed(port);
         stopped.countDown();
     }

@@ -21,8 +21,8 @@ import tern.rpc.spring.RpcServerCustomizer;
 
 /**
  * Warns about Spring Security annotations on services that have no effect, or that might refuse every call. Without a
- * warning, methods would silently be open to everybody, or callers would only learn that they are not authenticated.
- * The annotations are recognized by name, because Spring Security is optional.
+ * warning, methods would silently be open to everybody, or callers would be refused as unauthenticated without a
+ * visible reason. The annotations are recognized by name, because Spring Security is optional.
  */
 final class SecuredMethods {
 
@@ -37,19 +37,19 @@ final class SecuredMethods {
 
     private static final List<String> SECURED = List.of("org.springframework.security.access.annotation.Secured");
 
-    /** Annotations that might be applied by a filter or an authorizer of the application. */
+    /** Annotations that one of the application's filters or authorizers might apply. */
     private static final List<String> JAKARTA =
             List.of("jakarta.annotation.security.RolesAllowed", "jakarta.annotation.security.DenyAll");
 
     /** The expressions that allow each call, with or without an authenticated caller. */
     private static final Set<String> OPEN = Set.of("permitAll", "permitAll()");
 
-    /** The type of the beans that apply the annotations of Spring Security. */
+    /** The type of the beans that apply Spring Security's annotations. */
     private static final String ADVISOR = "org.springframework.security.authorization.method.AuthorizationAdvisor";
 
     /**
-     * The class of the bean that applies the annotations of Spring Security in applications with
-     * {@code @EnableGlobalMethodSecurity}.
+     * The class of the bean that applies Spring Security's annotations in applications with {@code
+     * @EnableGlobalMethodSecurity}.
      */
     private static final String INTERCEPTOR = "MethodSecurityInterceptor";
 
@@ -57,7 +57,7 @@ final class SecuredMethods {
 
     private SecuredMethods() {}
 
-    /** @param type the class of the bean, not of its proxy */
+    /** @param type the bean's own class rather than its proxy's class */
     static void check(ConfigurableListableBeanFactory beans, Class<?> type, Set<Class<?>> services) {
         ClassLoader loader = beans.getBeanClassLoader();
         if (!ClassUtils.isPresent(ADVISOR, loader)) {
@@ -99,7 +99,7 @@ final class SecuredMethods {
     }
 
     /**
-     * Returns the methods with an annotation that no advisor of method security applies. Returns an empty list if the
+     * Returns the methods with an annotation that no method security advisor applies. Returns an empty list if the
      * methods to which an advisor applies are unknown.
      */
     private static List<String> ignored(
@@ -188,7 +188,7 @@ final class SecuredMethods {
     }
 
     /**
-     * Returns whether an annotation is present and does not allow each call.
+     * Returns whether an annotation is present that does not allow every call.
      *
      * @param present the annotations of the method, which take precedence, and of the class
      */

@@ -57,7 +57,7 @@ record ServerLimits(@Nullable Integer server, int threads, Map<String, RpcServer
                 return number;
             }
         } catch (NumberFormatException e) {
-            // The value is not a number. The exception that is thrown below reports this.
+            // The value is not a number, which the exception below reports.
         }
         throw new InvalidPropertyException(
                 property, "'" + value + "'", ADAPTIVE + " or a number from 1 to " + MAX_CONCURRENCY);

@@ -81,8 +81,8 @@ public final class ServerRegistration
     public void addTo(RpcServer.Builder ignored) {}
 
     /**
-     * Places this listener after those that record the readiness. For them, the event that this listener publishes is
-     * then the last one, and takes precedence over earlier events.
+     * Places this listener after the listeners that record the readiness. They thus receive the event that this
+     * listener publishes after the original event, so it takes precedence.
      */
     @Override
     public int getOrder() {
@@ -203,7 +203,7 @@ public final class ServerRegistration
         return settings.application();
     }
 
-    /** Returns whether the server should be registered but is not registered yet. */
+    /** Returns whether the server should be registered but has not been registered yet. */
     boolean isToCome() {
         return !settings.registries().isEmpty() && registration == null;
     }

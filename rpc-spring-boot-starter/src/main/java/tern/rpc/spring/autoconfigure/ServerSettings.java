@@ -159,7 +159,7 @@ record ServerSettings(
     }
 
     /**
-     * Returns whether a caller needs a token, a certificate or the permission of an authorizer.
+     * Returns whether a caller needs a token, a certificate or an authorizer's permission.
      *
      * @param authorizers whether the server has authorizers
      */

@@ -33,8 +33,8 @@ final class ServiceInterfaces {
             "org.aspectj");
 
     /**
-     * The prefixes of packages of libraries. Their interfaces, such as {@code reactor.core.Disposable}, are exported
-     * only if the annotation or the {@code @Bean} method names them, or if the class itself has the same prefix.
+     * The package prefixes of libraries. Library interfaces, such as {@code reactor.core.Disposable}, are exported only
+     * if the annotation or the {@code @Bean} method names them, or if the bean's class has the same prefix.
      */
     private static final Set<String> LIBRARIES = Set.of(
             "com.fasterxml",
@@ -52,8 +52,7 @@ final class ServiceInterfaces {
             "tools.jackson");
 
     /**
-     * The prefixes of packages of sample applications. Their interfaces are services like the interfaces of any
-     * application.
+     * The package prefixes of sample applications. Their interfaces are treated like the interfaces of any application.
      */
     private static final Set<String> SAMPLES = Set.of("org.apache.dubbo", "org.springframework.samples");
 
@@ -62,7 +61,7 @@ final class ServiceInterfaces {
     /**
      * Returns the interfaces that the annotation of a bean names.
      *
-     * @param own the class of the bean
+     * @param own the bean's class
      */
     static Set<Class<?>> named(String name, Class<?> own, Class<?>[] named) {
         for (Class<?> service : named) {
@@ -81,7 +80,7 @@ final class ServiceInterfaces {
     /**
      * Returns all interfaces of a bean that are services.
      *
-     * @param own the class of the bean
+     * @param own the bean's class
      * @param declared the type that the {@code @Bean} method declares; a library interface is exported if it is
      *     declared here
      */
@@ -123,9 +122,9 @@ final class ServiceInterfaces {
     }
 
     /**
-     * Returns whether a superclass implements the generic interface, and another service of the bean extends it. Only
-     * the other service sets the type parameter, and a second bean with the same superclass would export the generic
-     * interface again.
+     * Returns whether a superclass implements the generic interface, and another service interface of the bean extends
+     * it. Only this other interface sets the type parameter, and a second bean with the same superclass would export
+     * the generic interface again.
      */
     private static boolean isGenericBase(Class<?> type, Class<?> own, Set<Class<?>> services) {
         return type.getTypeParameters().length > 0

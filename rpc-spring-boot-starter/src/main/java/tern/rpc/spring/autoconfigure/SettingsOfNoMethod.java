@@ -10,8 +10,8 @@ import tern.rpc.MethodType;
 import tern.rpc.ServiceDescriptor;
 
 /**
- * Finds method settings of a service that apply to none of its methods. Also finds settings that apply to two
- * interfaces although they were probably meant for only one.
+ * Finds a service's method settings that apply to none of the service's methods. Also finds settings that apply to two
+ * interfaces although they were probably meant for only one of them.
  */
 final class SettingsOfNoMethod {
 

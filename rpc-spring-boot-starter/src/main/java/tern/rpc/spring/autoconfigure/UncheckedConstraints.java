@@ -41,9 +41,10 @@ final class UncheckedConstraints {
     private UncheckedConstraints() {}
 
     /**
-     * Logs a warning if constraints of a bean's service interfaces are not checked, or if Bean Validation rejects them.
+     * Logs a warning if the constraints on a bean's service interfaces are not checked, or if Bean Validation rejects
+     * these constraints.
      *
-     * @param type the class of the bean, not of its proxy
+     * @param type the bean's own class rather than its proxy's class
      */
     static void check(ConfigurableListableBeanFactory beans, Class<?> type, Set<Class<?>> services) {
         List<String> constrained = new ArrayList<>();

@@ -22,9 +22,10 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Warns about fields with {@link RpcReference} that are null, because Spring did not create their object. Without a
- * warning, the first call would fail with a {@link NullPointerException} that does not name the cause. Finds objects in
- * fields of beans, also in collections and maps, and in fields of such objects.
+ * Warns about fields with {@link RpcReference} that are null because Spring did not create the object that contains
+ * them. Without a warning, the first call would fail with a {@link NullPointerException} that does not name the cause.
+ * Searches the objects in the fields of beans, including elements of collections and maps, and the objects in the
+ * fields of these objects.
  */
 final class UninjectedReferences implements SmartInitializingSingleton {
 
@@ -38,7 +39,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
     /** Collections with more elements are caches or data, and are not searched. */
     private static final int MAX_ELEMENTS = 100;
 
-    /** A part of the name of each class that Mockito generates. The fields of such an object are always null. */
+    /** A string that occurs in the name of every class that Mockito generates. The fields of a mock are always null. */
     private static final String MOCK = "$MockitoMock$";
 
     private final ConfigurableListableBeanFactory beans;
@@ -77,8 +78,8 @@ final class UninjectedReferences implements SmartInitializingSingleton {
         }
 
         /**
-         * Returns the names of the beans that Spring creates before it can inject: the post-processors of the bean
-         * factory, and the beans whose {@code @Bean} methods create them.
+         * Returns the names of the beans that Spring creates before it can inject anything: the bean factory's
+         * post-processors, and the beans whose {@code @Bean} methods create these post-processors.
          */
         private Set<String> early() {
             Set<String> names = new HashSet<>();
@@ -118,7 +119,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
                         }
                     });
                 }
-            } catch (RuntimeException e) { // A collection of the application may throw any exception.
+            } catch (RuntimeException e) { // A collection class of the application can throw any exception.
                 LOG.trace("{} is not searched", field, e);
             }
         }
@@ -152,7 +153,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
         }
     }
 
-    /** Returns the name of a field with the annotation that is null; null if there is none. */
+    /** Returns the name of an annotated field whose value is null; null if there is no such field. */
     private static @Nullable String emptyReference(Object object) {
         for (Class<?> type = ClassUtils.getUserClass(object); isSearched(type); type = type.getSuperclass()) {
             for (Field field : fieldsOf(type)) {
@@ -166,7 +167,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
         return null;
     }
 
-    /** Returns whether the class belongs to the application. The classes of proxies do not. */
+    /** Returns whether the class belongs to the application. Proxy classes do not. */
     private static boolean isSearched(@Nullable Class<?> type) {
         return type != null
                 && !type.isEnum()
@@ -175,7 +176,10 @@ final class UninjectedReferences implements SmartInitializingSingleton {
                 && ApplicationCode.owns(type.getName());
     }
 
-    /** Returns the fields of the class; none if the class of a field is missing, for example of an optional library. */
+    /**
+     * Returns the fields of the class; none if the class of a field is missing, for example because it belongs to an
+     * optional library.
+     */
     private static Field[] fieldsOf(Class<?> type) {
         try {
             return type.getDeclaredFields();

@@ -25,11 +25,11 @@ import tern.rpc.settings.RpcStartException;
 
 /**
  * Rejects unknown properties under Tern's prefixes, because they are usually typos. Also rejects properties that begin
- * with a prefix of Dubbo below {@code rpc.}, and Tern's properties below a wrong prefix. Unknown environment variables
- * only cause a warning, because container platforms create variables such as {@code RPC_SERVER_SERVICE_HOST} for a
- * service called {@code rpc-server}. Other properties under {@code rpc.} might belong to the application, so they are
- * only logged once. Before the check, {@link VariablesOfServices} translates environment variables that set the
- * properties of services.
+ * with a Dubbo prefix below {@code rpc.}, and Tern properties under a wrong prefix. Unknown environment variables only
+ * cause a warning, because container platforms create variables such as {@code RPC_SERVER_SERVICE_HOST} for a service
+ * called {@code rpc-server}. Other properties under {@code rpc.} might belong to the application, so they are only
+ * logged once. Before the check, {@link VariablesOfServices} translates environment variables that set the properties
+ * of services.
  */
 final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 
@@ -140,7 +140,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 
     /**
      * Returns the name with a dot in place of each {@code $}. Spring drops the {@code $} from the full name of a nested
-     * interface. Without a dot in its place, the interface's simple name could not be suggested.
+     * interface. Without this dot, the interface's simple name could not be suggested.
      */
     private static ConfigurationPropertyName withDots(
             ConfigurationPropertySource source, ConfigurationPropertyName name) {

@@ -71,7 +71,7 @@ final class UnusedSettings {
 
     /**
      * Returns the properties that have no effect on their reference, each with the reason. The properties are checked
-     * with the created references, because only a reference shows which address and registry it uses.
+     * after the references have been created, because only then are each reference's address and registry known.
      *
      * @param references the references by the name of their properties
      */
@@ -83,8 +83,8 @@ final class UnusedSettings {
     }
 
     /**
-     * Returns the properties of a web server, each with the reason why it has no effect. The application must have no
-     * web server. Tests of Spring Boot set the port to 0 themselves.
+     * Returns the properties of a web server, each with the reason why it has no effect. Called only if the application
+     * has no web server. Port 0 is ignored, because Spring Boot itself sets this port in tests.
      */
     static List<String> ofWebServer(Environment environment) {
         List<String> found = new ArrayList<>();
@@ -141,7 +141,7 @@ final class UnusedSettings {
     }
 
     /**
-     * Adds services whose name appears twice in different forms. Only the properties under one of the two forms have an
+     * Adds services whose name appears in two spellings. Only the properties under one of the two spellings have an
      * effect.
      */
     private void addRepeatedServices() {

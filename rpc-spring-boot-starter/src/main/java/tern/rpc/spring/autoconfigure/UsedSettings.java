@@ -45,15 +45,16 @@ final class UsedSettings {
         byName.computeIfAbsent(name, unseen -> new LinkedHashSet<>()).add(reference);
     }
 
-    /** Records a reference whose other settings are not known, or are not used. */
+    /** Records a reference of which only the name and the service are known or used. */
     synchronized void add(String name, ServiceKey service) {
         names.add(name);
         called.add(service);
     }
 
     /**
-     * Checks the settings of methods. Several interfaces with the same simple name share their settings, so one of the
-     * interfaces might lack a method. Until all references are known, missing methods are therefore only recorded.
+     * Checks the settings of methods. Several interfaces with the same simple name share their settings, so a method in
+     * the settings might be missing from some of the interfaces. Until all references are known, missing methods are
+     * therefore only recorded.
      */
     synchronized void checkMethods(Class<?> type, Map.Entry<String, RpcClientProperties.Service> configured) {
         String prefix = ClientSettings.PREFIX + configured.getKey();

@@ -12,9 +12,9 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
- * Logs that annotations such as {@code @GetMapping} on a service or on the interface of a reference do not set the paths of RPC calls. The annotations are
- * recognized by name, because the libraries are optional. A class that is also a controller is left out. The log level
- * is INFO, because another class might use the annotations of the interface.
+ * Logs that annotations such as {@code @GetMapping} on a service or on the interface of a reference do not set the
+ * paths of RPC calls. The annotations are recognized by name, because the libraries are optional. A class that is also
+ * a controller is left out. The log level is INFO, because some other class might use the interface's annotations.
  */
 final class WebMappings {
 
@@ -29,7 +29,7 @@ final class WebMappings {
 
     private WebMappings() {}
 
-    /** @param type the class of the bean, not of its proxy */
+    /** @param type the bean's own class rather than its proxy's class */
     static void log(Class<?> type, Set<Class<?>> services) {
         if (MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY).isPresent(CONTROLLER)) {
             return;
@@ -43,7 +43,7 @@ final class WebMappings {
         }
     }
 
-    /** @param services the interfaces of references */
+    /** @param services the service interfaces of the application's references */
     static void logReferences(Stream<Class<?>> services) {
         services.distinct().filter(WebMappings::hasMapping).forEach(service -> log(service, service));
     }

@@ -7,8 +7,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds protection of the web server, such as the filter chains of Spring Security. This protection does not apply to
- * the RPC server.
+ * Detects protection of the web server, such as Spring Security's filter chains, which does not apply to the RPC
+ * server.
  */
 final class WebSecurity {
 

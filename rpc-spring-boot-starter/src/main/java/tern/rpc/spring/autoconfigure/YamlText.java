@@ -60,7 +60,7 @@ record YamlText(String written, Object read) {
         }
     }
 
-    /** Returns the first part of an error message: the kind of value that YAML found instead of the text. */
+    /** Returns the first part of an error message. It names the kind of value that YAML read instead of the text. */
     static String kind(Object read) {
         return "is not a text but a " + (read instanceof Boolean ? "boolean" : "number");
     }

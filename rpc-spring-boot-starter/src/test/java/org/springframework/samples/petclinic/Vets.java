@@ -4,7 +4,7 @@ import org.springframework.beans.factory.InitializingBean;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** A service of one of Spring's sample applications, whose packages begin with the prefix of Spring itself. */
+/** A service in one of Spring's sample applications, whose package names begin with Spring's own prefix. */
 public interface Vets {
 
     String names();

@@ -1,4 +1,4 @@
 package org.springframework.security.web;
 
-/** Has the name of the interface of Spring Security, so that the tests need no web server. */
+/** Has the same name as Spring Security's interface, so that the tests need no web server. */
 public interface SecurityFilterChain {}

@@ -26,7 +26,7 @@ import tern.rpc.WireName;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.transport.Probe;
 
-/** Tests calls to a server of grpc-java through a hand-written interface, as docs/grpc.md shows. */
+/** Tests calls to a grpc-java server through a hand-written interface, as shown in docs/grpc.md. */
 @Timeout(120)
 class CallingGrpcTest {
 

@@ -9,7 +9,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tern.rpc.spring.autoconfigure.migrated.HalfMigrated;
 
-/** Tests the warning about annotations of Dubbo in an application in which Dubbo is not active. */
+/** Tests the warning about Dubbo annotations in an application in which Dubbo is not active. */
 @ExtendWith(OutputCaptureExtension.class)
 class DubboAnnotationsTest {
 

@@ -12,7 +12,7 @@ import org.springframework.beans.factory.xml.XmlBeanDefinitionReader;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.io.ByteArrayResource;
 
-/** Tests the message for a Spring XML file that still has elements of Dubbo. */
+/** Tests the message for a Spring XML file that still contains Dubbo elements. */
 class DubboXmlFailureAnalyzerTest {
 
     private static final String FILE = """

@@ -183,8 +183,7 @@ class EnvironmentChangesTest {
     }
 
     /**
-     * Delays the answers of one method until the test allows them, and answers other methods with the port of the
-     * provider.
+     * Delays the answers of one method until the test releases them. The other methods answer with the provider's port.
      */
     @RpcService
     static class PortStock implements Stock {
@@ -250,8 +249,8 @@ class EnvironmentChangesTest {
             .withPropertyValues("rpc.client.services.stock.url=local");
 
     private static CompletableFuture<Integer> hold(ApplicationContext context) throws InterruptedException {
-        // The call uses a new thread. The common pool might have only one thread, which a call without an answer would
-        // block.
+        // The call uses a new thread, because the common pool might have only one thread, and a call without an answer
+        // would block it.
         CompletableFuture<Integer> call =
                 CompletableFuture.supplyAsync(() -> stock(context).left("x"), task -> new Thread(task).start());
         assertThat(context.getBean(PortStock.class).holding.tryAcquire(30, TimeUnit.SECONDS))

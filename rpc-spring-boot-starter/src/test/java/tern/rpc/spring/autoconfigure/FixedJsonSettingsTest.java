@@ -26,7 +26,7 @@ import tern.rpc.settings.RpcStartException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
-/** Tests the report of settings of the application's JsonMapper that RPC cannot use. */
+/** Tests the report about settings of the application's JsonMapper that do not apply to RPC. */
 @ExtendWith(OutputCaptureExtension.class)
 class FixedJsonSettingsTest {
 

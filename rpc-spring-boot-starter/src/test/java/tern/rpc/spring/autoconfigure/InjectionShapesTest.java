@@ -286,7 +286,7 @@ class InjectionShapesTest {
         assertThat(analysisWithoutTern(Needy.class)).isNull();
     }
 
-    /** A test slice such as {@code @WebMvcTest} leaves out Tern's auto-configuration. */
+    /** A context without Tern's auto-configuration, as in a test slice such as {@code @WebMvcTest}. */
     @ParameterizedTest
     @CsvSource({
         "FieldUser, InjectionShapesTest$FieldUser.greetings",

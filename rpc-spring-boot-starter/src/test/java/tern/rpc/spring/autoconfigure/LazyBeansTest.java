@@ -23,8 +23,8 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Tests that startup also reports mistakes of beans that are created later: services that are not exported, and
- * settings that no reference uses.
+ * Tests that startup also reports mistakes in beans that are created later: services that are not exported, and
+ * settings that are not used by any reference.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LazyBeansTest {
@@ -196,7 +196,9 @@ class LazyBeansTest {
         assertThat(output).doesNotContain("Nothing is served or called");
     }
 
-    /** The mistake of a lazy reference is reported when its bean is created, as for other lazy beans. */
+    /**
+     * As with other lazy beans, a mistake in a lazy reference is reported when the bean with this reference is created.
+     */
     @Test
     void lazyReferenceWithoutAnAddressDoesNotStopTheStart() {
         application(LazyUser.class).run(here -> assertThat(here).hasNotFailed());

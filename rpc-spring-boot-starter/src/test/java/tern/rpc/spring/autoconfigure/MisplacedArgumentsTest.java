@@ -12,7 +12,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Tests the warning about arguments of the command line that Spring does not read as properties. */
+/** Tests the warning about command-line arguments that Spring does not read as properties. */
 @ExtendWith(OutputCaptureExtension.class)
 class MisplacedArgumentsTest {
 

@@ -166,8 +166,8 @@ class PropertySuggestionsTest {
     }
 
     /**
-     * An option of Dubbo can have a different meaning for each prefix. Each cell of the table contains the part of the
-     * answer that names the setting. A minus sign means that Tern has no such setting, so the message refers to the
+     * A Dubbo option can have a different meaning under each prefix. Each cell of the table contains the part of the
+     * message that names Tern's setting. A minus sign means that Tern has no such setting, so the message refers to the
      * list of all properties. An empty cell means that the property exists.
      */
     @ParameterizedTest

@@ -212,7 +212,7 @@ class RegistryTest {
         assertThat(Files.readString(file)).contains("127.0.0.1");
     }
 
-    /** The wait for the current registration has its own time limit. */
+    /** A new registration starts a new time limit for the wait. */
     @Test
     void endOfTheWaitForAnEarlierRegistrationIsIgnored() {
         ConfigurableApplicationContext provider =
@@ -267,8 +267,8 @@ class RegistryTest {
     }
 
     /**
-     * The registry does not contain the list of services. The consumer finds the provider only by calling the metadata
-     * service of the provider.
+     * The registry does not contain the list of services. The consumer finds the provider only by calling the
+     * provider's metadata service.
      */
     @Test
     void servicesThatAreNotStoredInZooKeeperAreRequestedFromTheProvider() throws Exception {

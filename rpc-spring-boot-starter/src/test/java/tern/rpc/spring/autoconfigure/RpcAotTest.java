@@ -40,7 +40,8 @@ import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
 /**
- * Tests a context that is processed ahead of time and then started on the JVM. Also tests the hints for a native image.
+ * Tests an application context that is processed ahead of time and then started on the JVM. Also tests the hints for a
+ * native image.
  */
 class RpcAotTest {
 

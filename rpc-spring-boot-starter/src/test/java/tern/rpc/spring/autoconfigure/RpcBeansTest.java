@@ -38,7 +38,7 @@ import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.transport.IdleServerTransport;
 import tern.rpc.transport.ServerTransport;
 
-/** Tests which beans of the application replace or change Tern's beans. */
+/** Tests which of the application's beans replace or change Tern's beans. */
 class RpcBeansTest {
 
     @Test

@@ -193,7 +193,7 @@ class RpcGrpcTest {
 
                     @Override
                     public void onCompleted() {
-                        // Other events are ignored, because only the response matters to the test.
+                        // This event is ignored, because only the response matters to the test.
                     }
                 });
         requests.onNext(

@@ -343,7 +343,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void contextStartsAndStopsTenTimesWithoutLeavingThreads() throws InterruptedException {
-        // Applications from other tests might still run threads of the same kind.
+        // Applications from other tests might still have threads of the same kind.
         var others = new java.util.HashSet<>(keepAliveThreads());
         for (int i = 0; i < 10; i++) {
             provider(Greeter.class)
@@ -356,7 +356,7 @@ class RpcServerLifecycleTest {
         for (Thread thread : keepAliveThreads().stream()
                 .filter(thread -> !others.contains(thread))
                 .toList()) {
-            thread.join(TimeUnit.SECONDS.toMillis(30)); // The last thread might still be ending.
+            thread.join(TimeUnit.SECONDS.toMillis(30)); // The last thread might not have ended yet.
         }
         assertThat(others).containsAll(keepAliveThreads());
     }

@@ -22,7 +22,7 @@ import tern.rpc.ServerFilter;
 import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
 
-/** Tests the warnings about annotations of Spring Security that have no effect or refuse each call. */
+/** Tests the warnings about Spring Security annotations that have no effect or refuse every call. */
 @ExtendWith(OutputCaptureExtension.class)
 class SecuredMethodsTest {
 
@@ -184,7 +184,7 @@ class SecuredMethodsTest {
         }
     }
 
-    /** Has the name of Spring Security's class. */
+    /** Has the same name as Spring Security's class. */
     static class MethodSecurityInterceptor {}
 
     @Configuration(proxyBeanMethods = false)

@@ -32,7 +32,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcService;
 
-/** Tests that a bean with {@code @RpcService} is either served, or startup reports why it is not. */
+/** Tests that each bean with {@code @RpcService} is either served, or startup reports why it is not served. */
 @ExtendWith(OutputCaptureExtension.class)
 class UnservedBeansTest {
 

@@ -13,7 +13,7 @@ import tern.rpc.ClientFilter;
 import tern.rpc.Filter;
 import tern.rpc.ServerFilter;
 
-/** Tests the warning about filters that nothing calls. */
+/** Tests the warning about filters that are never called. */
 @ExtendWith(OutputCaptureExtension.class)
 class UnusedFiltersTest {
 

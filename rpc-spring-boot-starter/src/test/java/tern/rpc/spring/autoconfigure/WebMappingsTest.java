@@ -22,7 +22,7 @@ import org.springframework.web.service.annotation.PostExchange;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests that startup names the annotations of Spring MVC that RPC does not use. */
+/** Tests that startup names the Spring MVC annotations that RPC does not use. */
 @ExtendWith(OutputCaptureExtension.class)
 class WebMappingsTest {
 

@@ -21,7 +21,7 @@ import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.server.SecurityWebFilterChain;
 import tern.rpc.RpcAuthorizer;
 
-/** Tests the warning that Spring Security protects only the web port and that nothing protects the RPC port. */
+/** Tests the warning that Spring Security protects only the web port and that the RPC port is unprotected. */
 @ExtendWith(OutputCaptureExtension.class)
 class WebSecurityTest {
 

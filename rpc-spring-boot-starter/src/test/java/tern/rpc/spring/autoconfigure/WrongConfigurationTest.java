@@ -39,7 +39,7 @@ import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
  */
 class WrongConfigurationTest {
 
-    /** Properties that accept every string, or whose values only the peer can check. */
+    /** Properties that accept every string, or whose values can be checked only by the peer. */
     private static final Set<String> ANYTHING_GOES = Set.of(
             "rpc.client.services.*.group",
             "rpc.client.services.*.version",
@@ -262,7 +262,8 @@ class WrongConfigurationTest {
     }
 
     /**
-     * Returns the value in the quotes of the message. Spring's own messages use different quotes than Tern's messages.
+     * Returns the value that the message contains in quotes. Spring's own messages use other quotation marks than
+     * Tern's messages.
      */
     private static String quoted(String value, String type) {
         String quote = type.equals(type.toUpperCase(Locale.ROOT)) ? "\"" : "'";

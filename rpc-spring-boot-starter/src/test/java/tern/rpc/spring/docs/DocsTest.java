@@ -114,8 +114,8 @@ class DocsTest {
     }
 
     /**
-     * Returns whether the table contains the name, or any name that begins with it. A trailing dot or asterisk is
-     * ignored.
+     * Returns whether the table contains the given name, or any name that begins with the given name. A trailing dot or
+     * asterisk is ignored.
      */
     private static boolean isKnown(String found, Set<String> names) {
         String key = found.replaceAll("\\.+$", "")

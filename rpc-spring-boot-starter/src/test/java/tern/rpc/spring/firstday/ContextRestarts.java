@@ -11,8 +11,9 @@ import java.util.function.LongSupplier;
 
 /**
  * Repeatedly starts, calls and stops an application in one process, each time with newly loaded classes. Then counts
- * the remaining threads, file descriptors (including sockets) and class loaders, and exits with code 1 if any are left
- * over. Softly reachable class loaders count too. The process therefore needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}.
+ * the remaining threads, file descriptors (including sockets) and class loaders, and exits with code 1 if more are left
+ * than expected. Softly reachable class loaders count too. The process therefore needs {@code
+ * -XX:SoftRefLRUPolicyMSPerMB=0}.
  */
 final class ContextRestarts {
 

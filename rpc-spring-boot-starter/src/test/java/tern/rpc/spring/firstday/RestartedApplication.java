@@ -16,7 +16,7 @@ import tern.rpc.spring.RpcService;
  */
 public final class RestartedApplication implements Supplier<String>, AutoCloseable {
 
-    /** Starts provider and consumer. */
+    /** Starts the provider and the consumer. */
     public RestartedApplication() {}
 
     interface Kitchen {

@@ -154,10 +154,10 @@ final class DubboClientHandler extends DubboFrameDecoder {
     }
 
     /**
-     * Returns whether the server asks for no further calls. The event "W", by which a server announces that it accepts
-     * calls again, is ignored, because a replacement for the connection is already open. Dubbo's providers write events
-     * in their own preferred serialization, for example fastjson2. A one-way event in a serialization other than
-     * hessian2 is therefore recognized by its only letter.
+     * Returns whether the event asks the client to send no further calls. The event "W", by which a server announces
+     * that it accepts calls again, is ignored, because a replacement for the connection is already open. Dubbo's
+     * providers write events in their own preferred serialization, for example fastjson2. A one-way event in a
+     * serialization other than hessian2 is therefore recognized by its only letter.
      */
     private static boolean isReadOnly(int flags, ByteBuf body) {
         if (isText(body)) {

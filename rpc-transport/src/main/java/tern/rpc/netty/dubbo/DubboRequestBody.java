@@ -44,7 +44,7 @@ final class DubboRequestBody {
     static final String GENERIC = "generic";
 
     /**
-     * The beginning of the name of the attachment by which a Dubbo consumer sends a callback object
+     * The prefix of the name of the attachment with which a Dubbo consumer sends a callback object
      * (docs/wire-protocol.md 1.9).
      */
     private static final String CALLBACK = "sys_callback_arg-";
@@ -112,8 +112,8 @@ final class DubboRequestBody {
     }
 
     /**
-     * Decodes everything except the arguments. Skips the arguments without creating objects or loading classes. Runs on
-     * a worker thread.
+     * Decodes the request without its arguments. The arguments are skipped, and no objects are created or classes
+     * loaded for them. Runs on a worker thread.
      *
      * @param receivedNanos the arrival time of the request, from which its timeout is measured
      * @throws RpcException if the request names two different services
@@ -139,8 +139,8 @@ final class DubboRequestBody {
         reader.readMetadata(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
         if (!key.interfaceName()
-                // the two service names must be equal: otherwise, the caller could be authorized for one service while
-                // the arguments are decoded for another
+                // the two service names must be equal: if they differed, the caller could be authorized for one service
+                // while the arguments are decoded for the other service
                 .equals(interfaceName)) {
             throw differentServices(key.interfaceName(), interfaceName);
         }

@@ -311,7 +311,7 @@ final class DubboServerCall extends NettyServerCall {
         }
         protocol.coders().giveBack(coder);
         if (frame.bytes() > LARGE_BYTES && isRefused()) {
-            return; // other answers might have used up the memory while this answer waited to be encoded
+            return; // other answers might have used up the memory budget while this answer waited to be encoded
         }
         connection().queue().add(frame);
     }

@@ -54,8 +54,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
         connection.heard();
         super.channelRead(context, message);
         int buffered = actualReadableBytes();
-        // The capacity of the buffer is counted, because even a few bytes keep the whole buffer allocated.
-        // Skipped bytes count only towards the time limit, because they are not kept.
+        // The buffer's capacity is counted instead of its content, because even a few bytes keep the whole buffer
+        // allocated. Skipped bytes count only towards the time limit, because they are not kept.
         int held = buffered == 0 ? 0 : internalBuffer().capacity();
         incomplete.arrived(context, buffered + skippedBytes(), held);
     }
@@ -65,7 +65,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
         incomplete.complete();
         connection.memory().messageComplete();
         if (broken || !DubboHeader.isRequest(flags)) {
-            body.release(); // an answer is dropped, because the server sends no requests that need one
+            body.release(); // a response is dropped, because the server sends no requests that need a response
         } else if (DubboHeader.isEvent(flags)) {
             event(flags, id, body);
         } else {

@@ -7,9 +7,9 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Finds the method of a request without decoding it. The names of the interface and the method are the second and
- * fourth of the strings at the beginning of the body (docs/wire-protocol.md 1.4). Supports only ASCII strings of up to
- * 1,023 characters. Only one thread uses an instance.
+ * Finds the method of a request without decoding it. The second string of the body is the name of the interface, and
+ * the fourth string is the name of the method (docs/wire-protocol.md 1.4). Supports only ASCII strings of up to 1,023
+ * characters. Only one thread uses an instance.
  */
 final class RequestNames {
 

@@ -12,8 +12,8 @@ final class AnnouncedSettings {
     private volatile @Nullable Http2Settings last;
 
     /**
-     * Returns the settings that limit the number of concurrent streams to the given maximum. All connections share one
-     * immutable object per limit, because Netty keeps a reference to the object for each connection.
+     * Returns the settings that limit the number of concurrent streams to the given maximum. All connections with the
+     * same limit share one immutable object, because Netty keeps a reference to the settings for each connection.
      */
     Http2Settings of(int maxStreams) {
         Http2Settings known = last;

@@ -140,9 +140,9 @@ final class AnswerOutput {
     }
 
     /**
-     * Called when the codec has written the headers of an answer. Counts them until the socket has accepted them,
-     * because they wait for the socket even if their stream is reset. A client could otherwise fill the memory with
-     * small answers, and reset their streams to open further ones.
+     * Called when the codec has written the headers of an answer. Counts the headers until the socket has accepted
+     * them, because they wait for the socket even if their stream is reset. If they were not counted, a client could
+     * fill the memory with small answers by resetting each answer's stream and opening a further stream.
      */
     void headersWritten(ChannelFuture taken) {
         if (!taken.isDone()) {

@@ -23,8 +23,8 @@ interface BodyReader {
 
     /**
      * Returns the memory that the bytes of an incomplete message occupy. The buffer grows in steps, so it can be twice
-     * as large as the bytes. For a small buffer with a small request, returns the number of bytes, because small
-     * requests are counted differently (docs/limits.md#memory-for-requests).
+     * as large as the bytes. For a small buffer that contains a small request, returns the number of bytes in the
+     * buffer, because small requests are counted differently (docs/limits.md#memory-for-requests).
      */
     static int held(ByteBuf bytes) {
         int readable = bytes.readableBytes();

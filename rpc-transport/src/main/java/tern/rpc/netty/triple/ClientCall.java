@@ -57,7 +57,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     // counts the bytes of the answer; null while the answer is small
     private UnfinishedAnswers.@Nullable Account memory;
     private boolean mayBeCompressed;
-    private boolean foreign; // true if the server sent bytes that are not gRPC messages
+    private boolean foreign; // true if the server has sent bytes that are not gRPC messages
     private boolean over;
     private int demand;
     private int interims; // the number of interim answers (1xx)
@@ -235,7 +235,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         }
         head = headers;
         if (isGrpc(headers.get(GrpcHeaders.CONTENT_TYPE))) {
-            // A server can name another coding and still send uncompressed messages, or only an error.
+            // A server can name an unsupported coding and still send uncompressed messages, or only an error.
             mayBeCompressed = ContentCoding.mayBeGzip(headers.get(GrpcHeaders.ENCODING));
             int maxBytes = connection.settings().maxResponseBytes();
             deframer = new MessageDeframer(Framing.GRPC, maxBytes, MessageKind.RESPONSE, this);
@@ -383,7 +383,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
                 RpcException.refusal(code, pending + " at " + connection.endpoint() + ": " + how, executed));
     }
 
-    /** Ends a call that the server has not processed, so that the call is attempted again at once. */
+    /** Ends a call that the server has not processed, so that it is retried immediately. */
     void unsent(String how) {
         close();
         connection.failed(pending.id(), new UnsentCallException(pending + " at " + connection.endpoint() + ": " + how));

@@ -6,7 +6,7 @@ import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * The unary variant of the Connect protocol. Its messages have no envelope, and it reports the outcome of a call as an
+ * The unary variant of the Connect protocol. Messages have no envelope, and the outcome of a call is reported as an
  * HTTP status (docs/wire-protocol.md 7.1). Stateless.
  */
 final class ConnectForm implements HttpForm {

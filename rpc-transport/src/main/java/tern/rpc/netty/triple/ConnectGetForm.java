@@ -66,7 +66,10 @@ final class ConnectGetForm implements HttpForm {
         return call(exchange, query, route, new QueryBody(query.bytes(), gzip), gzip);
     }
 
-    /** Creates a call with an empty message. For an unknown method, the message in the query is not decoded. */
+    /**
+     * Creates a call with an empty message, for a request to an unknown method. The message in the query is not
+     * decoded.
+     */
     @Override
     public HttpCall callNowhere(HttpExchange exchange) {
         QueryBody nothing = new QueryBody(new byte[0], false);

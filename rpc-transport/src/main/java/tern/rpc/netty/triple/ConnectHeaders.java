@@ -45,8 +45,8 @@ final class ConnectHeaders {
     }
 
     /**
-     * Returns the timeout in nanoseconds: the smaller of the values in Connect's and Triple's headers; negative if the
-     * request has neither header.
+     * Returns the timeout in nanoseconds: the smaller of the timeouts in Connect's header and Triple's header; negative
+     * if the request has neither header.
      */
     static long timeoutNanos(Http2Headers head) {
         long connect = timeoutNanos(head, TIMEOUT);

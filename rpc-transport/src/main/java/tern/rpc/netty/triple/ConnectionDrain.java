@@ -43,7 +43,7 @@ final class ConnectionDrain {
     }
 
     /**
-     * Called when the client has acknowledged a ping. Sends the final GOAWAY frame if {@link #begin} has sent the ping.
+     * Called when the client has acknowledged a ping. If {@link #begin} sent this ping, sends the final GOAWAY frame.
      *
      * @return false if the ping was not sent by this class
      */

@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * A request error that is reported only after all authorizers have allowed the call, because it might reveal which
- * services are exported. Thread-safe.
+ * A request error that is reported only after all authorizers have allowed the call, because the error might reveal
+ * which services are exported. Thread-safe.
  */
 final class DeferredMistake {
 

@@ -25,7 +25,7 @@ final class EarlyAnswers {
     private final Consumer<Http2Stream> reset;
     private final NanoClock clock;
     private final Queue<Answered> answered = new ArrayDeque<>();
-    private boolean waiting; // whether a task is scheduled
+    private boolean waiting; // true while a task is scheduled that resets streams
 
     /** @param reset resets a stream */
     EarlyAnswers(Http2Connection http2, Consumer<Http2Stream> reset, NanoClock clock) {

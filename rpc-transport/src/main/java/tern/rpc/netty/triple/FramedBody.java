@@ -16,7 +16,7 @@ final class FramedBody implements BodyReader, MessageDeframer.Receiver {
     private @Nullable Frame ready;
     private boolean isRequested;
 
-    /** @param mayBeCompressed whether the headers declare gzip compression */
+    /** @param mayBeCompressed whether the request headers declare gzip compression */
     FramedBody(Framing framing, int maxRequestBytes, boolean mayBeCompressed) {
         this.mayBeCompressed = mayBeCompressed;
         this.deframer = new MessageDeframer(framing, maxRequestBytes, MessageKind.REQUEST, this);

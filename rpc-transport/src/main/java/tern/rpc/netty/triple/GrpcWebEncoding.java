@@ -44,7 +44,7 @@ final class GrpcWebEncoding implements CallEncoding {
         return "grpc-web";
     }
 
-    /** Returns the application metadata, without the headers added by the browser's client library. */
+    /** Returns the application metadata without the headers that the browser's client library has added. */
     @Override
     public Metadata metadata(Http2Headers head) {
         Metadata metadata = TripleMetadata.read(head);

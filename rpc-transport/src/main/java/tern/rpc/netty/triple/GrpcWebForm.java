@@ -42,7 +42,7 @@ final class GrpcWebForm implements HttpForm {
         return all;
     }
 
-    /** Returns the encoding of answers. Answers use base64 if the request uses it or the caller asks for it. */
+    /** Returns the encoding of answers. Answers use base64 if the request uses base64 or the caller asks for base64. */
     private GrpcWebEncoding encoding(Http2Headers request) {
         CharSequence accepted = request.get("accept");
         return text || (accepted != null && AsciiString.of(accepted).startsWith(GrpcWebEncoding.TEXT))

@@ -98,7 +98,7 @@ final class Gzip {
         int deflated = length;
         Inflating inflating = inflaters.take();
         try {
-            do { // a message usually has one gzip member, but RFC 1952 permits several
+            do { // a gzip message usually has one member, but RFC 1952 permits several
                 int first = out.position();
                 int start = headerEnd(bytes, position, end);
                 deflated -= start - position + TRAILER_BYTES;
@@ -261,7 +261,7 @@ final class Gzip {
         void end();
     }
 
-    /** Keeps a limited number of unused objects for reuse. Releases the memory of further unused objects. */
+    /** Keeps a limited number of unused objects for reuse. Releases the memory of unused objects beyond this number. */
     private static final class Pool<T extends Reusable> {
 
         private static final int SLOTS = 16;

@@ -30,7 +30,7 @@ final class H2cUpgrade {
         body = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), body, piece);
     }
 
-    /** Returns the memory that the memory budget counts for the received part of the body. */
+    /** Returns how much memory to count in the memory budget for the received part of the body. */
     int heldBytes() {
         return InboundAccount.counted(BodyReader.held(body));
     }
@@ -57,8 +57,8 @@ final class H2cUpgrade {
         body = Unpooled.EMPTY_BUFFER;
         try {
             http2.upgraded(settings, request.headers(), whole);
-            // A slice is passed, because it begins at index 0. If the bytes are not HTTP/2, Netty checks whether they
-            // are HTTP/1.1, and this check supports only such buffers.
+            // A slice is passed, because a slice begins at index 0. If the bytes are not HTTP/2, Netty checks whether
+            // they are HTTP/1.1, and this check supports only such buffers.
             http2.channelRead(http2.context(), rest.slice());
         } catch (Exception e) {
             http2.onError(http2.context(), false, e);

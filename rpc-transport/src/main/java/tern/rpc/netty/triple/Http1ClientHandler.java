@@ -53,8 +53,8 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Closes the connection if a one-way call has not been answered by its deadline. The caller of a one-way call does
-     * not wait for the answer.
+     * Closes the connection if a one-way call has not been answered by its deadline. The caller does not do this,
+     * because it does not wait for the answer.
      */
     void endsUnheard(PendingCall call) {
         long id = call.id();

@@ -34,9 +34,9 @@ public final class Http1Protocol implements ServerProtocol {
     }
 
     /**
-     * Detects every method name followed by a space, because the client of an unknown method should learn that the
-     * server does not support the method. One empty line before the request is skipped (RFC 9112, 2.2). The name PRI
-     * belongs to HTTP/2.
+     * Detects every method name followed by a space, because a client that uses an unknown method should learn that the
+     * server does not support it. One empty line before the request is skipped (RFC 9112, 2.2). The name PRI belongs to
+     * HTTP/2.
      */
     @Override
     public Match match(ByteBuf firstBytes) {

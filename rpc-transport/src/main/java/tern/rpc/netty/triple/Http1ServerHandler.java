@@ -47,8 +47,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private @Nullable H2cUpgrade upgrade; // the request that is being upgraded to HTTP/2; null if there is no upgrade
     private Http1Body body = new Http1Body(0); // the body of the current request
     private int held; // number of body bytes that the call has not consumed
-    private int countedWaiting; // number of unread bytes that the memory budget counts as waiting for the server
-    private int countedIncomplete; // number of unread bytes that the memory budget counts as an incomplete request
+    private int countedWaiting; // number of unread bytes that count in the memory budget as waiting for the server
+    private int countedIncomplete; // number of unread bytes that count in the memory budget as an incomplete request
     private boolean waitsForContinue; // true while the client waits for 100 (Continue) before it sends the body
     private boolean draining;
     // true if the following bytes are invalid, so the connection must be closed after the answer
@@ -125,7 +125,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             ByteBuf few = BodyReader.copy(unread);
             unread.release();
             unread = few;
-        } else if (unread.refCnt() == 1) { // otherwise a part of the body uses this memory
+        } else if (unread.refCnt() == 1) { // in the other case, this memory belongs to a part of the body
             unread.discardSomeReadBytes(); // if a client always sends ahead, the unread bytes never become empty
         }
         count();
@@ -261,7 +261,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     /**
      * Returns whether the connection must be closed after the answer. A draining server closes a connection only if the
-     * headers of the answer can still announce it. Without this announcement, the client might already have sent its
+     * answer's headers can still announce the close. Without this announcement, the client might already have sent its
      * next request, which would get no answer.
      *
      * @param headSent whether the headers of the answer have been sent, without this announcement
@@ -272,8 +272,9 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Returns whether the server reads and drops the rest of an answered request instead of closing the connection.
-     * True if at most {@link #READ_AHEAD_BYTES} have not arrived yet and the client is not waiting for 100 (Continue).
+     * Returns whether the server reads and drops the rest of an answered request instead of closing the connection. It
+     * does so if at most {@link #READ_AHEAD_BYTES} have not arrived yet and the client is not waiting for 100
+     * (Continue).
      */
     private boolean isRestBearable() {
         return body.isEnded() || (!waitsForContinue && body.endsWithin(READ_AHEAD_BYTES));
@@ -329,8 +330,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Called when the rest of an answer cannot be sent. Closes the connection. To the peer, the close means that the
-     * answer is incomplete.
+     * Called when the rest of an answer cannot be sent. Closes the connection, which tells the peer that the answer is
+     * incomplete.
      */
     void abandon(Http1Exchange of) {
         if (of == exchange) {

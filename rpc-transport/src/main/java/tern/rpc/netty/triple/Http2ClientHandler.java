@@ -277,7 +277,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     @Override
     protected void onConnectionError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
-        // The exception of a socket that the server has closed might have no message.
+        // The exception for a socket that the server has closed might have no message.
         String what = PeerText.text(cause.getMessage() == null ? cause.toString() : cause.getMessage());
         if (failed.channel().isActive()) { // failed writes on a closed connection are not logged
             ServerFaults.closing(connection.endpoint(), what, null);
@@ -386,8 +386,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
 
         /**
-         * Returns whether the deadline of the call has passed or will pass within the tolerated clock difference.
-         * Servers also end calls at the deadline, and their clocks might be slightly ahead.
+         * Returns whether the call's deadline has passed or will pass within the tolerated clock difference. Servers
+         * also end calls at the deadline, and a server's clock might be slightly ahead.
          */
         private boolean isAtDeadline(ClientCall call) {
             Deadline deadline = call.pending().call().deadline();

@@ -63,7 +63,7 @@ final class Http2ClientHandlerBuilder
         Http2ConnectionEncoder encoder = new LimitedEncoder(http2, new DefaultHttp2FrameWriter(table));
         Http2HeadersDecoder headers =
                 new RememberedBlocks(Http2ClientHandlerBuilder::newHeadersDecoder, HEADER_LIST_BYTES);
-        // Netty's builder requires the limit on empty DATA frames before the call of codec()
+        // Netty's builder requires that the limit on empty DATA frames is set before codec() is called
         decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES);
         frames = new TypedFrameReader(headers, CONTINUATIONS);
         codec(new DefaultHttp2ConnectionDecoder(http2, encoder, frames), encoder);

@@ -13,8 +13,8 @@ final class Http2Limits {
 
     /**
      * Up to this number of resets in a time window, the server does not check the share of reset streams. Above this
-     * number, at most half of the streams that ended in the window are allowed to have been reset. Resets that a
-     * timeout might have caused do not count.
+     * number, resets are allowed for at most half of the streams that ended in the window. Resets that a timeout might
+     * have caused do not count.
      */
     static final int MANY_RESETS = 200;
 
@@ -39,10 +39,10 @@ final class Http2Limits {
 
     /**
      * The maximum number of bytes in DATA frames in a time window of 30 seconds on streams that this side has already
-     * reset. Each stream that has ended permits another {@link ReceiveWindows#STREAM_BYTES}, because the peer might
-     * have filled the flow-control window of the stream before it received the reset. The number of these frames has no
-     * separate limit, because a peer can send each small message of a stream in a separate frame. A frame counts as at
-     * least {@link #MIN_BYTES_IN_VAIN}.
+     * reset. For each stream that has ended, another {@link ReceiveWindows#STREAM_BYTES} are permitted, because the
+     * peer might have filled the flow-control window of the stream before it received the reset. The number of these
+     * frames has no separate limit, because a peer can send each small message of a stream in a separate frame. A frame
+     * counts as at least {@link #MIN_BYTES_IN_VAIN}.
      */
     static final long MAX_BYTES_IN_VAIN = ReceiveWindows.CONNECTION_BYTES;
 
@@ -71,7 +71,7 @@ final class Http2Limits {
     /**
      * The maximum cost, within 30 seconds, of frames that make the codec process all open streams. Each such frame
      * costs 1, and another 1 for each {@link #STREAMS_PER_COST} open streams. Calls do not reset this cost, because a
-     * request of a single byte is much cheaper for the peer than these frames are for this process.
+     * one-byte request costs the peer much less than these frames cost this process.
      */
     static final int MAX_VISITS = 1_000;
 
@@ -79,7 +79,7 @@ final class Http2Limits {
 
     /**
      * Each time this number of answer bytes has been sent, the cost that {@link #MAX_VISITS} limits is reduced by 1. A
-     * peer can change its windows whenever it has received a few MiB, as {@link ReceiveWindows} does.
+     * peer is thus allowed to change its windows whenever it has received a few MiB, as {@link ReceiveWindows} does.
      */
     static final int BYTES_PER_COST = 64 << 10;
 
@@ -119,7 +119,10 @@ final class Http2Limits {
     private boolean pinged;
     private int strikes;
 
-    /** Counts a stream that has ended, with or without a reset, so that the share of resets is known. */
+    /**
+     * Counts a stream that has ended, with or without a reset. The number of ended streams is needed to compute the
+     * share of resets.
+     */
     void streamEnded(long now) {
         window(now);
         ended++;

@@ -140,7 +140,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         countIncomplete(read);
     }
 
-    /** Counts the bytes of an incomplete frame and of an incomplete header block, and limits the time for the rest. */
+    /**
+     * Counts the bytes of an incomplete frame and of an incomplete header block, and limits the time until both are
+     * complete.
+     */
     private void countIncomplete(ChannelHandlerContext read) {
         int buffered = actualReadableBytes();
         int bytes = buffered + frames.blockBytes();
@@ -208,8 +211,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      * instead of Netty.
      */
     private void refuse(Http2Stream stream) throws Http2Exception {
-        // a client that has not received the settings yet cannot know the limit, so the reset does not count as its
-        // fault
+        // a client that has not received the settings yet cannot know the limit, so the reset does not count as the
+        // client's fault
         if (settingsKnown) {
             limits.reset(System.nanoTime(), false);
         }
@@ -286,7 +289,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Closes the connection after an exception that is not an error of HTTP/2. Logs the exception at a limited rate. If
+     * Closes the connection after an exception that is not an HTTP/2 error. Logs the exception at a limited rate. If
      * the client has disconnected or violated the TLS protocol, the exception is logged only at level DEBUG.
      */
     @Override

@@ -109,7 +109,7 @@ final class HttpAnswer {
             return;
         }
         if (!exchange().isReady()) {
-            checkUnsent(0); // if the message would be dropped, no time is spent on encoding it
+            checkUnsent(0); // a message that would be dropped anyway is not encoded
         }
         byte[] message = encode(value);
         checkUnsent(message.length);

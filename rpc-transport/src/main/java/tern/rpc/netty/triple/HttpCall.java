@@ -19,7 +19,7 @@ import tern.rpc.transport.ServiceLookup;
 
 /**
  * A call received over one of the HTTP protocols. The call combines a body, an encoding and an answer, and passes the
- * messages of the body to the server. Unless stated otherwise, methods run on threads of the server.
+ * messages of the body to the server. Unless stated otherwise, methods run on server threads.
  */
 final class HttpCall extends NettyServerCall implements MessageStream, HttpExchange.Call, RequestBody.Call {
 
@@ -283,7 +283,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     /**
      * Ends a request that took too long. If there are authorizers, the error does not contain the method name. The
-     * protocols have different naming rules, so the spelling of the name would reveal whether the method exists.
+     * protocols have different naming rules, so the spelling of the name in the error would reveal whether the method
+     * exists.
      */
     private void expire(String how) {
         String called = hidden == null ? methodName() : "the call";

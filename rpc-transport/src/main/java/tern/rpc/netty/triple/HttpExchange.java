@@ -70,8 +70,8 @@ abstract class HttpExchange {
         void abort(RpcException failure);
 
         /**
-         * Called when the stream can send more messages. A receiver of this event that is set later must first check
-         * whether the stream is already ready.
+         * Called when the stream can send more messages. A receiver of this event that is set after the call must first
+         * check whether the stream is already ready.
          */
         void ready();
 
@@ -226,7 +226,7 @@ abstract class HttpExchange {
     }
 
     /**
-     * Returns whether the answer uses gRPC. Browsers do not read gRPC answers, so these answers need no {@code
+     * Returns whether the answer is a gRPC answer. Browsers do not read gRPC answers, so these answers need no {@code
      * x-content-type-options} header.
      */
     private static boolean isGrpc(Http2Headers head) {

@@ -63,7 +63,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
      * @param taken receives the number of bytes reported to {@link #counted} once the socket has accepted or dropped
      *     them
      * @param spareChanged receives changes in the unused capacity of the buffers that wait for the socket, and in the
-     *     memory of their objects. This memory matters if buffers contain only small answers
+     *     memory of their objects. This memory matters if the buffers contain only small answers
      */
     JoinedWrites(IntConsumer taken, IntConsumer spareChanged) {
         this.taken = taken;

@@ -126,7 +126,7 @@ final class JsonEncoding implements CallEncoding {
                 : json.readArguments(bytes, 0, length, false);
     }
 
-    /** Returns whether the only parameter is protobuf's message without fields, which needs no body. */
+    /** Returns whether the only parameter is protobuf's Empty message, which needs no body. */
     private boolean takesEmpty() {
         return called.parameters().size() == 1
                 && called.parameters().get(0).raw().getName().equals("com.google.protobuf.Empty");
@@ -261,9 +261,9 @@ final class JsonEncoding implements CallEncoding {
     // ---- failure encoding
 
     /**
-     * Returns the failure to send to the caller. If callers have the class of an exception, they get the exception's
-     * message. Other messages might reveal internals, so they are logged under an id. Callers then get only the class
-     * name and the id.
+     * Returns the failure to send to the caller. Callers get the message of an exception only if they have the
+     * exception's class. The messages of other exceptions might reveal internals, so they are logged under an id, and
+     * callers get only the class name and the id.
      */
     @Override
     public Throwable forCaller(Throwable failure) {

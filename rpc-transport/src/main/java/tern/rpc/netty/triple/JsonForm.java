@@ -296,7 +296,7 @@ final class JsonForm implements HttpForm {
         if (isUnknown(reason)) {
             return HttpResponseStatus.NOT_FOUND;
         }
-        return reason.code() == StatusCode.OK // A failure with the code OK must not look like a success.
+        return reason.code() == StatusCode.OK // A failure whose code is OK must not look like a success.
                 ? HttpResponseStatus.INTERNAL_SERVER_ERROR
                 : HttpResponseStatus.valueOf(StatusTable.httpStatus(reason.code()));
     }

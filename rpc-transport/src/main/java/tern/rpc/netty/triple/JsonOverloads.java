@@ -30,7 +30,7 @@ final class JsonOverloads {
         return methods.stream().map(JsonOverloads::path).distinct().collect(Collectors.joining(", "));
     }
 
-    /** Returns the given methods whose path is also the path of another given method. */
+    /** Returns those of the given methods that share their path with another of these methods. */
     private static List<MethodDescriptor> twins(List<MethodDescriptor> methods) {
         return methods.stream()
                 .filter(method -> methods.stream()

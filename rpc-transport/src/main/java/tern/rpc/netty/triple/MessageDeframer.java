@@ -71,7 +71,8 @@ final class MessageDeframer {
     }
 
     /**
-     * Splits the received bytes into messages. Delivers the requested messages that are complete, and keeps the rest.
+     * Splits the received bytes into messages. Delivers the requested messages that are complete, and keeps all other
+     * bytes.
      *
      * @param data the received bytes; the caller keeps ownership
      * @throws RpcException INTERNAL for unknown flags, RESOURCE_EXHAUSTED for a message above the limit; the caller
@@ -210,7 +211,7 @@ final class MessageDeframer {
 
     /**
      * Returns the number of bytes by which the peer's flow-control window can be enlarged. The result is the number of
-     * bytes of requested messages, including incomplete ones, that have arrived since the previous call of this method.
+     * bytes of requested messages, including incomplete ones, that have arrived since the previous call to this method.
      */
     int takeCredit() {
         ByteBuf bytes = waiting;

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PacedFlowController extends DefaultHttp2RemoteFlowController {
 
-    /** The maximum number of DATA frames in one flush. Writing them takes less than a millisecond. */
+    /** The maximum number of DATA frames in one flush. Writing this many frames takes less than a millisecond. */
     static final int MAX_TURNS = 128;
 
     private final Turns turns;
@@ -121,7 +121,7 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
             bytes += now - turn.bytes;
             turn.bytes = now;
             turn.blocked = state.windowSize() < 0;
-            // a frame without bytes needs no window; a stream that is being written is added by its next change
+            // a frame without bytes needs no window; a stream that is being written is added at its next change
             boolean writable = state.windowSize() > 0 || (state.windowSize() == 0 && !turn.writing);
             if (state.hasFrame() && writable && !turn.waits) {
                 turn.waits = true;

@@ -2,8 +2,9 @@ package tern.rpc.netty.triple;
 
 /**
  * Limits a client's pings to the number that gRPC servers accept. gRPC servers count the pings that arrive after the
- * server's last HEADERS or DATA frame. By default, grpc-java closes the connection at the third such ping, unless the
- * pings are at least five minutes apart, or two hours while no call is in flight. Confined to the event loop.
+ * server's last HEADERS or DATA frame. By default, grpc-java closes the connection at the third of these pings, unless
+ * the pings are at least five minutes apart, or at least two hours apart while no call is in flight. Confined to the
+ * event loop.
  */
 final class PingPace {
 

@@ -21,7 +21,7 @@ final class PlainRequests {
     private static final AsciiString PATH = Http2Headers.PseudoHeaderName.PATH.value();
     private static final AsciiString SCHEME = Http2Headers.PseudoHeaderName.SCHEME.value();
     private static final AsciiString AUTHORITY = Http2Headers.PseudoHeaderName.AUTHORITY.value();
-    private static final int OWN_FIELDS = 4; // the number of pseudo-headers that this class writes
+    private static final int OWN_FIELDS = 4; // the number of pseudo-headers in each request
 
     private final Http2Connection connection;
     private final Http2ConnectionEncoder encoder;

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
  * the small windows, the window of the connection is enlarged. Both changes are undone when the unread bytes have been
- * read. The number of unread bytes of a connection therefore stays limited. Up to {@link #CONNECTION_BYTES} can arrive
+ * read. The number of unread bytes on a connection therefore stays limited. Up to {@link #CONNECTION_BYTES} can arrive
  * before the acknowledgement. Afterwards, each further stream adds at most its small window, up to {@link
  * #MAX_CONNECTION_BYTES} in total.
  *

@@ -59,8 +59,8 @@ final class RequestBody {
     }
 
     /**
-     * The memory that an open request occupies in addition to the bytes of its body, in bytes: its objects, the stream
-     * of Netty's codec, and small headers. Large headers are counted separately.
+     * The memory that an open request occupies in addition to the bytes of its body, in bytes: its objects, its stream
+     * in Netty's codec, and small headers. Large headers are counted separately.
      */
     private static final int CALL_BYTES = 2 << 10;
 
@@ -348,8 +348,8 @@ final class RequestBody {
     }
 
     /**
-     * Returns whether it is enough to check the request once a second, because {@link #linger} has been called or is
-     * not needed.
+     * Returns whether one check of the request per second is enough, because {@link #linger} has been called or is not
+     * needed.
      */
     boolean mayRest() {
         return !isRead() || end == End.DELIVERED || lingers;
@@ -422,7 +422,7 @@ final class RequestBody {
 
     /**
      * An undecoded message of a stream. Each message counts as at least 1 KiB, because a stream can have many small
-     * messages, and each of them needs several objects while it waits.
+     * messages, and each waiting message needs several objects.
      */
     private final class StreamMessage implements Message {
 

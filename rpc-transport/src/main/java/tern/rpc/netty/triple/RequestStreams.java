@@ -39,8 +39,8 @@ final class RequestStreams {
     private static final int LAST_IDS = 4_096;
 
     /**
-     * The time after which waiting calls are passed to another connection. Short waits of many short calls need no
-     * further connection.
+     * The time after which waiting calls are passed to another connection. If many short calls wait only briefly, no
+     * further connection is needed.
      */
     private static final long RELIEF_MILLIS = 200;
 
@@ -165,7 +165,7 @@ final class RequestStreams {
     }
 
     private void move(int free) {
-        List<ClientCall> moving = new ArrayList<>(); // a call can be attempted again on this connection at once
+        List<ClientCall> moving = new ArrayList<>(); // a call can be retried on this connection immediately
         for (Iterator<ClientCall> next = waiting.iterator(); next.hasNext() && moving.size() < free; ) {
             ClientCall call = next.next();
             if (mayMove(call)) {

@@ -91,7 +91,7 @@ final class ResetFrames {
             super(listener);
         }
 
-        /** Returns whether the peer opened the stream after this side has sent GOAWAY. */
+        /** Returns whether the peer opened the stream after this side had sent GOAWAY. */
         private boolean isAfterGoAway(int streamId) {
             return connection.goAwaySent()
                     && connection.remote().isValidStreamId(streamId)

@@ -86,14 +86,14 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         }
     }
 
-    /** Returns the end of the error message for an Actuator path; an empty string for any other path. */
+    /** Returns a hint to append to the error message for an Actuator path; an empty string for any other path. */
     private static String ofTheWebServer(String path) {
         return path.equals("/actuator") || path.startsWith("/actuator/")
                 ? "; Actuator is on the port of the web server (server.port or management.server.port)"
                 : "";
     }
 
-    /** Returns the path without the slashes at its beginning and at its end; the path itself if it has only slashes. */
+    /** Returns the path without its leading and trailing slashes; the unchanged path if it consists only of slashes. */
     private static String withoutOuterSlashes(String path) {
         int from = 0;
         int to = path.length();

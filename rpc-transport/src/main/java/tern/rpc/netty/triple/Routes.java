@@ -55,8 +55,8 @@ final class Routes<R> {
     }
 
     /**
-     * Returns whether a path may be cached. A path with an escape, a query or a fragment is not cached, because a route
-     * has any number of such spellings, which could fill the cache.
+     * Returns whether a path may be cached. A path with an escape, a query or a fragment is not cached. A route has any
+     * number of such spellings, so they could fill the cache.
      */
     private static boolean isPlain(AsciiString path) {
         return path.length() <= MAX_PATH

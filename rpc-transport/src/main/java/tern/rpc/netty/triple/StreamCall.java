@@ -84,8 +84,8 @@ final class StreamCall extends ClientCall {
 
     /**
      * Returns whether fewer than {@link #READY_BYTES} are waiting to be sent. Returns false while the call waits for a
-     * stream because all streams are in use. Without a sent message, the call can still use another connection. Any
-     * thread may call this method.
+     * stream because all streams are in use. As long as no message has been sent, the call can still use another
+     * connection. Any thread may call this method.
      */
     boolean isReady() {
         return unsentBytes.get() < READY_BYTES && mayBegin();
@@ -101,8 +101,8 @@ final class StreamCall extends ClientCall {
     }
 
     /**
-     * Returns whether the waiting call can use another connection. It can if its sender has sent no message, and sends
-     * none before the stream is opened.
+     * Returns whether the waiting call can use another connection. It can if its sender has sent no message and will
+     * wait until the stream is opened.
      */
     boolean mayMove() {
         SendMessage first = unsent.peek();

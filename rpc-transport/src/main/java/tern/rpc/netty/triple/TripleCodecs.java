@@ -168,7 +168,7 @@ public final class TripleCodecs {
         }
     }
 
-    /** Decodes a JSON text, whose structure shows how much memory its objects need. */
+    /** Decodes a JSON text. The structure of the text shows how much memory its objects need. */
     interface JsonReading<T> extends Reading<T> {
         @Override
         default long objectBytes(byte[] bytes, int length) {
@@ -187,8 +187,8 @@ public final class TripleCodecs {
 
     /**
      * Decodes a request on a server and counts its decompressed bytes. Only a few threads at a time may decompress more
-     * than 256 KiB, or decompress and decode a message that becomes much larger ({@link LargeWork#uncheckedBytes}).
-     * This method can therefore block for several seconds. Must not run on an event loop.
+     * than 256 KiB, or decompress and decode a message that becomes much larger than its compressed bytes ({@link
+     * LargeWork#uncheckedBytes}). This method can therefore block for several seconds. Must not run on an event loop.
      */
     <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
         UnpackedRequest unpacked = frame.isCompressed()

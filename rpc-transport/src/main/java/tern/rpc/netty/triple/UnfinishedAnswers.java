@@ -8,9 +8,9 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * Limits the memory of the process for unfinished answers: answers that have arrived only in part, and complete
- * messages whose status has not arrived. The answers of one server may occupy at most as much memory as is free, so a
- * single server cannot make calls to other servers fail. The only unfinished answer of the process is always read.
- * Thread-safe. Concurrent calls can slightly exceed the limits.
+ * messages whose status has not arrived. The unfinished answers from one server may occupy at most as much memory as is
+ * still free, so a single server cannot make calls to other servers fail. If the process has only one unfinished
+ * answer, this answer is always read. Thread-safe. Concurrent calls can slightly exceed the limits.
  */
 final class UnfinishedAnswers {
 
@@ -28,7 +28,7 @@ final class UnfinishedAnswers {
     private final AtomicInteger used = new AtomicInteger();
 
     /**
-     * The memory of each server's unfinished answers, in steps of 64 KiB ({@link #STEP_BITS}). Servers without
+     * The memory that each server's unfinished answers occupy, in steps of 64 KiB ({@link #STEP_BITS}). Servers without
      * unfinished answers have no entry.
      */
     private final Map<Endpoint, Integer> ofServers = new ConcurrentHashMap<>();

@@ -9,8 +9,9 @@ import tern.rpc.serialization.LargeWork;
 
 /**
  * Counts the decompressed bytes of one request in the server's memory budget for requests. Bytes are counted before
- * they are decompressed. The first 64 KiB are not counted. Also lets requests take turns if a few compressed bytes
- * become much larger ({@link LargeWork#uncheckedBytes}). Only one thread at a time uses an instance.
+ * they are decompressed. The first 64 KiB are not counted. Also makes requests take turns if their decompressed size is
+ * much larger than their compressed size ({@link LargeWork#uncheckedBytes}). Only one thread at a time uses an
+ * instance.
  */
 final class UnpackedRequest {
 

@@ -95,8 +95,7 @@ final class WrapperCodec implements PayloadCodec {
     }
 
     /**
-     * Returns the argument types to be sent. The sent types are the declared types without the type that represents a
-     * stream of requests.
+     * Returns the argument types to be sent: the declared types without the type that represents a stream of requests.
      */
     static List<String> argumentTypes(MethodDescriptor method) {
         List<String> types = new ArrayList<>(WrapperRequest.declaredTypes(method));
@@ -135,7 +134,9 @@ final class WrapperCodec implements PayloadCodec {
         out.write(argumentTypes, 0, argumentTypes.length);
     }
 
-    /** Decodes a request without a known sender. {@link PayloadCodecs#readRequest} decodes the requests of callers. */
+    /**
+     * Decodes a request whose sender is unknown. {@link PayloadCodecs#readRequest} decodes requests from known callers.
+     */
     @Override
     public Object[] readRequest(byte[] bytes, int offset, int length) {
         return readArguments(WrapperRequest.parse(bytes, offset, length), method.service(), false, UNKNOWN_SENDER);

@@ -268,7 +268,7 @@ class DubboBadInputTest {
         }
     }
 
-    /** A decoder that collects the decoded frames. */
+    /** A frame decoder that collects the decoded frames. */
     private static final class Collecting extends DubboFrameDecoder {
         private final List<RawFrame> frames = new ArrayList<>();
         private int broken;

@@ -14,7 +14,7 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.hessian.HessianSerializer;
 
-/** Tests calls of Dubbo's consumers with callback objects, which Tern does not support. */
+/** Tests calls from Dubbo consumers with callback objects, which Tern does not support. */
 @Timeout(60)
 class DubboCallbacksTest {
 

@@ -209,7 +209,7 @@ class DubboFixturesTest {
         void judge(RawFrame answer) throws Exception;
     }
 
-    /** Captured requests that Tern's client never makes, each with a check of Tern's answer. */
+    /** Captured requests that Tern's client never sends, each with a check of Tern's answer. */
     private static final Map<String, Judge> SERVED_OTHERWISE = Map.of(
             "echo-service", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/echo-service.response.bin")),
             "generic", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/generic.response.bin")),

@@ -89,7 +89,7 @@ class HostileServersTest {
         return new RawFrame(RawFrame.RESPONSE, 20, id, new byte[] {(byte) 0x92});
     }
 
-    /** The first late answer arrives long after the connection was opened, as after a pause of the server. */
+    /** The first late answer arrives long after the connection was opened, as it would after a pause of the server. */
     @Test
     void lateAnswersAfterAPauseOfTheServerAreNoFlood() {
         connection.beginReading();

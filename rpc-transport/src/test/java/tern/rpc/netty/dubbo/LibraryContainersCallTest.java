@@ -30,7 +30,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.server.ServiceExport;
 
-/** Tests calls whose arguments and results are collections and maps of Guava. */
+/** Tests calls whose arguments and results are Guava collections and maps. */
 @Timeout(60)
 class LibraryContainersCallTest {
 
@@ -70,7 +70,7 @@ class LibraryContainersCallTest {
         sides.close();
     }
 
-    /** Returns its argument in a collection or map of Guava. */
+    /** Returns its argument in a Guava collection or map. */
     private static final class Guava implements Containers {
         @Override
         public List<String> list(List<String> value) {

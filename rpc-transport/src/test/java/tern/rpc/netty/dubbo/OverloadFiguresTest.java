@@ -42,7 +42,7 @@ class OverloadFiguresTest {
 
     private static final long BURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /**
-     * The time limit for a server with 200 threads to detect that only a tenth of its threads can work at the same
+     * The time within which a server with 200 threads must detect that only a tenth of its threads can work at the same
      * time.
      */
     private static final int SETTLING_SECONDS = 10;

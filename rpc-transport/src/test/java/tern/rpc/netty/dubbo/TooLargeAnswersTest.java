@@ -15,7 +15,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Tests that a call with a too large answer fails with the same code over {@code dubbo} as over the other protocols.
+ * Tests that a call whose answer is too large fails with the same code over {@code dubbo} as over the other protocols.
  */
 class TooLargeAnswersTest {
 

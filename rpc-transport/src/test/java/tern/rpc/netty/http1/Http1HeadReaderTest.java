@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests targets of requests, and headers that equal earlier headers on the connection completely or partly. */
+/** Tests request targets, and headers that are completely or partly equal to earlier headers on the connection. */
 class Http1HeadReaderTest {
 
     private static final String FIRST = "POST /a/b HTTP/1.1\r\nHost: x\r\nA: 1\r\nB: 2\r\nContent-Length: 4\r\n\r\n";
@@ -106,8 +106,8 @@ class Http1HeadReaderTest {
     }
 
     /**
-     * Tests that the names in many connection fields are not copied for each further field. The copies would take 20
-     * MB.
+     * Tests that many Connection fields are evaluated without copying the names from all earlier fields for each
+     * further field. The copies would take 20 MB.
      */
     @Test
     void manyConnectionFieldsCostLittle() {

@@ -9,7 +9,10 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.ServerTransport;
 
-/** The resources that a server and its clients use for calls. All of them must be free when no call is running. */
+/**
+ * The resources that a server and its clients use for calls. All of these resources must be free when no call is
+ * running.
+ */
 public final class Books {
 
     private static final List<RpcMeter> HELD = List.of(

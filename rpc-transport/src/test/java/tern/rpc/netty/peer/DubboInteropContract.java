@@ -104,7 +104,7 @@ public abstract class DubboInteropContract {
         dubbo = new DubboPeer("interop", protocol);
     }
 
-    /** Returns an exception whose class is neither declared by the interface nor part of Java. */
+    /** Returns an exception whose class is neither declared by the interface nor part of the JDK. */
     private static RuntimeException thrown(String s) {
         return switch (s) {
             case "foreign" -> new DecoderException("of another library");
@@ -252,7 +252,7 @@ public abstract class DubboInteropContract {
         return direction == Direction.DUBBO_TO_US ? ourGreet : dubboGreet;
     }
 
-    /** A service implementation whose {@code echo} returns the given name. */
+    /** A service implementation whose {@code echo} method returns the given name. */
     protected static final class Named extends GreetServer {
         private final String name;
 
@@ -558,7 +558,7 @@ public abstract class DubboInteropContract {
         return true;
     }
 
-    /** Returns whether the exception of Dubbo's consumer reports a timeout. */
+    /** Returns whether the exception that Dubbo's consumer received reports a timeout. */
     protected boolean saysTimeout(org.apache.dubbo.rpc.RpcException failure) {
         return failure.isTimeout();
     }

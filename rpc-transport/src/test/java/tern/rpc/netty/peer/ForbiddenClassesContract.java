@@ -20,9 +20,9 @@ import tern.rpc.RpcException;
 import tern.rpc.serialization.hessian.RecordingLoader;
 
 /**
- * Verifies promise R5 in docs/figures/promises.md over a socket. Every class on Dubbo's block list and on
- * hessian-lite's deny list must be refused because of its name, without being loaded, at every position in a value. The
- * server must refuse it in requests, and the client in answers.
+ * Verifies promise R5 in docs/figures/promises.md over a socket. Every class on Dubbo's block list or hessian-lite's
+ * deny list must be refused at every position in a value, by its name alone and without being loaded. The server must
+ * refuse it in requests, and the client in answers.
  */
 @Timeout(300)
 public abstract class ForbiddenClassesContract {

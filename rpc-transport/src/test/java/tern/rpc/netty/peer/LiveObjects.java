@@ -10,7 +10,7 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * The objects on the heap of this JVM, by class, after a full garbage collection. Immutable.
+ * The objects on this JVM's heap, by class, after a full garbage collection. Immutable.
  *
  * @param byClass the objects, by class name as the JVM writes it
  */

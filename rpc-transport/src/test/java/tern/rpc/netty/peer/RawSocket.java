@@ -131,7 +131,7 @@ public final class RawSocket implements AutoCloseable {
         }
     }
 
-    /** Closes the output. The input can still be read. */
+    /** Closes the socket's output. Its input can still be read. */
     public void endOutput() {
         try {
             socket.shutdownOutput();

@@ -23,7 +23,7 @@ import tern.rpc.netty.peer.ReadingSubscriber;
 /** Implements {@link Feeds} and counts the streams that have not ended. */
 final class FeedsServer implements Feeds {
 
-    /** The number of running streams, that is, of streams whose end has not been reported to the service. */
+    /** The number of running streams, that is, streams whose end has not been reported to the service. */
     private final AtomicInteger running = new AtomicInteger();
 
     int running() {

@@ -16,7 +16,7 @@ import tern.rpc.transport.Tls;
  * @param maxStreams the number of concurrent streams that the server permits on one connection
  * @param tls whether all connections use TLS
  * @param streamWait the maximum time for which a worker blocks in {@code onNext}
- * @param threads creates the workers and the callback threads of the client; null for platform threads
+ * @param threads creates the server's workers and the client's callback threads; null for platform threads
  */
 record FeedsSettings(
         int workers,

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.RpcException;
 
 /**
- * Implements the generated gRPC service. Half of its streams send messages only while they are ready; the other half
+ * Implements the generated gRPC service. Half of its streams send messages only while they are ready; the other streams
  * block in {@code onNext}.
  */
 final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {

@@ -112,7 +112,8 @@ class ManyStreamsTest extends StreamsOfOneConnection {
     }
 
     /**
-     * A kind of client. The test chooses the flow-control window of the client or of the server that it calls.
+     * A kind of client. The test chooses the flow-control window of either the client or the server that the client
+     * calls.
      */
     private record Windows(String name, boolean ofEvents, Function<Integer, FeedCaller> caller) {
 
@@ -198,8 +199,8 @@ class ManyStreamsTest extends StreamsOfOneConnection {
     }
 
     /**
-     * On one connection, mixes all directions, message sizes up to 128 KiB, all reader speeds and all ways of ending a
-     * stream.
+     * Runs streams in all directions on one connection, with message sizes up to 128 KiB, all reader speeds and all
+     * ways of ending a stream.
      */
     @ParameterizedTest
     @EnumSource

@@ -36,10 +36,10 @@ class MisfitStreamsTest {
 
     private static final int ROUNDS = 3;
 
-    /** The mistakes after which a call does not end automatically, in all methods. */
+    /** Mistakes in any kind of method after which Tern does not end the call automatically. */
     private static final Set<Mistake> ENDLESS = EnumSet.of(Mistake.NEVER_ENDS, Mistake.BLOCKS);
 
-    /** The mistakes after which a call does not end automatically, in methods that return a publisher. */
+    /** Mistakes in methods that return a publisher after which Tern does not end the call automatically. */
     private static final Set<Mistake> ENDLESS_PUBLISHERS =
             EnumSet.of(Mistake.NEVER_SUBSCRIBES, Mistake.THROWS_WHEN_CANCELLED);
 
@@ -96,8 +96,8 @@ class MisfitStreamsTest {
     }
 
     /**
-     * The clients other than Tern's. These clients do not check deadlines themselves, so the server must end the
-     * endless streams.
+     * The clients other than Tern's. They do not check deadlines themselves, so the server must end the endless
+     * streams.
      */
     private enum Client {
         GRPC_CLIENT,
@@ -428,7 +428,7 @@ class MisfitStreamsTest {
 
         @Override
         public void onNext(Entry entry) {
-            // the test checks only the end of the stream
+            // messages are ignored, because the test checks only the end of the stream
         }
 
         @Override

@@ -25,14 +25,14 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 
-/** Tests callbacks of streams that wait for further streams of their own server. */
+/** Tests stream callbacks that wait for further streams from the same server. */
 @Timeout(120)
 class NestedStreamsTest {
 
     /** A service whose streams call the service itself. */
     interface Steps {
 
-        /** Answers each number with its distance from 0, which it counts with nested streams. */
+        /** Answers each number with its distance from 0, which the method counts by opening nested streams. */
         Flux<Integer> count(Flux<Integer> numbers);
     }
 

@@ -80,7 +80,10 @@ class StreamConditionsTest {
         }
     }
 
-    /** The paused streams, whose answers exceed their windows, are more than one connection permits. */
+    /**
+     * More streams are paused than one connection permits. The answers of each paused stream exceed the stream's
+     * flow-control window.
+     */
     @Test
     void streamsBehindPausedStreamsUseFurtherConnections() throws Exception {
         List<FeedPlan> plans = IntStream.range(0, 20)

@@ -65,7 +65,7 @@ abstract class StreamsOfOneConnection {
     /** Runs streams whose clients read nothing until the other streams of the connection have ended. */
     static void runBesideUnread(Wire wire, int unread, int messages, int bytes) throws Exception {
         // With an odd stream id, a method of the generated service sends without checking isReady. The server ends such
-        // a stream if the client reads slowly, so the streams that are read have only even ids.
+        // a stream if the client reads slowly, so all streams whose messages are read have even ids.
         int step = wire == Wire.GENERATED_SERVICE ? 2 : 1;
         try (FeedCaller caller = wire.connect()) {
             for (Way way : List.of(Way.DOWN, Way.BOTH)) {
@@ -83,7 +83,7 @@ abstract class StreamsOfOneConnection {
 
     /**
      * Returns a stream id that selects a method with a publisher or a Flux. A method with an observer would block a
-     * thread of the client or the server.
+     * client thread or a server thread.
      */
     private static int publisherId(int number) {
         return number / 2 * 4 + number % 2;

@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests streams on a connection that also has streams with unread messages. */
+/** Tests streams on a connection that they share with streams whose messages are not read. */
 @Timeout(1_800)
 class UnreadNeighboursTest extends StreamsOfOneConnection {
 

@@ -217,7 +217,7 @@ final class WebCaller implements FeedCaller {
                 .writeBytes(message);
     }
 
-    /** Sends the next request of the stream. Once it has been written, sends the following one, and so on. */
+    /** Sends the stream's remaining requests. Each request is sent when the previous one has been written. */
     private static void sendNext(Feed feed, Http2StreamChannel stream) {
         if (!feed.hasMore()) {
             stream.writeAndFlush(new DefaultHttp2DataFrame(true));

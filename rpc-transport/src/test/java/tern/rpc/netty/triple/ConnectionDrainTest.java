@@ -18,7 +18,9 @@ class ConnectionDrainTest {
     private static final int SETTINGS = 4;
     private static final int GOAWAY = 7;
 
-    /** Returns the last stream ids from the GOAWAY frames that the server has sent since the last call. */
+    /**
+     * Returns the last stream ids from the GOAWAY frames that the server has sent since the last call to this method.
+     */
     private static List<Integer> lastStreams(EmbeddedServer.Peer peer) {
         return Http2Script.frames(peer.received()).stream()
                 .filter(frame -> frame.type() == GOAWAY)

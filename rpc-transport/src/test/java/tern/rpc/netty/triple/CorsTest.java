@@ -159,7 +159,7 @@ class CorsTest {
         assertThat(send(server, "POST", "echo", "", "\"no page\"").header("vary"))
                 .isEqualTo("origin");
         Answer read = send(server, "GET", "echo", "Origin: " + OTHER + "\r\n", "");
-        // the server answers the request, but the browser hides the answer from the page
+        // the server answers the request, but a browser would hide the answer from the page
         assertThat(read.status()).isEqualTo(405);
         assertThat(read.head()).doesNotContainKey("access-control-allow-origin");
     }

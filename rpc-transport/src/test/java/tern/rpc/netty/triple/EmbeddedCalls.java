@@ -10,7 +10,7 @@ import tern.rpc.netty.triple.Http2Script.Frame;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.PendingCall;
 
-/** Calls of the Triple client on a connection without a socket. The clock of the connection is simulated. */
+/** Makes calls with the Triple client on a connection without a socket, whose clock is simulated. */
 final class EmbeddedCalls {
 
     private final TripleClientProtocol protocol = new TripleClientProtocol(

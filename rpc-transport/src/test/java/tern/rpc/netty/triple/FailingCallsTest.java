@@ -172,8 +172,8 @@ class FailingCallsTest {
         }
 
         /**
-         * Returns the expected {@link RpcException#wasExecuted} of the caller's exception if this step fails; null if
-         * the call succeeds nevertheless.
+         * Returns the expected result of {@link RpcException#wasExecuted} for the caller's exception if this step
+         * fails; null if the call succeeds even though this step fails.
          */
         @Nullable
         Executed failsAs() {
@@ -355,7 +355,7 @@ class FailingCallsTest {
                     .on(proxy);
         }
 
-        /** @return the name in the answer; if the call fails, the exception */
+        /** @return the name in the answer, or the exception if the call fails */
         Object call(Wire wire, boolean async) {
             return wire.isRpc() ? callProxy(wire, async) : callWeb(wire, async);
         }

@@ -22,7 +22,10 @@ import tern.rpc.transport.PendingCall;
 @Timeout(60)
 class FramesInVainTest extends RawServerCalls {
 
-    /** More frames than the limit for frames without data. All of them together fit into the window of a stream. */
+    /**
+     * A number of frames above the limit for frames without data. All frames together fit into a stream's flow-control
+     * window.
+     */
     private static final int FRAMES = 3 * Http2Limits.MAX_FRAMES_IN_VAIN;
 
     private static final int FRAMES_PER_WRITE = 1_000;

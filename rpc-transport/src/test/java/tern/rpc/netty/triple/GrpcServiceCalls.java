@@ -21,7 +21,7 @@ import tern.rpc.grpc.GrpcServices;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.server.ServiceExport;
 
-/** Calls of grpc-java's client to grpc-java services that are exported by Tern. */
+/** Calls grpc-java services that Tern exports, with grpc-java's client. */
 abstract class GrpcServiceCalls {
 
     final TripleSides sides = new TripleSides();
@@ -67,7 +67,7 @@ abstract class GrpcServiceCalls {
 
         @Override
         public void onError(Throwable failure) {
-            // the caller has cancelled the call, so a failure is expected
+            // the failure is ignored, because the caller has cancelled the call
         }
 
         @Override

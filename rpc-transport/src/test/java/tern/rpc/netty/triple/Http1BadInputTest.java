@@ -181,7 +181,7 @@ class Http1BadInputTest {
         }
     }
 
-    /** A client of HTTP/2 that gets its preface wrong (RFC 9113, 3.4) would read an answer of HTTP/1.1 as a frame. */
+    /** An HTTP/2 client that sends a wrong preface (RFC 9113, section 3.4) would read an HTTP/1.1 answer as a frame. */
     @ParameterizedTest
     @ValueSource(strings = {"INVALID CONNECTION PREFACE\r\n\r\n", "PRI * HTP/2.0\r\n\r\nSM\r\n\r\n"})
     void bytesOfAnotherProtocolGetNoAnswer(String first) {

@@ -37,7 +37,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests blocking callers that use their own sockets, and all the events that end a caller's wait for an answer. */
+/** Tests blocking callers that use their own sockets, and all events that end a caller's wait for an answer. */
 @Timeout(60)
 class Http1CallerTest {
 

@@ -62,7 +62,7 @@ class Http1DrainTest {
                 + "\r\n\r\n" + body;
     }
 
-    /** The head of the first answer does not announce that the connection will be closed. */
+    /** The first answer's headers do not announce that the connection will be closed. */
     @Test
     void requestBehindAStreamThatBeganBeforeTheDrainIsAnswered() {
         RpcServer server = sides.serve(

@@ -153,7 +153,7 @@ class HttpDispatcherTest {
                         })));
     }
 
-    /** With every protocol, the answer reports a failure of the service rather than a mistake by the caller. */
+    /** With every protocol, the answer must report a failure of the service rather than a mistake by the caller. */
     @TestFactory
     Stream<DynamicTest> metadataThatCannotTravelIsAFailureOfTheService() {
         String path = WebSides.WORDS + "misspell";

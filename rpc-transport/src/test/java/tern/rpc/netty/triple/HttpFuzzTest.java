@@ -30,8 +30,8 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Verifies promise R1 in docs/figures/promises.md for HTTP servers. The inputs are frames of HTTP/2, and whole requests
- * of HTTP/1.1. {@link HttpBodiesFuzzTest} tests bodies after valid headers.
+ * Verifies promise R1 in docs/figures/promises.md for HTTP servers. The inputs are HTTP/2 frames and whole HTTP/1.1
+ * requests. {@link HttpBodiesFuzzTest} tests bodies after valid headers.
  */
 @Timeout(3_600)
 public class HttpFuzzTest {

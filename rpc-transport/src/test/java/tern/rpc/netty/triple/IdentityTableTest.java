@@ -341,7 +341,7 @@ class IdentityTableTest {
                 if (policy == Policy.TOKEN
                         && wire.version() == Version.HTTP2
                         && wire.name().contains("GET")) {
-                    // GET over HTTP/2 uses the same code of the server as GET over HTTP/1.1, so only HTTP/1.1 is tested
+                    // GET over HTTP/2 uses the same server code as GET over HTTP/1.1, so only HTTP/1.1 is tested
                     continue;
                 }
                 for (Trick trick : tricks()) {

@@ -57,7 +57,7 @@ abstract class JsonCalls {
 
         String sum(String a, String b);
 
-        /** The JSON paths of the first two methods in this service are the same. */
+        /** The first two methods of this service have the same JSON path. */
         String stock(Long id);
 
         String stock(List<Long> ids);

@@ -111,7 +111,7 @@ class LimitedEncoderTest {
         reads = true;
         for (int i = 0; i < Http2Limits.MAX_RESETS; i++) {
             encoder.writeRstStream(context, 1, Http2Error.PROTOCOL_ERROR.code(), context.newPromise());
-            // resets with CANCEL are not caused by the client, so their number is not limited
+            // a reset with CANCEL is not caused by the client, so the number of these resets is not limited
             encoder.writeRstStream(context, 1, Http2Error.CANCEL.code(), context.newPromise());
         }
         assertThat(errors).isEmpty();

@@ -101,7 +101,7 @@ class MessageDeframerTest {
             deframer.add(data);
             data.release();
 
-            // For a small message, the number of bytes counts instead of the size of the buffer.
+            // For a small message, the number of its bytes is counted instead of the size of its buffer.
             boolean isSmall = sent + 1_000 < BodyReader.SMALL_BYTES;
             assertThat((long) deframer.held())
                     .isEqualTo(isSmall ? sent + 1_000 : allocator.metric().usedHeapMemory());
@@ -210,7 +210,7 @@ class MessageDeframerTest {
         }
         deframer.add(data.slice());
 
-        deframer.request(990); // copies the 10 messages that have not been requested
+        deframer.request(990); // this call copies the 10 messages that have not been requested
         for (int i = 0; i < 10; i++) {
             deframer.add(data.slice());
         }

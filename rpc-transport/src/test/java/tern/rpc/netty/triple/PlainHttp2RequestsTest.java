@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.triple.Http2Wire.Answer;
 
-/** Tests how a server answers requests of general HTTP clients over HTTP/2. */
+/** Tests how a server answers requests from general HTTP clients over HTTP/2. */
 @Timeout(60)
 class PlainHttp2RequestsTest {
 
@@ -69,7 +69,7 @@ class PlainHttp2RequestsTest {
         }
     }
 
-    /** The first content type is refused in plain text, the other in JSON. */
+    /** The first content type is refused in plain text, the second in JSON. */
     @ParameterizedTest
     @ValueSource(strings = {"application/grpc", JSON})
     void answerToHeadHasNoBody(String contentType) {

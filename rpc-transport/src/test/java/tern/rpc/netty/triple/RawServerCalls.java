@@ -21,7 +21,7 @@ import tern.rpc.netty.triple.Http2Script.Request;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
-/** Calls of the Triple client to a server whose frames the test writes. */
+/** Makes calls with the Triple client to a server whose frames the test writes. */
 abstract class RawServerCalls {
 
     static final MethodDescriptor CALL = ServiceDescriptor.of(

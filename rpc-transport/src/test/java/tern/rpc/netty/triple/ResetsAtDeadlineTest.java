@@ -52,7 +52,7 @@ class ResetsAtDeadlineTest {
                         assertThat(RawServerCalls.failure(call).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
     }
 
-    /** A server ends only streams that its client has opened, so its resets must not end the other calls. */
+    /** A server's resets affect only streams that the client has opened, so they must not end the other calls. */
     @Test
     void resetsOfManyCallsDoNotEndTheOtherCalls() {
         PendingCall other = calls.call(Deadline.none());

@@ -118,7 +118,7 @@ final class ShapesServer implements Shapes {
 
             @Override
             public void cancel() {
-                // the stream has ended, so no message is sent
+                // no further message is sent, because the stream has ended
             }
         });
     }

@@ -30,8 +30,8 @@ import tern.rpc.transport.ServerTransport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests the report sizes that the server assumes for callers of streams: how many bytes a caller reads before it
- * reports them.
+ * Tests the report sizes that the server assumes for callers of streams. A report size is the number of bytes that a
+ * caller reads before it reports them.
  */
 @Timeout(60)
 class StepsOfReadersTest {

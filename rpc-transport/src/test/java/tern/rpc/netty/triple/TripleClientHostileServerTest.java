@@ -18,7 +18,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
-/** Tests how the Triple client treats servers that violate the protocol of the connection. */
+/** Tests how the Triple client treats servers that violate the connection's protocol. */
 class TripleClientHostileServerTest extends RawServerCalls {
 
     private static final int PADDED = 8;

@@ -97,7 +97,7 @@ class TripleInteropTest extends DubboInteropContract {
         dubbo.provide(PbService.class, new DubboPbServer(), service -> {});
     }
 
-    /** A provider whose method fails in the same way as a method of a Dubbo application. */
+    /** A provider whose method fails as a method in a Dubbo application would. */
     private static final class DubboPbServer implements PbService {
         @Override
         public StringValue hello(StringValue v) {

@@ -21,13 +21,13 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests Tern's calls while a Dubbo provider is shutting down its Triple server. On shutdown of a provider, Dubbo stops
+ * Tests Tern's calls while a Dubbo provider is shutting down its Triple server. When a provider shuts down, Dubbo stops
  * all Triple servers in the process, so this test is in a separate class.
  */
 @Timeout(120)
 class TripleShutdownOfDubboTest {
 
-    /** A service implementation whose {@code echo} returns the given name. */
+    /** A service implementation whose {@code echo} method returns the given name. */
     private static final class Named extends GreetServer {
         private final String name;
 

@@ -144,7 +144,10 @@ class UnpackedRequestTest {
         return held;
     }
 
-    /** One of the requests is large. The other one is small, but it becomes a hundred times as large. */
+    /**
+     * One of the requests is large. The other request is small, but becomes a hundred times as large when it is
+     * decompressed.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void fewThreadsDecodeRequestsThatBecomeLargeOrMuchLarger(boolean large) throws Exception {

@@ -169,7 +169,7 @@ class ValueCallsTest {
 
     /**
      * Returns messages that a client with its own {@code .proto} file could send. The messages have protobuf's own
-     * types, whose fields are the same as in such a file.
+     * types. Their fields are the same as in the messages of such a file.
      */
     static Stream<Arguments> messagesOfOwnFiles() {
         return Stream.of(

@@ -32,7 +32,7 @@ class UserController {
         this.users = users;
     }
 
-    /** The fields of a new user that are set by the client. */
+    /** The fields of a new user that the client sets. */
     record NewUser(
             @NotBlank String name,
             @NotBlank @Email String email,

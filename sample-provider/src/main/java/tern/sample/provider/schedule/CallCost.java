@@ -37,7 +37,7 @@ class CallCost {
         }
     }
 
-    /** Borrows a database connection and returns it, like a method of a small repository. */
+    /** Borrows a database connection and returns it, as a method of a small repository would. */
     private void takeConnection() {
         try (Connection connection = dataSource.getConnection()) {
             connection.getAutoCommit();

@@ -10,8 +10,8 @@ import tern.rpc.spring.RpcFallback;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Exports {@link Workshop} and calls {@link Stock}. No application provides {@link Stock}, so a fallback answers these
- * calls.
+ * Exports {@link Workshop} and calls {@link Stock}. No application provides {@link Stock}, so a fallback answers the
+ * calls to it.
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration

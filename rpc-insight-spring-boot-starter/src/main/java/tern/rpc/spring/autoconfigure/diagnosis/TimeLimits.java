@@ -47,7 +47,7 @@ final class TimeLimits {
                     .orElse(Map.of())
                     .keySet();
         } catch (RuntimeException e) {
-            return Set.of(); // A value in one of the groups contains an unknown placeholder.
+            return Set.of(); // A value in one of the property groups contains an unknown placeholder.
         }
     }
 

@@ -37,7 +37,7 @@ final class BootVersion implements ApplicationListener<ApplicationStartingEvent>
         }
     }
 
-    /** Runs this listener before all others. */
+    /** Runs this listener before all other listeners. */
     @Override
     public int getOrder() {
         return HIGHEST_PRECEDENCE;

@@ -15,8 +15,8 @@ import tern.rpc.settings.PropertyCheck;
 
 /**
  * Creates a bean for each group of properties under {@code rpc.pools.executors}, unless the application has a bean with
- * the same name. The beans can be injected only by qualifier. With injection by type, a pool for one purpose could
- * become the default executor or replace Boot's executor.
+ * the same name. The beans can be injected only by qualifier. If they could be injected by type, a pool for one purpose
+ * could become the default executor or replace Boot's executor.
  */
 final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
 
@@ -48,9 +48,8 @@ final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
     }
 
     /**
-     * Returns the names of the executors under {@code rpc.pools.executors} without a pool. No pool was created for
-     * them, because the application or Boot has a bean with the same name. The properties of these executors have no
-     * effect.
+     * Returns the names under {@code rpc.pools.executors} for which no pool was created, because the application or
+     * Boot has a bean with the same name. The properties under these names have no effect.
      */
     Set<String> replaced() {
         return replaced;

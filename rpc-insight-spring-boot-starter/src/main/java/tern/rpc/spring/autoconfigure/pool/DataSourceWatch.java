@@ -22,8 +22,8 @@ import tern.rpc.pool.PoolSource;
 
 /**
  * Measures every data source that no library-specific {@code BeanPostProcessor} measures: pools of other libraries, and
- * data sources without a pool. A data source that delegates to others is not replaced. Instead, the data sources to
- * which it delegates are measured, unless they are beans themselves.
+ * data sources without a pool. A data source that delegates to other data sources is not replaced. Instead, the data
+ * sources to which it delegates are measured, unless they are beans themselves.
  */
 final class DataSourceWatch implements BeanPostProcessor {
 
@@ -110,7 +110,7 @@ final class DataSourceWatch implements BeanPostProcessor {
 
     private DataSource watched(DataSource source, String wanted) {
         if (!WatchedDataSource.isPossible(source) || source.getClass().getName().startsWith(DRUID)) {
-            // This data source needs no further measurement. For example, it might be a bean that is already measured.
+            // This data source needs no further measurement, for example because it is a bean that is already measured.
             return source;
         }
         for (DataSourceTargets library : libraries) {

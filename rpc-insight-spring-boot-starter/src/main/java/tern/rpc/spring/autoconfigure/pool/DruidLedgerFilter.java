@@ -196,7 +196,8 @@ final class DruidLedgerFilter extends FilterAdapter {
     }
 
     /**
-     * Marks the generated keys. Generated keys are not a result of the statement, and a batch has as many keys as rows.
+     * Marks the generated keys. Generated keys are not a result of the statement, and a batch generates as many keys as
+     * it inserts rows.
      */
     @Override
     public @Nullable ResultSetProxy statement_getGeneratedKeys(FilterChain chain, StatementProxy statement)
@@ -209,8 +210,8 @@ final class DruidLedgerFilter extends FilterAdapter {
     }
 
     /**
-     * Returns the name of the statement that returned the rows. The result stores the name, because the name of a
-     * statement with values in its text might have to be computed again, which would take long for each row.
+     * Returns the name of the statement that returned the rows. The result stores the name, because if the statement's
+     * text contains values, its name might have to be computed again, which would take too long for each row.
      */
     private @Nullable String nameOf(ResultSetProxy rows) {
         if (rows.getAttribute(NAME) instanceof String known) {

@@ -24,7 +24,7 @@ final class ExecutorSnapshots {
     /** The property of the executor that Boot creates if virtual threads are enabled. */
     private static final String CONCURRENCY_LIMIT = "spring.task.execution.simple.concurrency-limit";
 
-    /** Describes the setting of an executor that has no properties. */
+    /** Describes a setting of an executor that is not configured by properties. */
     private static final String CORE = "core size (setCorePoolSize)";
 
     private static final long NO_RECORD = -1;
@@ -102,8 +102,8 @@ final class ExecutorSnapshots {
 
     /**
      * Returns a snapshot of an executor that hides its number of threads. The maximum in the snapshot is the largest
-     * number of tasks that ran at once. While no task waits, the executor might have more threads, so the maximum is
-     * one higher.
+     * number of tasks that ran at once. While no task waits, the executor might have a free thread, so the maximum is
+     * then one higher.
      */
     static PoolSnapshot of(String name, TaskTimes times) {
         int waiting = times.waiting();

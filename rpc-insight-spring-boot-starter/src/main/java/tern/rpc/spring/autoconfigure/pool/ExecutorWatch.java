@@ -24,9 +24,9 @@ import tern.rpc.CallTask;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Measures the application's executors. Each executor with a limited number of threads appears as a pool. The time of
- * tasks is recorded for the calls that submit them, except in fork-join pools and in subclasses of thread pools. Beans
- * keep their types: Spring's executors get a decorator, a plain thread pool becomes a wrapping subclass, and an
+ * Measures the application's executors. Each executor with a limited number of threads appears as a pool. The duration
+ * of a task is recorded for the call that submits it, except in fork-join pools and in subclasses of thread pools.
+ * Beans keep their types: Spring's executors get a decorator, a plain thread pool becomes a wrapping subclass, and an
  * executor without a public class becomes a proxy, unless its class belongs to the application.
  */
 final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
@@ -54,7 +54,7 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
     /**
      * Measures the tasks of an executor.
      *
-     * @param own the decorator of the application; null if there is none
+     * @param own the application's own decorator; null if there is none
      */
     private record Measuring(
             String name, TaskTimes times, @Nullable TaskDecorator own) implements TaskDecorator {
@@ -66,7 +66,7 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
         }
     }
 
-    /** Sets a decorator that also applies the decorator of the application, if there is one. */
+    /** Sets a decorator that also applies the application's own decorator, if there is one. */
     private static boolean decorate(
             Class<?> type, Object executor, String name, TaskTimes times, Consumer<TaskDecorator> set) {
         Field field = ReflectionUtils.findField(type, "taskDecorator", TaskDecorator.class);
@@ -99,8 +99,8 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
             boolean scoped = ScopedProxyUtils.isScopedTarget(beanName);
             return watched(bean, scoped ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName);
         }
-        // A field of a proxy is not the field of its target, so the decorator of the application would be lost. The
-        // target of a scoped proxy is a bean, and is measured as such.
+        // A proxy has its own copies of its target's fields, so the application's decorator would be lost. The target
+        // of a scoped proxy is a bean and is measured as a bean.
         Object target = AopProxyUtils.getSingletonTarget(bean);
         if (target instanceof ThreadPoolTaskExecutor || target instanceof SimpleAsyncTaskExecutor) {
             watched(target, beanName);
@@ -150,7 +150,8 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
             }
             return pool;
         }
-        // The application can cast an object of its own class to this class, so a proxy must not replace the object.
+        // The class belongs to the application, which might cast the object to it, so a proxy must not replace the
+        // object.
         return bean instanceof ExecutorService executor
                         && !Modifier.isPublic(bean.getClass().getModifiers())
                         && !ApplicationCode.owns(bean.getClass().getName())

@@ -15,7 +15,7 @@ import tern.rpc.pool.SqlStates;
  */
 final class FailedName {
 
-    /** Classes of SQL states for wrong or duplicate data, which applications often expect. */
+    /** SQL state classes for wrong or duplicate data. Applications often expect such failures. */
     private static final Set<String> EXPECTED_STATES = Set.of("22", "23");
 
     /** The SQL state of a statement that was cancelled, in most cases because of its timeout. */
@@ -24,7 +24,7 @@ final class FailedName {
     /** Redis errors that client libraries or applications expect. */
     private static final Set<String> EXPECTED_ERRORS = Set.of("NOSCRIPT", "BUSYGROUP", "MOVED", "ASK", "WRONGTYPE");
 
-    /** A part of the message of Redis clients whose pool has no free connection. */
+    /** A part of the message with which Redis clients report that their pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
 
     private static final Pattern STATE = Pattern.compile("[0-9A-Z]{5}");
@@ -36,7 +36,7 @@ final class FailedName {
     /**
      * Appends {@code (failed)} or the SQL state to the name of a statement that ended with an exception. Returns the
      * name unchanged if the statement timed out, because it was slow but did not fail. Also returns the name unchanged
-     * if the database rejected the data of the statement, because applications often expect such failures.
+     * if the database rejected the statement's data, because applications often expect such failures.
      */
     static @Nullable String ofStatement(@Nullable String statement, Throwable failure) {
         return ofStatement(statement, failure instanceof SQLException sql ? sql.getSQLState() : null, failure);

@@ -85,7 +85,7 @@ final class HeldObjects implements SmartInitializingSingleton {
                     measured.put(bean, bean);
                 }
                 if (bean instanceof WatchedThreadPool watched) {
-                    measured.put(watched.pool(), watched); // the bean that creates it can keep it in a field
+                    measured.put(watched.pool(), watched); // the bean that creates the pool can keep it in a field
                 }
             }
             for (Object bean : measured.values().toArray()) {
@@ -155,8 +155,8 @@ final class HeldObjects implements SmartInitializingSingleton {
 
     /**
      * Returns whether the field can hold an object that measures the given one. The JVM does not change the fields of
-     * records. An object whose class is not public gets a proxy, so the type of its field must be an interface. A proxy
-     * of Spring stands for a bean, which is measured already.
+     * records. An object whose class is not public gets a proxy, so the type of its field must be an interface. A
+     * Spring proxy stands for a bean, which is measured already.
      */
     private static boolean isReplaceable(Field field, Object value) {
         return !field.getDeclaringClass().isRecord()

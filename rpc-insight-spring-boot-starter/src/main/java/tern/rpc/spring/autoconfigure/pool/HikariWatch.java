@@ -101,8 +101,8 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, Appl
     }
 
     /**
-     * Returns the prefix of the properties that are bound to the pool, or null if the application sets the pool's
-     * values in code.
+     * Returns the prefix of the properties that are bound to the pool; null if the application configures the pool in
+     * code.
      */
     private @Nullable String prefix(HikariDataSource pool, String beanName) {
         ApplicationContext application = context;

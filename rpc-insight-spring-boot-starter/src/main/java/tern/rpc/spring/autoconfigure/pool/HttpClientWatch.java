@@ -9,7 +9,7 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 
 /**
- * Measures HTTP client beans that Boot did not create. The request factory of the client is kept, inside a measuring
+ * Measures HTTP client beans that Boot did not create. The client keeps its request factory, but inside a measuring
  * wrapper.
  */
 final class HttpClientWatch implements HeldWatch {

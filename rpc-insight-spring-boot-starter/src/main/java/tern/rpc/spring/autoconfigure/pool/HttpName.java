@@ -22,8 +22,8 @@ final class HttpName {
     private HttpName() {}
 
     /**
-     * Returns the name of an exchange with the given address. The name contains the default port if the address has
-     * none.
+     * Returns the name of an exchange with the given address. If the address contains no port, the name contains the
+     * default port.
      */
     static String of(String method, URI address) {
         return of(method, host(address), address.getRawPath());
@@ -86,7 +86,7 @@ final class HttpName {
                 .find();
     }
 
-    /** Returns the host and port of an address. The port is the default one if the address has none. */
+    /** Returns the host and port of an address. If the address contains no port, the default port is used. */
     static String host(URI address) {
         int port =
                 address.getPort() >= 0 ? address.getPort() : "https".equalsIgnoreCase(address.getScheme()) ? 443 : 80;

@@ -9,8 +9,8 @@ import tern.rpc.settings.PropertyCheck;
 
 /**
  * The validated settings of HTTP clients. A value is null if the library's default remains. If the application sets
- * only the limit for all hosts, the limit per host gets the same value. If the limit per host were lower, it would
- * silently reduce the total.
+ * only the limit for all hosts, the limit per host gets the same value, because a lower limit per host would silently
+ * reduce the total.
  */
 record HttpPoolSettings(
         @Nullable Integer maxTotal,

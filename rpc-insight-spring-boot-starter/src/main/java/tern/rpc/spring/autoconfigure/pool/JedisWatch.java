@@ -51,7 +51,8 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
     }
 
     private static GenericObjectPoolConfig<Connection> typed(GenericObjectPoolConfig<?> config) {
-        // The cast is safe: only the eviction policy has the type of the elements, and it does not read the elements.
+        // The cast is safe, because only the eviction policy depends on the element type, and it does not read the
+        // elements.
         @SuppressWarnings("unchecked")
         GenericObjectPoolConfig<Connection> typed = (GenericObjectPoolConfig<Connection>) config;
         return typed;

@@ -6,8 +6,8 @@ import tern.rpc.Phase;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * Records a statement in the ledger of the call that the current thread serves. If the thread serves no call, the
- * statement is not recorded.
+ * Records a statement in the ledger of the current thread's call. If the thread serves no call, the statement is not
+ * recorded.
  */
 final class LedgerOperation {
 

@@ -105,7 +105,7 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
         if (wanted != null && !wanted) {
             return LoggingMode.SWITCHED_OFF;
         }
-        // The disruptor alone has no effect if the application configures Log4j itself.
+        // If the application configures Log4j itself, the disruptor's presence has no effect.
         boolean isConfigured =
                 AsyncLogging.isConfigured(origins.isSet(AsyncLogging.LOCATION), Log4jWatch.class.getClassLoader());
         return disruptor || isConfigured ? LoggingMode.OWN_CONFIGURATION : LoggingMode.NO_DISRUPTOR;

@@ -30,7 +30,7 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
     private final LoggerContext context;
     private final Consumer<AsyncAppender> pools;
 
-    /** @param pools receives each appender that has its own queue */
+    /** @param pools receives a pool for each appender that has its own queue */
     LogbackWatch(LoggerContext context, Consumer<AsyncAppender> pools) {
         this.context = context;
         this.pools = pools;
@@ -48,8 +48,8 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
     }
 
     /**
-     * Returns a snapshot of an appender's queue. A thread waits if the queue is full, unless the appender is configured
-     * never to block.
+     * Returns a snapshot of an appender's queue. If the queue is full, threads that log a line wait, unless the
+     * appender is configured never to block.
      */
     private static PoolSnapshot snapshot(String name, AsyncAppender queue) {
         int waiting = queue.getNumberOfElementsInQueue();

@@ -11,9 +11,9 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * One exchange of a WebClient on a pooled connection of Reactor Netty. The client writes the request as soon as it has
- * a connection, so the time until then is the wait for a connection. The wait includes the time to open a connection if
- * none is free. Thread-safe.
+ * One exchange of a WebClient on a pooled Reactor Netty connection. The client writes the request as soon as it has a
+ * connection, so the time until it does so is the wait for a connection. If no connection is free, the wait includes
+ * the time to open one. Thread-safe.
  */
 final class PooledExchange {
 
@@ -44,7 +44,7 @@ final class PooledExchange {
                 .doOnCancel(() -> ended(name));
     }
 
-    /** Called when the client has a connection. A client that follows redirects can use several of them. */
+    /** Called when the client has a connection. A client that follows redirects can use several connections. */
     private synchronized void connected(ClientHttpRequest request) {
         if (!waits) {
             return;

@@ -15,8 +15,8 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.StoreNames;
 
 /**
- * Measures every R2DBC pool by wrapping it in a subclass. No thread waits for a connection of such a pool, so this wait
- * is visible only in a call's reactive chain.
+ * Measures every R2DBC pool by wrapping it in a subclass. No thread is blocked while it waits for a connection of such
+ * a pool, so the wait is visible only in a call's reactive chain.
  */
 final class R2dbcWatch implements BeanPostProcessor {
 

@@ -23,8 +23,8 @@ import reactor.netty.http.client.HttpClientConfig;
 import reactor.netty.resources.ConnectionProvider;
 
 /**
- * Finds the connection pools of WebClients that use Reactor Netty. A provider of Reactor Netty limits the connections
- * to each host separately, so each host has a pool of its own. Several clients can share a provider, and applications
+ * Finds the connection pools of WebClients that use Reactor Netty. A Reactor Netty provider limits the connections to
+ * each host separately, so each host has a pool of its own. Several clients can share a provider, and applications
  * often create a provider within the code that creates the client, so the provider is read from the client.
  * Thread-safe.
  */
@@ -34,17 +34,17 @@ final class ReactorConnections {
 
     private static final String CLIENT = "reactor.netty.http.client.HttpClient";
 
-    /** The name of Reactor Netty's default provider, which is shared by all clients without their own provider. */
+    /** The name of Reactor Netty's default provider, which is shared by all clients without a provider of their own. */
     private static final String SHARED = "http";
 
-    /** The maximum number of pools. An application can call any number of hosts. */
+    /** The maximum number of pools. There is a limit, because an application can call any number of hosts. */
     private static final int MAX_POOLS = 32;
 
     private static final int MAX_FILTERS = 16;
 
     private final ObjectProvider<PoolSources> sources;
 
-    /** The provider of each client; empty if it has none, or if the client does not use a connection exclusively. */
+    /** The provider of each client; empty if the client has none, or if its exchanges share connections. */
     private final Map<ExchangeFunction, Optional<ConnectionProvider>> providers =
             new ConcurrentReferenceHashMap<>(16, ConcurrentReferenceHashMap.ReferenceType.WEAK);
 
@@ -91,8 +91,8 @@ final class ReactorConnections {
     }
 
     /**
-     * Returns the function that uses the client's connector. The lambdas of filters, including Spring's own filters,
-     * contain this function in a field.
+     * Returns the exchange function that uses the client's connector. Each filter is applied by a lambda that holds the
+     * next function in a field.
      */
     private static ExchangeFunction innermost(ExchangeFunction client) {
         ExchangeFunction function = client;

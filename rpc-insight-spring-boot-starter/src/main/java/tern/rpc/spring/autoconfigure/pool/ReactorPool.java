@@ -49,8 +49,8 @@ final class ReactorPool {
     }
 
     /**
-     * The time of use includes uses that have not ended. Otherwise, connections to a peer that does not answer would
-     * seem to be taken but never used.
+     * The time of use includes uses that have not ended. If it did not, connections to a peer that does not answer
+     * would seem to be taken but never used.
      */
     PoolSnapshot snapshot() {
         PoolSnapshot ended =

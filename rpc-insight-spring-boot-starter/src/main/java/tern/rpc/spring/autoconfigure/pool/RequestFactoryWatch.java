@@ -8,7 +8,7 @@ import org.springframework.boot.http.client.ClientHttpRequestFactoryBuilder;
 
 /**
  * Measures all clients whose request factory comes from Boot's builder: clients from Boot's RestClient.Builder and
- * RestTemplateBuilder, and clients that implement HTTP interfaces. A builder provided by the application is not
+ * RestTemplateBuilder, and clients that implement HTTP interfaces. A builder that the application defines itself is not
  * replaced.
  */
 final class RequestFactoryWatch implements BeanPostProcessor {

@@ -18,7 +18,7 @@ public final class SettingOrigins {
     private final Binder binder;
 
     // This cache contains one entry for each setting of a pool. The cache is needed because pools are read every
-    // second, and a lookup in the environment takes longer than the rest of reading a pool.
+    // second, and a lookup in the environment would take longer than all other steps of reading a pool.
     private final Map<String, Boolean> setByUser = new ConcurrentHashMap<>();
 
     public SettingOrigins(Environment environment) {
@@ -48,8 +48,8 @@ public final class SettingOrigins {
     }
 
     /**
-     * Returns the setting of a pool. Looks up only once whether the application has set the property, because a pool
-     * does not read its properties again.
+     * Returns the setting of a pool. Whether the application has set the property is looked up only once, because a
+     * pool does not read its properties again.
      *
      * @param otherwise the origin of the value if the application has not set the property
      */

@@ -12,8 +12,8 @@ final class StatementText {
     /**
      * The maximum length of a returned statement, in characters. A longer statement is shortened in two steps. First,
      * only the first column of each list of columns is kept. If the statement is still too long, its middle is omitted.
-     * The end is kept, because it contains the table, the condition and words such as "for update". Statements of one
-     * entity differ in these parts.
+     * The end is kept, because it contains the table, the condition and words such as "for update". These are the parts
+     * in which statements for the same entity differ.
      */
     private static final int MAX_LENGTH = 200;
 
@@ -83,7 +83,7 @@ final class StatementText {
         return comma < 0 || end < comma ? text : text.substring(0, comma) + LEFT_OUT + text.substring(end);
     }
 
-    /** Returns the first position of {@code wanted} outside of parentheses; -1 if there is none. */
+    /** Returns the first position at which {@code wanted} occurs outside of parentheses; -1 if there is none. */
     private static int atTopLevel(String statement, String wanted) {
         int depth = 0;
         for (int i = 0; i < statement.length(); i++) {

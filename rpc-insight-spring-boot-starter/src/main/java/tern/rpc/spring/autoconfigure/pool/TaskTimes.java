@@ -36,9 +36,9 @@ final class TaskTimes {
     private final AtomicInteger othersRunning = new AtomicInteger();
     private volatile @Nullable Failure lastFailure;
     private volatile @Nullable Submitter lastSubmitter;
-    private volatile @Nullable String thread; // the name of a thread of the executor
+    private volatile @Nullable String thread; // the name of one of the executor's threads
 
-    /** The exception and the code of a failed task. */
+    /** A failed task's exception and code. */
     private record Failure(long atNanos, String text) {}
 
     /** The code and the thread that submitted a task outside of calls. */
@@ -136,7 +136,7 @@ final class TaskTimes {
 
     /**
      * Records which code submits tasks outside of calls. Reads at most one stack per second, because reading a stack
-     * takes long.
+     * takes a long time.
      */
     private void noteSubmitter(long now) {
         Submitter known = lastSubmitter;
@@ -152,7 +152,8 @@ final class TaskTimes {
     }
 
     /**
-     * Counts a failed task. Reads the stack of at most one exception per second, because reading a stack takes long.
+     * Counts a failed task. Reads the stack of at most one exception per second, because reading a stack takes a long
+     * time.
      */
     private void failed(Throwable failure, long now) {
         failed.increment();

@@ -54,7 +54,7 @@ final class TomcatWatch implements TomcatConnectorCustomizer {
         TomcatWorkers made = TomcatWorkers.of(endpoint);
         endpoint.setExecutor(made);
         ReflectionUtils.makeAccessible(internal);
-        // If this field is set, Tomcat treats the pool as its own, that is, Tomcat resizes and stops the pool.
+        // If this field is set, Tomcat treats the pool as its own: it resizes the pool and stops it at shutdown.
         ReflectionUtils.setField(internal, endpoint, true);
         boolean first = workers == null;
         workers = made;

@@ -11,8 +11,9 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.pool.LoggingMode;
 
 /**
- * Finds properties of pools and logging that have no effect, because a library is missing or because a bean of the
- * application takes their place. Logs them in one warning at startup, because users would not notice them otherwise.
+ * Finds properties of pools and logging that have no effect, because a library is missing or because one of the
+ * application's beans replaces the bean that they configure. Logs them in one warning at startup, because users would
+ * not notice them otherwise.
  */
 final class UnusedPoolSettings implements SmartInitializingSingleton {
 

@@ -202,8 +202,8 @@ final class WatchedConnection implements InvocationHandler {
 
         /**
          * Wraps a statement's {@code ResultSet} in an instrumented proxy. If no fetch size is set, the driver reads all
-         * rows together, so the proxy only counts the rows. Most results without a fetch size get no proxy, because a
-         * proxy costs time for each value that is read.
+         * rows at once, so the proxy only counts the rows. Most results without a fetch size get no proxy, because a
+         * proxy makes each read of a value slower.
          */
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {
@@ -239,8 +239,8 @@ final class WatchedConnection implements InvocationHandler {
 
         /**
          * Returns the proxy. The proxy has all public interfaces of the {@code ResultSet}, because code can cast
-         * results to an interface of the driver. Otherwise, such a cast would fail, but only for those results that get
-         * a proxy.
+         * results to an interface of the driver. If the proxy had fewer interfaces, such a cast would fail, but only
+         * for the results that get a proxy.
          */
         Object proxy() {
             List<Class<?>> types = new ArrayList<>(List.of(ResultSet.class));

@@ -16,8 +16,8 @@ import tern.rpc.CallTask;
 
 /**
  * Wraps an executor in a proxy that measures each task and runs it with the ledger of the submitting call. Used only
- * for executors whose class is not public. A proxy can replace such an executor, because no code can depend on its
- * class. Thread-safe.
+ * for executors whose class is not public. A proxy can replace such an executor, because no code can depend on the
+ * executor's class. Thread-safe.
  */
 final class WatchedExecutor implements InvocationHandler {
 

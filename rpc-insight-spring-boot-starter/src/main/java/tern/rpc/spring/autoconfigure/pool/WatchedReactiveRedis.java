@@ -28,8 +28,8 @@ import tern.rpc.pool.StoreNames;
 final class WatchedReactiveRedis implements InvocationHandler {
 
     /**
-     * The methods that are not measured. Messages of a channel can arrive at any time, so the duration of a
-     * subscription has no meaning.
+     * The methods that are not measured. Messages on a channel can arrive at any time, so the duration of a
+     * subscription is meaningless.
      */
     private static final Set<String> NO_COMMANDS = Set.of("close", "closeLater", "pubSubCommands");
 

@@ -89,8 +89,8 @@ final class WatchedRedis implements InvocationHandler {
                 SCRIPTS.contains(name) ? keyOfScript(arguments) : firstKey(arguments));
         String command = store.operation(plain);
         String begun = command;
-        // The methods of Spring Data with blocking commands use a separate connection. A command that is passed by its
-        // name uses the shared connection.
+        // Spring Data's methods for blocking commands use a separate connection. A blocking command that is passed by
+        // name, however, uses the shared connection.
         if (!ledger.isOpen() && name.equals(EXECUTE)) {
             OutsideOperations.begins(Phase.REDIS, begun);
         }
@@ -135,7 +135,7 @@ final class WatchedRedis implements InvocationHandler {
         return arguments[0] instanceof byte[] key ? key : null;
     }
 
-    /** Returns the first key of a script. Without a key, returns the text of the script; null if it is unknown. */
+    /** Returns the first key of a script. If the script has no key, returns its text; null if the text is unknown. */
     private static byte @Nullable [] keyOfScript(@Nullable Object @Nullable [] arguments) {
         if (arguments != null
                 && arguments.length > 3

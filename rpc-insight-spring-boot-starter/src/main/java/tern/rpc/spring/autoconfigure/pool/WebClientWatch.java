@@ -16,12 +16,12 @@ import tern.rpc.Phase;
 
 /**
  * Records each exchange of a WebClient, up to the response headers. An exchange is recorded for the call whose reactive
- * chain or thread makes it. With Reactor Netty, the wait for a connection is recorded separately, and the pool of the
- * connections is measured.
+ * chain or thread makes it. With Reactor Netty, the wait for a connection is recorded separately, and the connection
+ * pool is measured.
  */
 final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction, HeldWatch {
 
-    /** The class of Spring's clients. */
+    /** The class of the clients that Spring's own builder creates. */
     private static final String SPRINGS = "org.springframework.web.reactive.function.client.DefaultWebClient";
 
     private final @Nullable ReactorConnections connections;

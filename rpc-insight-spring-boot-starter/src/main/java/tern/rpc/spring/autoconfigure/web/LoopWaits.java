@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Arrivals are not random if a client sends its next request only after the previous answer. Therefore the estimate
  * has two upper bounds: the time since the end of the previous request on the same connection, and the time to serve
- * one request of each connection that was served during the estimated wait. For the first request on a connection, the
- * estimate is 0. Each thread has its own loop. Thread-safe.
+ * one request from each connection that was served during the estimated wait. For the first request on a connection,
+ * the estimate is 0. Each thread has its own loop. Thread-safe.
  */
 final class LoopWaits {
 
@@ -20,8 +20,8 @@ final class LoopWaits {
     private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /**
-     * A request counts as having waited only if the loop reads it within this time after the end of the previous
-     * request.
+     * The loop must read a request within this time after the end of the previous request. Otherwise the request does
+     * not count as having waited.
      */
     private static final long AT_ONCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 

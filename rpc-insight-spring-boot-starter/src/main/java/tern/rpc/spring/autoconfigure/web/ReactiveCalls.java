@@ -103,8 +103,8 @@ final class ReactiveCalls implements WebFilter, Ordered {
     }
 
     /**
-     * Returns whether the server accepts a request for a WebSocket. The server sets the status 101 later; until then,
-     * the response has its default status.
+     * Returns whether the server accepts a WebSocket request. The server sets the status 101 later; until then, the
+     * response has its default status.
      */
     private static boolean isUpgraded(ServerWebExchange exchange) {
         HttpStatusCode status = exchange.getResponse().getStatusCode();

@@ -8,8 +8,8 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Records the exception that a handler throws, before the application's exception handlers turn it into an answer. No
- * filter sees such an exception.
+ * Records the exception that a handler throws, before the application's exception handlers turn it into an answer.
+ * Filters do not see such an exception.
  */
 final class ServletFailures implements HandlerExceptionResolver, Ordered {
 

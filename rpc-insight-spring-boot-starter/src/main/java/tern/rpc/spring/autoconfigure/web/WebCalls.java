@@ -38,7 +38,9 @@ final class WebCalls implements CallSource {
     private static final String SERVICE = "web";
     private static final String PROTOCOL = "http";
 
-    /** The name of requests without a route, and of requests for routes beyond the first {@link #MAX_ROUTES}. */
+    /**
+     * The name for requests without a route, and for requests whose route is not among the first {@link #MAX_ROUTES}.
+     */
     static final String OTHERS = "others";
 
     /** The maximum number of routes that have their own meters. */
@@ -54,7 +56,7 @@ final class WebCalls implements CallSource {
     private static final int FIRST_SERVER_ERROR = 500;
     private static final int UNAVAILABLE = 503;
 
-    /** The outcome of failed requests in the meters. The diagnosis gets the exception itself. */
+    /** The outcome that the meters record for failed requests. The diagnosis gets the exception itself. */
     private static final RpcException FAILED =
             RpcException.refusal(StatusCode.INTERNAL, "the answer has a status from 500", Executed.YES);
 
@@ -192,7 +194,7 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Stops recording the request, because it is for a static file or for a handler of Boot itself, such as
+         * Stops recording the request, because it is for a static file or for one of Boot's own handlers, such as
          * Actuator's handlers. Such a request is not a call to the application.
          */
         void drop() {
@@ -273,9 +275,9 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Counts a request whose client has disconnected. Such a request has not failed. A late request counts as late,
-         * because its lateness might be the reason why the client disconnected. The diagnosis ignores a request that
-         * was not late, because the request might have ended early.
+         * Counts a request whose client has disconnected. Such a request has not failed. If the request was late, it is
+         * recorded as late, because this might be the reason why the client disconnected. If the request was not late,
+         * the diagnosis ignores it, because the disconnect might have ended it early.
          */
         private void countLeft(long took, long now) {
             if (stream || hasWaited(took, now)) {

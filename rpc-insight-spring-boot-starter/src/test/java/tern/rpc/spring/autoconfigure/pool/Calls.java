@@ -26,7 +26,7 @@ final class Calls {
         return ledger;
     }
 
-    /** Returns the names of the operations of the given kind that took long enough to be recorded by name. */
+    /** Returns the names of the operations that are of the given kind and took long enough to be recorded by name. */
     static List<String> names(CallLedger ledger, Phase kind) {
         return ledger.named().stream()
                 .filter(entry -> entry.kind() == kind)

@@ -176,7 +176,7 @@ class DataSourceWatchTest {
             DataSource source = there.getBean(name, DataSource.class);
 
             Calls.ledgerOf(() -> query(source));
-            query(source); // Results outside of calls are not counted.
+            query(source); // Rows that are read outside of calls are not counted.
 
             assertThat(ResultRows.mean("select x from system_range(?, ...) where x < ? (data source " + name + ")"))
                     .isEqualTo(3);

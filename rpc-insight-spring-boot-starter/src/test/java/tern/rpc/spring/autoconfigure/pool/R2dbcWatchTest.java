@@ -32,7 +32,8 @@ import tern.rpc.pool.PoolSource;
 import tern.rpc.pool.ResultRows;
 
 /**
- * Tests waits for an R2DBC pool, and statements on its connections, in the ledger of the call whose chain runs them.
+ * Tests that waits for an R2DBC pool, and statements on its connections, are recorded in the ledger of the call whose
+ * reactive chain runs them.
  */
 @Timeout(60)
 class R2dbcWatchTest {

@@ -22,7 +22,10 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.pool.StoreNames;
 
-/** Tests commands of a reactive Redis connection in the ledger of the call whose chain runs them. */
+/**
+ * Tests that commands on a reactive Redis connection are recorded in the ledger of the call whose reactive chain runs
+ * them.
+ */
 class ReactiveRedisTest {
 
     private final AtomicLong time = new AtomicLong(1);

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import tern.rpc.pool.StoreNames;
 
-/** Tests that code can use the objects of a driver as it does without a proxy. */
+/** Tests that code can use a driver's objects through their proxies in the same way as without proxies. */
 class WatchedConnectionTest {
 
     public interface DriverRows extends ResultSet {

@@ -36,7 +36,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Tests the pool of a WebClient whose provider of connections the application creates with one connection. */
+/** Tests the pool of a WebClient for which the application has created a connection provider with one connection. */
 @Timeout(60)
 class WebClientPoolTest {
 
@@ -113,7 +113,7 @@ class WebClientPoolTest {
         return call;
     }
 
-    /** Returns the first state of the pool that matches. */
+    /** Waits until the pool's state matches, and returns this state. */
     private PoolSnapshot until(ApplicationContext there, Predicate<PoolSnapshot> wanted) {
         while (!Thread.currentThread().isInterrupted()) {
             calls.stream().filter(CompletableFuture::isCompletedExceptionally).forEach(CompletableFuture::join);

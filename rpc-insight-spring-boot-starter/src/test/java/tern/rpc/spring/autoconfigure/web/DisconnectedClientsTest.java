@@ -21,7 +21,7 @@ import org.springframework.web.context.request.async.AsyncRequestNotUsableExcept
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
-/** Tests requests whose clients disconnect before they have received the answer. */
+/** Tests requests whose client disconnects before it has received the answer. */
 class DisconnectedClientsTest {
 
     private static final long MILLI = 1_000_000;

@@ -36,7 +36,9 @@ class LoopWaitsTest {
         serve(MANY, workMillis, pauseMillis);
     }
 
-    /** Returns the estimated wait of the next request on the connection whose last request is oldest. */
+    /**
+     * Returns the estimated wait of the next request. It comes from the connection whose last request is the oldest.
+     */
     private long waited(double laterMillis) {
         return waits.waited((last + 1) % MANY, now + millis(laterMillis));
     }

@@ -46,7 +46,7 @@ class ReactiveCallsTest {
     private final Map<String, Object> response = new HashMap<>();
     private Supplier<?> beforeCommit = Mono::empty;
 
-    /** Returns an exchange whose request is not recycled yet. */
+    /** Returns an exchange whose request has not been recycled yet. */
     private ServerWebExchange exchange() {
         request.put("getPath", RequestPath.parse("/orders", null));
         request.put("getMethod", HttpMethod.GET);

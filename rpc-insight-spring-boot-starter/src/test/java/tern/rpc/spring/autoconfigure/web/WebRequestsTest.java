@@ -120,7 +120,7 @@ class WebRequestsTest {
             CompletableFuture<HttpResponse<String>> poll = send(there, "/poll");
             EventController events = there.getBean(EventController.class);
             while (!poll.isDone()) {
-                // The test repeats setResult, which has no effect before the request has arrived.
+                // The test calls setResult repeatedly, because it has no effect before the request has arrived.
                 events.next.setResult("now");
                 Thread.onSpinWait();
             }

@@ -75,7 +75,7 @@ public final class MetadataClient implements ProcessMetadata {
 
     private void call(ProcessEntry process, MetadataAddress address, CompletableFuture<ApplicationMetadata> answer) {
         Endpoint endpoint = new Endpoint(address.host(), address.port());
-        if (!endpoint.mayBeProvider()) { // 0.0.0.0, for example, would reach this machine
+        if (!endpoint.mayBeProvider()) { // for example, a connection to 0.0.0.0 would reach this machine
             throw new IllegalArgumentException(endpoint + " cannot be a provider");
         }
         ClientTransport transport = transport(address.protocol());

@@ -101,7 +101,7 @@ record AddressPattern(Form form, String host, int prefixBits, int port, int leas
             boolean isRange = range.matches();
             int least = part.equals(ANY) ? 0 : Integer.parseInt(isRange ? range.group(1) : part);
             int most = part.equals(ANY) ? MAX_OCTET : Integer.parseInt(isRange ? range.group(2) : part);
-            // A least value above 255 gets the range from 255 to 0, which no number matches.
+            // If the lower limit exceeds 255, the range becomes 255 to 0, which no number matches.
             boolean isImpossible = least > MAX_OCTET;
             int end = isLeast ? Math.min(least, MAX_OCTET) : isImpossible ? 0 : Math.min(most, MAX_OCTET);
             ends = ends << Byte.SIZE | end;
@@ -156,7 +156,7 @@ record AddressPattern(Form form, String host, int prefixBits, int port, int leas
         return (port == ANY_PORT || port == endpoint.port()) && matchesHost(endpoint.host());
     }
 
-    /** Returns whether the host matches. Ignores the port. */
+    /** Returns whether the pattern matches the host, regardless of the port. */
     boolean matchesHost(String candidate) {
         return switch (form) {
             case EVERY_HOST -> true;
@@ -166,7 +166,7 @@ record AddressPattern(Form form, String host, int prefixBits, int port, int leas
         };
     }
 
-    /** Returns whether one of the hosts matches. Ignores the port. */
+    /** Returns whether the pattern matches one of the hosts, regardless of the port. */
     boolean isOneOf(Set<String> hosts) {
         return hosts.stream().anyMatch(this::matchesHost);
     }

@@ -65,7 +65,7 @@ record Condition(List<Term> calls, List<Term> providers) {
         if (text.isBlank()) {
             return List.of();
         }
-        // The patterns of each field and operator. As in Dubbo, "host=a & host=b" is the same as "host=a,b".
+        // The patterns for each field and operator. As in Dubbo, "host=a & host=b" is the same as "host=a,b".
         Map<Term, List<String>> terms = new LinkedHashMap<>();
         for (String part : text.split("&", -1)) {
             Matcher term = TERM.matcher(part);

@@ -28,8 +28,8 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         /** A rule for the services that an application calls. Changes with {@code side: provider} are ignored. */
         CALLER,
         /**
-         * A rule for the providers of an application. Changes with {@code side: consumer} are ignored, and so are
-         * parameters for the providers themselves, such as {@code threads}.
+         * A rule for the providers of an application. Changes with {@code side: consumer} are ignored, as are
+         * parameters that concern only the providers, such as {@code threads}.
          */
         PROVIDER
     }
@@ -157,7 +157,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 isOfProvider);
     }
 
-    /** Returns the addresses under a key; an empty list if one of the addresses matches all addresses. */
+    /** Returns the addresses under a key; an empty list if one of the patterns matches all addresses. */
     private static List<AddressPattern> addresses(RuleText config, String key) {
         List<AddressPattern> patterns = Rule.bounded(config.texts(key)).stream()
                 .map(AddressPattern::parse)
@@ -195,7 +195,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 continue;
             }
             if (scope == Scope.PROVIDER && !OF_PROVIDERS.contains(name)) {
-                // A parameter that is not in OF_PROVIDERS is used only by providers, which read the rule themselves.
+                // A parameter that is not in OF_PROVIDERS concerns only the providers, which read the rule themselves.
                 continue;
             }
             if (isNamed(name, TIMEOUT)) {
@@ -260,7 +260,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
     }
 
     /**
-     * Returns the timeout that the rule sets for a method, or null if it sets none.
+     * Returns the timeout that the rule sets for a method; null if the rule sets no such timeout.
      *
      * @param method the method; {@link #ANY_METHOD} for the timeout of all methods
      */

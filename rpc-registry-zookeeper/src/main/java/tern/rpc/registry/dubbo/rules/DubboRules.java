@@ -22,8 +22,8 @@ import tern.rpc.registry.JsonWriter;
 /**
  * All rules that apply to one service.
  *
- * @param byKey the rules by their keys, in the order of their precedence: the rules for the providers of an
- *     application, the rules of other applications, and the rules of the service, which take precedence over all others
+ * @param byKey the rules by their keys, in ascending order of precedence: rules for an application's providers, other
+ *     rules for applications, and rules for the service
  * @param sources the texts of the rules, by the same keys
  */
 public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, RuleConsumer consumer) implements Rules {
@@ -186,7 +186,7 @@ public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, R
                 .toList();
     }
 
-    /** A timeout, and the key of the rule that sets it. */
+    /** A timeout with the key of the rule that sets this timeout. */
     private record RuledTimeout(Duration value, String key) {}
 
     @Override

@@ -48,12 +48,15 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
             return name + end;
         }
 
-        /** Returns whether the rule belongs to an application that offers services. */
+        /** Returns whether the rule is for an application that offers services. */
         public boolean isOfProviders() {
             return sharesKey() || this == TAGS;
         }
 
-        /** Returns whether an application can have a second rule with the same key, for the calls that it makes. */
+        /**
+         * Returns whether an application can have a second rule with the same key, for the calls that the application
+         * makes.
+         */
         public boolean sharesKey() {
             return this == PROVIDER_CONFIGURATORS || this == PROVIDER_CONDITIONS;
         }
@@ -74,7 +77,7 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
             }
             RuleText text = RuleText.parse(yaml);
             if (!text.flag("enabled", true)) {
-                return null; // An operator can switch off a rule even if another part of it is not supported.
+                return null; // An operator can switch off a rule even if a part of the rule is not supported.
             }
             return switch (this) {
                 case CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.SERVICE, service);
@@ -100,7 +103,7 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
         return this;
     }
 
-    /** Returns the addresses that {@link #within} has set; null if this method has not set any. */
+    /** Returns the addresses that {@link #within} has set; null if {@link #within} has set no addresses. */
     default @Nullable Set<Endpoint> among() {
         return null;
     }

@@ -54,7 +54,7 @@ final class RuleText {
     }
 
     /**
-     * Checks that the object contains only these keys.
+     * Checks that the object contains no keys except the given ones.
      *
      * @throws IllegalArgumentException if the object contains another key
      */

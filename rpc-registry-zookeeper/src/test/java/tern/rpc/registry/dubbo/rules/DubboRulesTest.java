@@ -242,12 +242,12 @@ class DubboRulesTest {
         Rules read = DubboRules.of(rules.texts(), ORDERS, CONSUMER);
 
         assertThat(read).isEqualTo(rules);
-        assertThat(read.route("get", ALL)).containsExactly(TWO, GRAY); // GRAY is in another application
+        assertThat(read.route("get", ALL)).containsExactly(TWO, GRAY); // GRAY belongs to a different application
     }
 
     /**
-     * The name of the provider's application must not matter, so one name comes before the caller's name, and the other
-     * comes after it.
+     * The name of the provider's application must not matter, so one of the two names precedes the caller's name in
+     * alphabetical order, and the other follows it.
      */
     @ParameterizedTest
     @ValueSource(strings = {"a-shop", "z-shop"})

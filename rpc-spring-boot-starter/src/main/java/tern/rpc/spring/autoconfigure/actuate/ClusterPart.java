@@ -16,7 +16,7 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
     /**
      * The content of the JSON report.
      *
-     * @param at the time when the report was created
+     * @param at the time at which the report was created
      */
     record Report(Instant at, List<Reference> references) {}
 
@@ -57,7 +57,7 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      * @param held the number of providers that are kept because they still respond, even though they are no longer
      *     listed
      * @param heldSince the time when the client began to keep these providers; null if none is kept
-     * @param heldWhy a description of the list change that was not applied; empty if no provider is kept
+     * @param heldWhy a description of the change to the list that was not applied; empty if no provider is kept
      */
     record ProviderList(
             String source,

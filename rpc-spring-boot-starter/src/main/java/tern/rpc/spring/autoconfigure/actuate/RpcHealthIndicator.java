@@ -10,7 +10,7 @@ import tern.rpc.metrics.LatencyWindow;
 
 /**
  * Reports DOWN if the server should be running but is not. An unreachable provider appears only in the details, because
- * a provider's failure is not a failure of this application.
+ * another application's failure is not a failure of this application.
  */
 final class RpcHealthIndicator extends AbstractHealthIndicator {
 

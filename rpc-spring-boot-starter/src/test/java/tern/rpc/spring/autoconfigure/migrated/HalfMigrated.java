@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
 import org.springframework.context.annotation.Configuration;
 
-/** An application that still contains annotations of Dubbo. */
+/** An application that still contains Dubbo annotations. */
 @Configuration(proxyBeanMethods = false)
 @AutoConfigurationPackage
 public class HalfMigrated {

@@ -80,7 +80,7 @@ final class BlackHole implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // Forwarding ends when one side has disconnected.
+            // One side has disconnected, so forwarding ends.
         } finally {
             sockets.remove(from);
             sockets.remove(to);

@@ -19,7 +19,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Measures methods that log three lines per call while the log disk is stalled (promise R20 in
+ * Measures the calls to methods that log three lines per call while the log disk is stalled (promise R20 in
  * docs/figures/promises.md).
  */
 @Tag("figures")
