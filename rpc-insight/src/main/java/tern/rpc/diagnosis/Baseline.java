@@ -67,7 +67,7 @@ final class Baseline {
 
     /**
      * A late call is also considered usual if it takes no more than this multiple of the longest usual time. This rule
-     * is needed because the times of some calls vary much, for example of long polls.
+     * is needed because the times of some calls, such as long polls, vary much.
      */
     private static final double LONGEST = 1.1;
 
@@ -77,7 +77,7 @@ final class Baseline {
      */
     private static final double MAX_LONGEST = 3;
 
-    /** The longest usual time is multiplied by this factor with each further call. */
+    /** The longest usual time is multiplied by this factor after each further call. */
     private static final double LONGEST_DECAY = 0.999;
 
     /** The usual times of a method are reliable after calls in this many different seconds have updated them. */
@@ -248,7 +248,7 @@ final class Baseline {
     /**
      * Returns the weight of the values of the latest second in the usual value.
      *
-     * @param seconds the number of earlier seconds
+     * @param seconds the number of earlier seconds that have updated the usual value
      */
     private static double weight(int seconds) {
         return seconds < QUICK_SECONDS ? WEIGHT : Math.max(LEAST_WEIGHT, 1 / (1 / WEIGHT + seconds - QUICK_SECONDS));
@@ -314,7 +314,10 @@ final class Baseline {
         return known == null || known.seconds < MIN_SECONDS ? -1 : known.value;
     }
 
-    /** Returns whether the usual value of the quantity was learned for so long that the start no longer matters. */
+    /**
+     * Returns whether the usual value of the quantity was learned for so long that it no longer depends on the values
+     * measured at the start of the process.
+     */
     boolean isSettled(String figure) {
         Figure known = figures(figure).get(figure);
         return known != null && known.seconds >= SETTLED_SECONDS;

@@ -48,7 +48,7 @@ final class BaselineUpdater {
     private final MethodRates rates;
     private final LimitedCallers limited;
     private final CallRecords records;
-    private final Deque<Pending> pending = new ArrayDeque<>(); // the oldest first
+    private final Deque<Pending> pending = new ArrayDeque<>(); // seconds that do not yet count, the oldest first
     private double usualP99 = -1;
     private int healthySeconds = PERCENTILE_SECONDS; // seconds since the last miss of the latency target
 
@@ -149,8 +149,8 @@ final class BaselineUpdater {
 
     /**
      * Updates the usual value of a quantity. A value above twice the usual value counts as twice the usual value. When
-     * calls begin to miss the latency target, a queue or a result grows before the late calls are detected. The grown
-     * value must not become usual.
+     * calls begin to miss the latency target, a queue or a result may grow before the late calls are detected. The
+     * increased value must not become usual.
      */
     private void learnAtMostDouble(String figure, double value) {
         double usually = usual.figure(figure);

@@ -33,12 +33,10 @@ final class CallerDeadlines {
      */
     private static final Pattern LIMIT = Pattern.compile("\\d+ ms \\([^()]+\\)");
 
-    /**
-     * Matches the answer of a provider, as in {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}.
-     */
+    /** Matches a provider's answer, as in {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}. */
     private static final Pattern ANSWERED = Pattern.compile("^\\S+/\\S+ at \\S+: (.+)", Pattern.DOTALL);
 
-    /** Matches the name of another call at the beginning of an answer. */
+    /** Matches the name of one of the provider's own remote calls at the beginning of the provider's message. */
     private static final Pattern CALL = Pattern.compile("^(?:[A-Z_]+: )?[\\w.$]+/[\\w.$]+\\b");
 
     private CallerDeadlines() {}

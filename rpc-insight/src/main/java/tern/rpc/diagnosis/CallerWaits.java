@@ -6,7 +6,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Recognizes threads that wait for the caller of a web request, because the caller sends or reads slowly. */
+/**
+ * Recognizes threads that wait for the caller of a web request, because the caller sends the request or reads the
+ * answer slowly.
+ */
 final class CallerWaits {
 
     /** The name of the wait for the rest of a request. */

@@ -35,7 +35,7 @@ final class CausedLeaks {
             Kind.SOCKET,
             Kind.EXECUTOR);
 
-    /** Failures are new if their share of a method's calls is usually below this value. */
+    /** Failures are considered new if usually less than this share of a method's calls fails. */
     private static final double NEW = 0.01;
 
     private final Evidence evidence;
@@ -97,7 +97,7 @@ final class CausedLeaks {
         return isPermit ? new LostPermits(evidence, excess).losing(wait) : List.of();
     }
 
-    /** Returns whether the first of the failed calls ended before the first call that waited for long. */
+    /** Returns whether the first of the failed calls ended before any call with a long wait. */
     private boolean beganBefore(List<EndedCall> losing, Part wait) {
         EndedCall first = losing.get(0);
         for (EndedCall call : losing) {

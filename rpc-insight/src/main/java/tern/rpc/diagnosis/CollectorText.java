@@ -37,7 +37,7 @@ final class CollectorText {
     /** The end of the cause that the JVM reports for collections that an allocation triggers. */
     private static final String PAUSE = " Pause";
 
-    /** The name prefix of the diagnosis's own threads, which do more work while calls are late. */
+    /** The name prefix of the threads of the diagnosis itself, which do more work while calls are late. */
     private static final String DIAGNOSIS = "rpc-diagnosis";
 
     /** The diagnosis names threads that allocate at least this number of bytes per second. */
@@ -191,7 +191,7 @@ final class CollectorText {
 
     /**
      * Returns advice that names the code in which calls use the most processor time, if this code mostly adds elements
-     * to a collection. For any other code, returns the given text.
+     * to a collection. Otherwise returns the given text.
      */
     private String keeper(String otherwise) {
         Part code = longestComputing();

@@ -14,8 +14,9 @@ import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.StoreNames;
 
 /**
- * Finds statements that became slow together while other statements take their usual time. These are all statements of
- * one table, which wait for a lock, or all statements that write, which wait for the database's log.
+ * Finds statements that became slow together while other statements take their usual time. The slow statements are
+ * either all statements of one table, which then wait for a lock, or all statements that write, which then wait for the
+ * database's log.
  */
 final class DatabaseLocks {
 
@@ -25,7 +26,10 @@ final class DatabaseLocks {
     private static final double SLOWER_FACTOR = 3;
     private static final double LEAST_NANOS = 3e6;
 
-    /** The additional times of two statements are about the same if the longer one is at most this multiple. */
+    /**
+     * The additional times of two statements count as about the same if the longer one is at most this multiple of the
+     * shorter one.
+     */
     private static final double SIMILAR = 3;
 
     /**
@@ -226,7 +230,10 @@ final class DatabaseLocks {
         return commits.size() > 1 ? commits : Set.of();
     }
 
-    /** Returns whether no read became slower, compared with the writing statement that became slower by least. */
+    /**
+     * Returns whether no reading statement slowed down by more than a small share of the smallest slowdown of a writing
+     * statement.
+     */
     private boolean areLittleSlower(Set<String> reads, Set<String> writes) {
         double smallest = writes.stream().mapToDouble(this::longer).min().orElse(0);
         return reads.stream().allMatch(read -> isAsUsual(read) || longer(read) <= LITTLE * smallest);
@@ -239,7 +246,7 @@ final class DatabaseLocks {
                 .orElse(null);
     }
 
-    /** Returns by how much longer the statement takes than usual. */
+    /** Returns the time by which the statement takes longer than usual. */
     private double longer(String statement) {
         return each.getOrDefault(statement, 0.0) - operations.usualNamed(Phase.SQL, statement);
     }

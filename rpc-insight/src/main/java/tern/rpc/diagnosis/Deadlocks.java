@@ -42,8 +42,9 @@ final class Deadlocks {
     }
 
     /**
-     * Returns whether the given number of late or failed calls with such a statement is large enough. The ended
-     * statement is short, so the ledgers of many calls do not contain its name.
+     * Returns whether the number of late or failed calls that met a deadlock or conflict is large enough to be the
+     * reason. The required share is small, because the ended statement is short and the ledgers of many calls do not
+     * contain its name.
      */
     static boolean areEnough(int calls, int all) {
         return calls >= LEAST && calls * ONE_OF >= all;

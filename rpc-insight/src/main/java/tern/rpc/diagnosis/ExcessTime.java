@@ -52,7 +52,7 @@ final class ExcessTime {
 
     /**
      * For each failed call, the part of its time (activity or wait) to which its failure is attributed. The exceptions
-     * are examined only once, because that takes long.
+     * are inspected only once, because this takes a long time.
      */
     private final Map<EndedCall, Optional<Part>> failures = new IdentityHashMap<>();
 
@@ -321,7 +321,9 @@ final class ExcessTime {
         return evidence.good();
     }
 
-    /** Like {@link #good}, without the calls that started before calls began to miss the target. */
+    /**
+     * Returns the calls that {@link #good} returns, except those that started before calls began to miss the target.
+     */
     List<EndedCall> goodDuringMiss() {
         // The latest end of a late call is used as the current time, because at least one late call has just ended or
         // is still running.
@@ -343,7 +345,7 @@ final class ExcessTime {
 
     /**
      * Returns the mean extra time of late or failed calls by activity or wait. Considers only calls that spent time on
-     * an activity or wait accepted by the predicate, and omits these activities and waits from the result.
+     * an activity or wait accepted by the predicate. Omits the accepted activities and waits from the result.
      */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
@@ -459,7 +461,7 @@ final class ExcessTime {
     /**
      * Returns the time by which the given activity or wait takes longer in the slowest tenth of the usual calls than in
      * the mean of all usual calls. An activity with varying duration takes longer in slow calls even without a fault. A
-     * comparison of late calls with the mean therefore overstates the effect of a fault by this amount.
+     * comparison of late calls with the mean therefore overstates the effect of a fault by the returned time.
      */
     double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Baseline::isOwn);

@@ -90,7 +90,10 @@ final class ExhaustedHeap {
                 List.of());
     }
 
-    /** Returns the running call whose thread has allocated most since the call was first seen; null if unknown. */
+    /**
+     * Returns the running call whose thread has allocated the most bytes since the call was first seen; null if
+     * unknown.
+     */
     private @Nullable RunningCall largest(List<RunningCall> running) {
         Map<CallLedger, Long> seen = new IdentityHashMap<>();
         RunningCall largest = null;

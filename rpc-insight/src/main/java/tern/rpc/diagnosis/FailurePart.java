@@ -120,8 +120,8 @@ final class FailurePart {
 
     /**
      * Returns the reason why a database did not serve the call, or why a client could not reach a peer in time. Returns
-     * null if the exceptions show no such reason. The exception of a pool's timeout often has the reason as its cause.
-     * That of a client's timeout often contains the reason only in its message.
+     * null if the exceptions show no such reason. The exception for a pool's timeout often has the reason as its cause.
+     * The exception for a client's timeout often contains the reason only in its message.
      */
     private static @Nullable String condition(List<Throwable> chain) {
         boolean waited = false;

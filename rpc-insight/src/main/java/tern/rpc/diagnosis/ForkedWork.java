@@ -31,7 +31,7 @@ final class ForkedWork {
     /** Replaces {@link #MOSTLY} if only one exchange is slow, because its peer may be slow. */
     private static final double NEARLY_ALWAYS = 0.8;
 
-    /** Fewer samples of a wait do not show whether the pool had a free thread. */
+    /** At least this many samples of a wait are needed to tell whether the pool had a free thread. */
     private static final int MIN_LOOKS = 4;
 
     /**
