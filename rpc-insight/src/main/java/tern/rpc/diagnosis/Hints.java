@@ -71,7 +71,8 @@ final class Hints {
             Pattern.compile("\\(RandomAccessFile\\.(write|read)|\\(File(Out|In)putStream\\.(write|read)\\b");
 
     /**
-     * Matches the end of a class name, because longer class names that begin like a JDK class belong to applications.
+     * Matches the end of a class name, because a longer name that begins like that of a JDK class belongs to an
+     * application.
      */
     private static final String END = "(?![\\w.$])";
 
@@ -302,7 +303,8 @@ final class Hints {
     }
 
     /**
-     * Returns an alternative to a JDK object if threads wait for the object's lock; an empty string if there is none.
+     * Returns the advice to replace a JDK object by an alternative, if threads wait for the object's lock; an empty
+     * string if no alternative is known.
      */
     static String lock(String lock) {
         if (SYNCHRONIZED.matcher(lock).find()) {

@@ -57,8 +57,8 @@ final class JdkLocks {
 
     /**
      * Returns whether the given class, which takes the lock, does the work of the lock's owner itself. Returns false if
-     * the class holds the lock while it calls application code, as a map may do. In this case, the application code is
-     * slow, and not the class.
+     * the class holds the lock while it calls application code, as a map may do. In this case, the slow code is the
+     * application's, and not the class.
      */
     private static boolean isInside(ThreadSnapshot owner, String taker) {
         for (StackTraceElement frame : owner.frames()) {

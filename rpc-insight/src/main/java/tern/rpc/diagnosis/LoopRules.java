@@ -13,11 +13,13 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class LoopRules {
 
-    /** A thread delivers answers late if it runs application code in at least this share of its samples. */
+    /**
+     * A thread is assumed to deliver answers late if it runs application code in at least this share of its samples.
+     */
     private static final double OCCUPIED = 0.5;
 
     /**
-     * Replaces {@link #OCCUPIED} for waits for a known peer. The value is higher, because the peer may be slow itself,
+     * Replaces {@link #OCCUPIED} for waits for a known peer. The value is higher, because the peer itself may be slow,
      * and many event loops usually compute for half of their time.
      */
     private static final double FULLY_OCCUPIED = 0.9;

@@ -10,8 +10,8 @@ import tern.rpc.pool.OutsideOperations;
 
 /**
  * Extends the advice for an operation that has become more frequent in calls, if a thread outside of calls usually runs
- * the same operation but has not run it in time. According to the extended advice, this thread must run the operation
- * again. The calls then need not run it.
+ * the same operation but has not run it in time. The extended advice is to make this thread run the operation again, so
+ * that the calls need not run it.
  */
 final class MissedJobs {
 

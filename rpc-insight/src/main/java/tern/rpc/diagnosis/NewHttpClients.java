@@ -15,10 +15,10 @@ final class NewHttpClients {
 
     private static final String JDK_CLIENT = "jdk.internal.net.http.";
 
-    /** The rate is known after this time. */
+    /** The number of new clients per second is known only after this time. */
     private static final long MIN_NANOS = 2_000_000_000L;
 
-    private long firstNanos; // the time of the first inspection that found a client; 0 before it
+    private long firstNanos; // the time of the first inspection that found a client; 0 before this inspection
     private long firstNumber; // the highest client number in this inspection
     private long lastNanos;
     private long lastNumber;

@@ -28,7 +28,9 @@ final class Operations {
      */
     static final double WIDE_FACTOR = 3;
 
-    /** An additional time is small if it is below this share of another operation's additional time. */
+    /**
+     * An operation's additional time counts as small if it is below this share of another operation's additional time.
+     */
     private static final double SMALL = 0.1;
 
     static final double WIDE_NANOS = 3e6;

@@ -35,8 +35,9 @@ final class OtherTasks {
     }
 
     /**
-     * Like {@link #occupy(PoolVerdict)}. Also returns false if the waiting calls run a slow operation of the same kind
-     * as the operations of the tasks, because this operation most likely slows down the tasks of the calls as well.
+     * Returns the result of {@link #occupy(PoolVerdict)}, but false if the waiting calls run a slow operation of the
+     * same kind as the operations of the tasks, because this operation most likely slows down the tasks of the calls as
+     * well.
      *
      * @param tasks the activities in samples of the executor's tasks
      */

@@ -32,7 +32,7 @@ final class PoolRules {
 
     private static final double HALF = 0.5;
 
-    /** Many calls fail if more than one in this number fails. */
+    /** The number of failed calls counts as large if more than one call in this number fails. */
     private static final int MANY_FAILED = 10;
 
     private final Evidence evidence;
@@ -123,7 +123,7 @@ final class PoolRules {
     }
 
     /**
-     * Returns the kind of operation for which calls borrow connections of the pool. Returns null if calls may also hold
+     * Returns the kind of operation for which calls borrow the pool's connections. Returns null if calls may also hold
      * a connection during other work, as in a transaction.
      */
     private static @Nullable Kind operationOf(PoolVerdict verdict) {
@@ -135,8 +135,8 @@ final class PoolRules {
     }
 
     /**
-     * Returns the extra time of the calls that waited for a pool or a worker. The result does not include these waits.
-     * The calls that hold the connections are assumed to do the same work as the waiting calls.
+     * Returns the extra time of the calls that waited for a pool or a worker. The result does not include the waits for
+     * the pool or the worker. The calls that hold the connections are assumed to do the same work as the waiting calls.
      */
     private Times workOfHolders() {
         Times used = byCause.only(PoolRules::mayHold);

@@ -312,8 +312,8 @@ final class PoolText {
     }
 
     /**
-     * Returns the time that calls wait for full executors. If connections are lacking, these waits end once there are
-     * enough of them.
+     * Returns the time that calls wait for full executors. If the cause is a lack of connections, these waits end once
+     * there are enough connections.
      */
     private double waitsForThreads(Part connections, Times account) {
         return account.sum(part -> {

@@ -47,7 +47,7 @@ record PoolVerdict(
     /** The largest pool size that is ever recommended. */
     private static final int MAX_SIZE = 2_000;
 
-    /** If less than this share of a pool is busy, its size is not the reason for waits. */
+    /** If less than this share of a pool is busy, the size of the pool is not the reason for waits. */
     private static final double UNUSED = 0.1;
 
     /**
@@ -364,7 +364,9 @@ record PoolVerdict(
         return new PoolVerdict(pool, Reason.CHECKING, place, user, facts);
     }
 
-    /** Returns the reason why calls waited for the pool of the given wait; null if the pool is unknown. */
+    /**
+     * Returns the reason why calls waited for the pool to which the given wait belongs; null if the pool is unknown.
+     */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
         ObservedPool pool =
                 ObservedPool.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);

@@ -20,19 +20,19 @@ final class Pressure {
     static final String DISK_STALLS = "disk stalls";
     static final String FAULTS = "major faults";
 
-    /** The machine lacks memory if tasks waited for memory for at least this share of the time. */
+    /** The machine is considered to lack memory if tasks waited for memory for at least this share of the time. */
     private static final double MUCH_MEMORY = 0.1;
 
     /**
-     * If the kernel does not report stalls, the machine lacks memory if at least this number of pages is read back per
-     * second.
+     * If the kernel does not report stalls, the machine is considered to lack memory if at least this number of pages
+     * is read back per second.
      */
     private static final double MANY_FAULTS = 100;
 
     /** The process itself waits for memory if it reads back at least this number of pages per second. */
     private static final double LEAST_FAULTS = 10;
 
-    /** A disk is busy if tasks waited for it for at least this share of the time. */
+    /** A disk is considered busy if tasks waited for it for at least this share of the time. */
     private static final double MUCH_DISK = 0.3;
 
     private static final double NOTABLE_DISK = 0.1;

@@ -5,8 +5,9 @@ import java.util.Set;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Attributes the extra time of calls to the memory or the disk of the machine while threads wait for them. No stack
- * shows a wait for memory or for a disk. Instead, code, the garbage collector and operations seem to become slower.
+ * While threads wait for memory or for a disk, attributes the calls' extra time to the lack of memory or to the disk.
+ * No stack shows a wait for memory or for a disk. Instead, code, the garbage collector and operations seem to become
+ * slower.
  */
 final class PressureRules {
 

@@ -21,7 +21,7 @@ final class ProcessorRules {
 
     private static final double HALF = 0.5;
 
-    /** Work takes longer if it takes at least this share of the extra time. */
+    /** Work is considered slower if it takes at least this share of the extra time. */
     private static final double SMALL = 0.05;
 
     /** An operation with a larger share of the extra time is slow for its own reason, even if all work takes longer. */
@@ -106,9 +106,9 @@ final class ProcessorRules {
      * the slower operations. All operations of a kind together do not remain separate if work other than calls
      * saturates the processors and operations of another kind are slower, too. A single operation does not remain
      * separate either if threads of this process that serve no call take the processors, and calls measurably wait for
-     * a processor. If the processors were usually about as busy, they must have made calls wait measurably, and the
-     * waits must not be as long as usual: other processes of a lower priority saturate the processors without delaying
-     * calls.
+     * a processor. Processors that are usually about as busy as now are considered the cause only if calls measurably
+     * wait for a processor, and wait longer than usual. Processes of a lower priority, for example, saturate the
+     * processors without delaying calls.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -169,8 +169,8 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether all operations of a kind became slower on all of their servers, while the threads that serve
-     * calls wait much longer for a processor. These threads then receive all answers late.
+     * Returns whether all operations of a kind became slower on all of their servers, and the threads that serve calls
+     * wait much longer for a processor than usual. These threads then receive all answers late.
      */
     private boolean isOfAllServers(Part part) {
         return isAll(part)
@@ -180,8 +180,8 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether work of at least three kinds takes longer, such as the calls' own work, statements and exchanges,
-     * while the threads that serve calls wait much longer for a processor.
+     * Returns whether at least three kinds of work (for example the calls' own work, statements and exchanges) take
+     * longer, and the threads that serve calls wait much longer for a processor than usual.
      */
     private boolean isEverythingSlower(Times waiting) {
         double all = byCause.sum();

@@ -13,7 +13,7 @@ import tern.rpc.pool.OutsideOperations;
 /**
  * Finds commands that block the Redis server, or whose large replies block a shared connection to it. Redis runs one
  * command at a time, so a command over many elements delays all other commands. Some commands are known to be slow.
- * Other blocking commands are recognized because they take much longer than the commands that wait for them.
+ * Other blocking commands are recognized by taking much longer than the commands that wait for them.
  */
 final class RedisStops {
 
@@ -44,8 +44,8 @@ final class RedisStops {
 
     /**
      * Returns whether the given operation is a command that blocks Redis. Returns false for a command that is known to
-     * be slow but usually takes little time and does not run longer itself, because a slow server is then the more
-     * likely cause.
+     * be slow, but usually takes little time and whose own run time has not become longer. A slow server is then the
+     * more likely cause.
      */
     boolean isStopping(Part part) {
         boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
@@ -66,9 +66,10 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a usually quick command that stops the server now runs much longer itself. All commands wait
-     * about equally long for the server, so the time by which this command takes longer than any other command is its
-     * own run time. On a slow server or network, all commands take about the same time longer.
+     * Returns whether a command that blocks the server, and is usually quick, now has a much longer run time of its
+     * own. All commands wait about equally long for the server, so the difference between the duration of this command
+     * and that of any other command is its own run time. If the server or the network is slow, the durations of all
+     * commands grow by about the same amount.
      */
     private boolean runsLonger(String name, double each, double usually) {
         double waits = operations.each(Phase.REDIS).entrySet().stream()
