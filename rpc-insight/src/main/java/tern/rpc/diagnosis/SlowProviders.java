@@ -13,7 +13,10 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class SlowProviders {
 
-    /** Each of the slow providers takes at least this share of the extra time of the slowest one. */
+    /**
+     * Providers are considered slow together only if the extra time of each is at least this share of the slowest
+     * provider's extra time.
+     */
     private static final double SIMILAR = 0.25;
 
     private final Evidence evidence;
@@ -41,8 +44,8 @@ final class SlowProviders {
     }
 
     /**
-     * Like {@link #all}, for the providers at which late or failed calls to this method take longer than usual. Returns
-     * an empty set if no usual time of the method is known.
+     * Returns those of the names in {@link #all} at whose providers late or failed calls to this method take longer
+     * than usual. Returns an empty set if the usual time of the method is unknown.
      */
     Set<String> slower(String method) {
         Set<String> slower = operations.usualNamed(Phase.RPC, method) < 0 ? new TreeSet<>() : all(method);

@@ -259,8 +259,8 @@ final class StackReader {
      * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
      * of a framework. If there is specific advice for a method further inside, returns that method. An inner method
      * says more about the cause, because the method that the application calls directly often has several uses. If a
-     * framework works without code of the application, any advice for computing code counts, and without advice the
-     * result is the first method that does more than pass the work on.
+     * framework works without application code, any advice for computing code counts. If there is none, returns the
+     * first method that does more than pass the work on.
      */
     static @Nullable String called(ThreadSnapshot thread) {
         StackTraceElement[] frames = thread.frames();
@@ -372,7 +372,7 @@ final class StackReader {
             return last + NEVER_RELEASED + WANTED + place(waiter);
         }
         if (path.isEmpty() && waiter.state() == Thread.State.BLOCKED && JdkLocks.isIdle(owner)) {
-            // The stacks are read one after another. The owner has left the monitor in the meantime.
+            // The stacks are read one after another, and the owner has left the monitor in the meantime.
             return last + WANTED + place(waiter);
         }
         return last + " held in " + (path.isEmpty() ? place(owner) : ApplicationCode.method(path.get(0)));

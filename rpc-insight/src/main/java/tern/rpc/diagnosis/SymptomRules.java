@@ -12,11 +12,11 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * Attributes the time of symptoms to their causes: the time of a wait goes to the awaited work. The order of the rules
- * matters, because a later rule may move time again that an earlier rule has already moved.
+ * matters, because a later rule may move time that an earlier rule has already moved.
  */
 final class SymptomRules {
 
-    /** Rejected tasks are considered a cause only if at least this many late calls run them. */
+    /** Rejected tasks are considered a cause only if at least this many late calls run such tasks themselves. */
     private static final int MIN_REJECTED = 3;
 
     /** The activities and waits that can occur in a task. */
@@ -345,9 +345,8 @@ final class SymptomRules {
     }
 
     /**
-     * If timeouts end calls to one remote method at several providers, the timeout is the likely cause, not a provider.
-     * If timeouts end calls to the remote method of the given operation at several providers, returns this method;
-     * otherwise null.
+     * Returns the remote method of the given operation if timeouts end calls to this method at several providers; null
+     * otherwise. The timeout is then a more likely cause than the providers.
      */
     private @Nullable String lateMethodOf(Part part) {
         String method = part.kind() == Kind.RPC && !OperationNames.isFailing(part.name())
@@ -412,8 +411,8 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes the failures of calls to the same cause if the calls have repeated the failed operation without
-     * success.
+     * Attributes failures of calls to the pauses between the attempts, if the calls have repeated the failed operation
+     * without success.
      */
     private void passOnFailures(Part pauses, RepeatedOperations.Failed failed) {
         Part reason = FailurePart.ofOperation(failed.phase(), failed.name());

@@ -11,7 +11,7 @@ import tern.rpc.pool.ApplicationCode;
 /** The samples of threads that serve no call: of one executor's threads, or of other threads with a common name. */
 final class TaskSamples {
 
-    /** The waits of busy threads are assessed only from at least this number of samples. */
+    /** The waits of busy threads are assessed only if there are at least this many samples. */
     static final int MIN_BUSY = 4;
 
     /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */
@@ -97,8 +97,8 @@ final class TaskSamples {
     }
 
     /**
-     * Returns the kind of wait with which the given activity or wait blocks an event loop. If the given activity or
-     * wait blocks no event loop, returns its own kind.
+     * If the given part stands for a blocked event loop, returns the kind of wait that blocks the event loop. Otherwise
+     * returns the kind of the given part.
      */
     Part.Kind blockedBy(Part part) {
         return blocking.getOrDefault(part, part.kind());

@@ -11,10 +11,11 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Recognizes executors that have too few threads, although their state is unknown: Tern takes no snapshots of some
- * executors, such as those in static fields. The number of their threads is known from samples. The work for a call
- * follows from the number of threads and from the number of results per second: busy threads complete threads / time
- * tasks per second. Tasks may also have become slower. This is known from their operations, or from the time that calls
- * usually spend outside of operations: calls that find an idle thread wait as long as a task takes.
+ * executors, such as those in static fields. The number of their threads is known from samples. The work for a call is
+ * computed from the number of threads and from the number of results per second: n busy threads complete n / t tasks
+ * per second if a task takes the time t. Tasks may also have become slower. This is known from their operations, or
+ * from the time that calls usually spend outside of operations: calls that find an idle thread wait as long as a task
+ * takes.
  */
 final class UnknownExecutors {
 
@@ -124,7 +125,7 @@ final class UnknownExecutors {
                 : null;
     }
 
-    /** Returns whether most of the executor's work is not that of the class in which calls wait. */
+    /** Returns whether most of the executor's work is code of classes other than the class in which calls wait. */
     private boolean doesOtherWork(TaskSamples executor, Part wait) {
         return executor.busy >= TaskSamples.MIN_BUSY
                 && executor.samplesOf(excess.samples.lineOf(wait)) < OWN_SHARE * executor.busy;

@@ -50,9 +50,9 @@ final class WorkerRules {
     }
 
     /**
-     * Returns whether there are too few workers. Calls with a worker must meet the latency target. In addition, their
-     * work must take about its usual time, or the workers must be too few even for the usual time. An unknown usual
-     * time counts as the usual time.
+     * Returns whether there are too few workers. Two conditions must be met. First, calls that have a worker meet the
+     * latency target. Second, their work takes about its usual time, or there are too few workers even for the usual
+     * time. If the usual time is unknown, the current time counts as usual.
      */
     private boolean areTooFew() {
         double service = PausedWork.of(excess.account, excess.account, part -> !needsWorker(part))

@@ -32,7 +32,7 @@ final class WorkerText {
     private final @Nullable ObservedPool pool;
     private final double perSecond;
     private final double usuallyPerSecond;
-    private final @Nullable MethodRate more; // the method that is called more often; null if there is none
+    private final @Nullable MethodRate more; // the method called more often than usual; null if there is none
     private final double serviceNanos; // how long a late call occupies a worker
 
     WorkerText(Evidence evidence, ExcessTime excess) {

@@ -328,7 +328,7 @@ class ShortTimeOutsTest {
         assertThat(title()).as(shop.diagnosis().text()).startsWith("SLOW STATEMENT: select stock");
     }
 
-    /** An exception with the simple name of the exception of Spring's transactions. */
+    /** An exception with the simple name of the exception that Spring throws for a transaction timeout. */
     private static final class TransactionTimedOutException extends RuntimeException {
         private static final long serialVersionUID = 1;
 
