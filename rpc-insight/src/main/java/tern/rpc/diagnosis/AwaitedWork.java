@@ -46,7 +46,10 @@ final class AwaitedWork {
     /** Matches the names of the threads of schedulers, such as {@code scheduling} and {@code taskScheduler}. */
     private static final Pattern SCHEDULER = Pattern.compile("(?i)schedul");
 
-    /** Failed tasks may be the reason for a wait only if at least this share of the executor's tasks fails. */
+    /**
+     * Failed tasks are considered a possible reason for a wait only if at least this share of the executor's tasks
+     * fails.
+     */
     private static final double FAILED_SHARE = 0.05;
 
     /** An operation is the reason for a wait if it takes at least this share of the wait. */

@@ -32,10 +32,10 @@ final class Baseline {
     /** The prefix of the keys under which the baseline stores the usual share of failed calls. */
     static final String FAILED_CALLS = "failed calls of ";
 
-    /** An operation took about its usual time if it took at most this multiple of its usual time. */
+    /** An operation is considered to take about its usual time if it takes at most this multiple of its usual time. */
     static final double AS_USUAL = 1.3;
 
-    /** An operation took longer than usual if it took more than this multiple of its usual time. */
+    /** An operation is considered to take longer than usual if it takes more than this multiple of its usual time. */
     static final double SLOWER_THAN_USUAL = 1.1;
 
     /**

@@ -198,8 +198,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the line of application code that most often called one of the given methods, or null if none of them was
-     * called.
+     * Returns the line of application code that most often called one of the given methods; null if no line called one.
      */
     @Nullable
     StackTraceElement lineCalling(String... methods) {

@@ -77,7 +77,7 @@ final class CallTrace {
 
     /**
      * Returns the size of the largest burst of calls that use the given kind of pool. In a burst, the first calls find
-     * a free connection and the others wait. If the pool lends free connections slowly, all calls wait instead.
+     * a free connection and all further calls wait. If the pool merely lends connections slowly, all calls wait.
      *
      * @param calls in order of arrival
      * @param nanos the maximum time between the first and the last call of a burst

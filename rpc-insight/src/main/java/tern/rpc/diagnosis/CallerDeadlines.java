@@ -8,8 +8,9 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
 /**
- * Recognizes how callers end calls before this server has answered: by a deadline, or because they no longer wait. Also
- * recognizes calls that this server refused to run. The messages of the exceptions come from Tern's server and client.
+ * Recognizes calls that their callers ended before this server answered: by a deadline, or because the callers no
+ * longer waited. Also recognizes calls that this server refused to run. The exceptions' messages come from Tern's
+ * server and client.
  */
 final class CallerDeadlines {
 

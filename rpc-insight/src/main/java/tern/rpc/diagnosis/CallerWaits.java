@@ -12,7 +12,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class CallerWaits {
 
-    /** The name of the wait for the rest of a request. */
+    /** The name of the wait for the part of a request that the caller has not sent yet. */
     static final String REQUEST = "request";
 
     /** The name of the wait until the caller has read a part of the answer. */

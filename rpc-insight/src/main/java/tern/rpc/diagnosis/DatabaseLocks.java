@@ -213,9 +213,10 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns the commit of transactions and the statements that commit by themselves, if they became slower by about
-     * the same time. Statements within a transaction do not wait for the database's log. Returns an empty set if only
-     * one of them became slower, or if statements that read became slower, too.
+     * Returns the commit of transactions, together with the writing statements that became slower by about the same
+     * time. These statements probably commit by themselves, because statements within a transaction do not wait for the
+     * database's log. Returns an empty set if only the commit became slower, or if reading statements became slower,
+     * too.
      */
     private Set<String> slowCommits(Set<String> writes, Set<String> reads) {
         String commit = commitIn(writes);

@@ -5,8 +5,8 @@ import tern.rpc.Phase;
 
 /**
  * Recognizes the delay of 40 ms that Nagle's algorithm and delayed acknowledgements add to each exchange. One side
- * waits for an acknowledgement before it sends the rest of a message, and the other side delays the acknowledgement. A
- * longer network path may cause the same delay.
+ * waits for an acknowledgement before it sends the rest of a message, and the other side delays the acknowledgement.
+ * However, a longer network path may cause the same delay.
  */
 final class DelayedAcks {
 

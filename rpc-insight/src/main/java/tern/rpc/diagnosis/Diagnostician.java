@@ -156,8 +156,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Starts a flight recording of 30 s. Returns false if the recording could not be started, for example because
-     * another one is running. Any thread may call this.
+     * Starts a flight recording of 30 s. Returns false if the recording could not be started, for example because a
+     * recording is already running. Any thread may call this.
      */
     public boolean record() {
         Miss miss = latest.miss();

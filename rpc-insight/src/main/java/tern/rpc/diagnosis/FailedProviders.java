@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.Part.Kind;
 /**
  * Merges the failures of several operations of one peer into one cause. If several methods of a provider fail with the
  * same status, the reason lies in the provider and not in the methods. Then merges the failures of several providers:
- * if all of them fail alike, the reason lies in their code or in something that they share.
+ * if all providers fail alike, the reason lies in their code or in something that they share.
  */
 final class FailedProviders {
 

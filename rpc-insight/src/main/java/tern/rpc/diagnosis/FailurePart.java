@@ -340,9 +340,9 @@ final class FailurePart {
     }
 
     /**
-     * Returns whether the network or a peer may be the reason for the given exception. This process itself closes a
-     * channel if it interrupts the thread that uses the channel, and it may close a socket that another thread uses.
-     * The channel of a file has no peer.
+     * Returns whether the network or a peer may be the reason for the given exception. Returns false if this process
+     * itself has closed a channel by interrupting the thread that used it, or has closed a socket that one of its
+     * threads used. The channel of a file has no peer.
      */
     private static boolean isOfNetwork(Throwable failure) {
         if (failure instanceof ClosedChannelException) {

@@ -36,7 +36,7 @@ final class ForkedWork {
 
     /**
      * The common pool is considered to delay answers if at least this number of exchanges is slow. A single slow
-     * exchange more likely shows a slow peer.
+     * exchange more likely indicates a slow peer.
      */
     private static final int MIN_EXCHANGES = 2;
 

@@ -71,7 +71,7 @@ final class FrameworkWork {
         for (int i = 0; i < stack.length; i++) {
             String type = stack[i].getClassName();
             String method = stack[i].getMethodName();
-            // A filter's frame counts as work only if the filter has not called the rest of its chain.
+            // A filter's frame counts as work only if the filter has not called the next filter of its chain.
             boolean isFilter =
                     type.endsWith("Filter") && method.startsWith("doFilter") && !inner.startsWith("doFilter");
             if (isFilter || isBody(method) || type.equals(DISPATCHER) || isAnswer(stack[i]) || isCodec(stack, i)) {

@@ -25,7 +25,7 @@ final class JdkLocks {
     /** The kinds of slow work that threads do while they hold a lock of the JDK or of a library. */
     private static final Set<Kind> SLOW = EnumSet.of(Kind.FILE, Kind.SOCKET, Kind.RESOLVER);
 
-    /** The methods in which the threads of executors wait for their next task. */
+    /** The methods in which executor threads wait for their next task. */
     private static final Set<String> IDLE = Set.of(
             "tern.rpc.concurrent.WorkerPool.waitForWork",
             "java.util.concurrent.ThreadPoolExecutor.getTask",

@@ -11,7 +11,7 @@ import tern.rpc.pool.ResultRows;
  */
 final class LargeResults {
 
-    /** A result with fewer rows is never considered large. */
+    /** A result with fewer rows than this is never considered large. */
     private static final double MANY = 1_000;
 
     /** A result is considered to have become large if it has at least this multiple of the usual number of rows. */

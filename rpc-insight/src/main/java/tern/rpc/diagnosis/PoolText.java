@@ -17,7 +17,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes waits for connections and for threads of executors, and recommends pool sizes. */
+/** Describes waits for connections and for executor threads, and recommends pool sizes. */
 final class PoolText {
 
     /**

@@ -32,7 +32,7 @@ final class ProcessorRules {
 
     /**
      * Busy processors do not explain pauses of the whole process that take at least this time, and at least half of a
-     * call. A longer call may contain many short pauses.
+     * call. A long call may contain many short pauses.
      */
     private static final double LONG_PAUSE_NANOS = 5e8;
 

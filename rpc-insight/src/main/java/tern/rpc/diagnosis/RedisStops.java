@@ -31,8 +31,8 @@ final class RedisStops {
 
     /**
      * A command of a thread outside of calls blocks the server only if its additional time is at least this multiple of
-     * the mean additional time of any command that waits for it, in all calls. Only some commands wait, and they wait
-     * only for the rest of the blocking one.
+     * the mean additional time of any command that waits for it, in all calls. The mean is smaller because only some
+     * commands wait, and because a command that waits does not wait for the whole blocking command.
      */
     private static final double LONGER_OUTSIDE = 1.5;
 
@@ -94,8 +94,8 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a command with a large reply, or a command of a thread outside of calls, may be the cause. Such a
-     * command may be the cause if it is new, or if it takes much longer than usual.
+     * Returns whether a command with a large reply, or a command of a thread outside of calls, is a possible cause.
+     * Such a command is a possible cause if it is new or takes much longer than usual.
      */
     private static boolean isNewOrSlower(double each, double usually) {
         return usually < 0 || each >= LONGER * usually;

@@ -8,8 +8,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Finds out at which of its providers a remote method became slower. If it became slower at all of them, the reason
- * lies in something that they share, such as a database, or in the requests.
+ * Finds out at which of its providers a remote method became slower. If the method became slower at all providers, the
+ * reason lies in the requests, or in something that the providers share, such as a database.
  */
 final class SlowProviders {
 

@@ -471,7 +471,7 @@ final class StackReader {
 
     /**
      * Returns the simple name of the application class that the given thread initializes; null if there is none. If one
-     * static initializer triggers another one, returns the class whose initialization began first, because other
+     * static initializer triggers a second one, returns the class whose initialization began first, because other
      * threads wait for that class.
      */
     static @Nullable String initialized(ThreadSnapshot thread) {

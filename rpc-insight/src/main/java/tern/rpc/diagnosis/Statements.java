@@ -10,7 +10,7 @@ import tern.rpc.pool.ApplicationFrames;
 import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.StoreNames;
 
-/** Recognizes a statement's table and locks from its text. */
+/** Recognizes from a statement's text its table and the locks that it takes. */
 final class Statements {
 
     private static final String COMMIT = "commit";

@@ -252,8 +252,9 @@ final class SymptomRules {
     }
 
     /**
-     * Merges the operations on a data source, Redis server or peer into one cause, if all operations on it have become
-     * slower. If this applies to several data sources, servers or peers, chooses the most expensive of them.
+     * Merges the operations on a store (a data source or Redis server) or peer into one cause, if all operations on
+     * this store or peer have become slower. If this applies to several stores or peers, chooses the most expensive
+     * one.
      *
      * @return whether there is such a store or peer
      */

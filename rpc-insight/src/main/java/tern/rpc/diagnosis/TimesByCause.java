@@ -47,7 +47,7 @@ final class TimesByCause {
         times.longestFirst().forEach(part -> add(part, times.of(part)));
     }
 
-    /** Moves the extra time of one activity or wait to another one. */
+    /** Moves the extra time of one activity or wait to another activity or wait. */
     void move(Part from, Part to) {
         if (!from.equals(to)) {
             Times one = new Times();

@@ -28,10 +28,13 @@ final class UnknownExecutors {
     /** More threads can help only if a task takes at most this share of the latency target. */
     private static final double SHORT = 0.8;
 
-    /** There are more calls than usual if their rate is at least this multiple of the usual rate. */
+    /**
+     * The number of calls is considered higher than usual if the rate of calls is at least this multiple of the usual
+     * rate.
+     */
     private static final double MORE = 1.2;
 
-    /** Tasks take about as long as usual if they take at most this multiple of their usual time. */
+    /** Tasks are considered to take about as long as usual if they take at most this multiple of their usual time. */
     private static final double AS_USUAL = 1.5;
 
     /** The recommended number of threads keeps the waits for a thread below this share of the latency target. */
@@ -39,7 +42,10 @@ final class UnknownExecutors {
 
     private static final int MAX_THREADS = 2_000;
 
-    /** Other work occupies an executor if less than this share of its busy samples shows the waiting class. */
+    /**
+     * An executor is considered to be occupied by other work if less than this share of its busy samples shows the
+     * waiting class.
+     */
     private static final double OWN_SHARE = 0.3;
 
     private final Evidence evidence;
@@ -68,7 +74,7 @@ final class UnknownExecutors {
 
         /**
          * Returns the time of a task. If a call submits several tasks, their work takes longer than the call usually
-         * waits for all of them.
+         * waits for the results of all tasks.
          */
         double taskNanos(int threads) {
             return usualNanos > 0 ? Math.min(usualNanos, workNanos(threads)) : workNanos(threads);
@@ -110,8 +116,8 @@ final class UnknownExecutors {
 
     /**
      * Returns the wait for a thread of the given executor. The threads of the executor must be busy while calls wait,
-     * mostly with code of classes other than the waiting class. Returns null if they are not, if ledgers record waits
-     * for executors, or if the processors are saturated.
+     * mostly with code of classes other than the waiting class. Returns null if the threads are not busy in this way,
+     * if ledgers record waits for executors, or if the processors are saturated.
      *
      * @param threads the common name of the executor's threads, which worked in nearly all samples of the wait
      * @param wait the calls' wait for a result of the executor

@@ -6,7 +6,7 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Decides whether calls wait for a worker because their work takes too long, or because there are too few workers.
- * Extra work is the reason for the wait only if there would be enough workers without it.
+ * Extra work is the reason for the wait only if there would be enough workers without this work.
  */
 final class WorkerRules {
 
