@@ -30,14 +30,15 @@ final class AwaitedWork {
     private static final int MIN_LOOKS = 6;
 
     /**
-     * Other threads are not the reason for a wait if they work in at most this share of the samples of the wait. The
-     * share is lower than 1, because the stacks of the calls and of these threads are not read at the same time.
+     * Other threads are considered not to be the reason for a wait if they work in at most this share of the samples of
+     * the wait. The share is lower than 1, because the stacks of the calls and of these threads are not read at the
+     * same time.
      */
     private static final double MOSTLY = 0.7;
 
     /**
-     * If other threads work in at least this share of the samples of waiting calls, the calls wait for the work of
-     * these threads.
+     * If other threads work in at least this share of the samples of waiting calls, the calls are assumed to wait for
+     * the work of these threads.
      */
     private static final double ALWAYS = 0.9;
 
@@ -52,7 +53,7 @@ final class AwaitedWork {
      */
     private static final double FAILED_SHARE = 0.05;
 
-    /** An operation is the reason for a wait if it takes at least this share of the wait. */
+    /** An operation is considered the reason for a wait only if it takes at least this share of the wait. */
     private static final double LARGE = 0.25;
 
     private final Evidence evidence;

@@ -45,8 +45,8 @@ final class Baseline {
     private static final double WEIGHT = 0.1;
 
     /**
-     * In the first seconds with calls, up to this number, the values of the latest second have the weight {@link
-     * #WEIGHT}.
+     * In this number of seconds at the beginning (counting only seconds with calls), the values of the latest second
+     * have the weight {@link #WEIGHT}.
      */
     private static final int QUICK_SECONDS = 60;
 
@@ -80,7 +80,9 @@ final class Baseline {
     /** The longest usual time is multiplied by this factor after each further call. */
     private static final double LONGEST_DECAY = 0.999;
 
-    /** The usual times of a method are reliable after calls in this many different seconds have updated them. */
+    /**
+     * The usual times of a method are considered reliable after calls in this many different seconds have updated them.
+     */
     private static final int MIN_SECONDS = 10;
 
     /**

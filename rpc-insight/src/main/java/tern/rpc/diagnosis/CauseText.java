@@ -23,7 +23,7 @@ final class CauseText {
     /** The kind of the cause for time that no evidence explains. */
     static final String UNEXPLAINED = "UNEXPLAINED";
 
-    /** A wait for a connection is noticeable if it takes at least this share of the latency target. */
+    /** A wait for a connection is considered noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
     /** More permits are recommended only if calls wait for a permit at least this many times as long as they use it. */

@@ -19,7 +19,10 @@ final class CollectorRules {
     /** Requests are considered large if reading a request takes at least this multiple of the usual time. */
     private static final double LARGE_FACTOR = 5;
 
-    /** If at least this number of methods is slow at reading requests, the size of requests is not the reason. */
+    /**
+     * If at least this number of methods is slow at reading requests, the size of the requests is considered not to be
+     * the reason.
+     */
     private static final int SEVERAL_METHODS = 3;
 
     /**

@@ -20,8 +20,8 @@ final class CollectorText {
     private static final double MUCH_MORE = 2;
 
     /**
-     * If the allocation rate is not higher than usual, the objects that survive collections are the reason for long
-     * pauses if they occupy at least this share of the heap.
+     * If the allocation rate is not higher than usual, the objects that survive collections are considered the reason
+     * for long pauses if they occupy at least this share of the heap.
      */
     private static final double MUCH_LIVE = 0.75;
 

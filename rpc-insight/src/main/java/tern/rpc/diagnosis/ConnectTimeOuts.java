@@ -23,7 +23,7 @@ final class ConnectTimeOuts {
 
     /**
      * For each exchange that ended while the client was connecting, at least this number of exchanges must have ended
-     * after the client had connected.
+     * at the limit after the client had connected.
      */
     private static final double SHARE = 0.25;
 

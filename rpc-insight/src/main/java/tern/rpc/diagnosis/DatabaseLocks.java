@@ -33,8 +33,8 @@ final class DatabaseLocks {
     private static final double SIMILAR = 3;
 
     /**
-     * Reading statements do not wait for the lock of the writing statements if their additional time is at most this
-     * share of the additional time of the writing statements. Busy processors or a busy database may make reading
+     * Reading statements are assumed not to wait for the lock of the writing statements if their additional time is at
+     * most this share of the writing statements' additional time. Busy processors or a busy database may make reading
      * statements a little slower.
      */
     private static final double LITTLE = 0.1;

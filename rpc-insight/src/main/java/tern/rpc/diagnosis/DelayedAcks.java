@@ -10,7 +10,10 @@ import tern.rpc.Phase;
  */
 final class DelayedAcks {
 
-    /** A delayed exchange takes at least this much longer than usual. Linux delays an acknowledgement for 40 ms. */
+    /**
+     * An exchange is considered delayed only if it takes at least this much longer than usual. Linux delays an
+     * acknowledgement for 40 ms.
+     */
     private static final double MIN_NANOS = 38e6;
 
     private static final double MAX_NANOS = 45e6;

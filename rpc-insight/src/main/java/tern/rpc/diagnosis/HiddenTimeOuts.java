@@ -30,7 +30,10 @@ final class HiddenTimeOuts {
     /** One operation in this number is allowed to end earlier, for a reason other than the timeout. */
     private static final int ONE_IN = 20;
 
-    /** Operations shorter than this are ignored, because they often take the same time anyway. */
+    /**
+     * Operations shorter than this are ignored, because short operations often take the same time even without a
+     * timeout.
+     */
     private static final double MIN_NANOS = 10e6;
 
     /** A timeout is assumed only if half of the answers take at most this share of the timeout. */

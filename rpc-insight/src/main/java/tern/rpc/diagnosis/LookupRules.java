@@ -8,8 +8,8 @@ import tern.rpc.diagnosis.Part.Kind;
 final class LookupRules {
 
     /**
-     * If at least this number of operations of the same kind took about their usual time, lookups are not the reason
-     * for the wait.
+     * If at least this number of operations of the same kind took about their usual time, lookups are considered not to
+     * be the reason for the wait.
      */
     private static final int MIN_QUICK = 3;
 

@@ -25,8 +25,8 @@ final class LoopRules {
     private static final double FULLY_OCCUPIED = 0.9;
 
     /**
-     * The code is the reason for the waits if the number of threads that run it is at least this share of the number of
-     * calls that wait at the same time.
+     * Code is considered the reason for the waits if the number of threads that run it is at least this share of the
+     * number of calls that wait at the same time.
      */
     private static final double MUCH = 0.3;
 

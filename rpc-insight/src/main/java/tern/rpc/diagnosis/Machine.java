@@ -108,7 +108,10 @@ record Machine(
     /** The waits for a processor count as usual if they are below this multiple of the usual waits. */
     private static final double AS_USUAL = 1.5;
 
-    /** Pauses of the garbage collector may make calls late if the pauses take at least this share of the time. */
+    /**
+     * The garbage collector's pauses are considered long enough to make calls late if they take at least this share of
+     * the time.
+     */
     private static final double MUCH_COLLECTING = 0.05;
 
     Machine {

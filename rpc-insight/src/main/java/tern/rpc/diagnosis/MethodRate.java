@@ -23,7 +23,8 @@ record MethodRate(
         @Nullable String limit) {
 
     /**
-     * A method is called more often than usual if the number of calls is at least this multiple of the usual number.
+     * A method is considered to be called more often than usual if the number of its calls is at least this multiple of
+     * the usual number.
      */
     static final double MORE = 3;
 

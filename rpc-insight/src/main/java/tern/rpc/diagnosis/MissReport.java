@@ -30,7 +30,8 @@ final class MissReport {
     private static final int MAX_UNTOLD_SECONDS = 4;
 
     /**
-     * Unexplained late calls are logged only after this number of seconds, because there are only a few samples before.
+     * Unexplained late calls are logged only after this number of seconds, because there are only a few samples in the
+     * first seconds.
      */
     private static final int MAX_UNEXPLAINED_SECONDS = 8;
 

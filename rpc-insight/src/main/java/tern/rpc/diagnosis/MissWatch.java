@@ -43,8 +43,8 @@ final class MissWatch {
     private static final int EARLY_HUNG_SECONDS = 10;
 
     /**
-     * A miss of the latency target declines if the share of late, failed or refused calls falls below the highest share
-     * in the same miss, divided by this number.
+     * A miss of the latency target is considered to decline if the share of late, failed or refused calls falls below
+     * the highest share in the same miss, divided by this number.
      */
     private static final double DECLINE = 3;
 

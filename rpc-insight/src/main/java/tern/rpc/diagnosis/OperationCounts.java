@@ -19,7 +19,10 @@ final class OperationCounts {
     /** Operations are considered slower only if one operation takes at least this multiple of its usual time. */
     private static final double SLOWER = 1.5;
 
-    /** Calls run many more operations than usual if their number is at least this multiple of the usual number. */
+    /**
+     * Calls are considered to run many more operations than usual if the number per call is at least this multiple of
+     * the usual number.
+     */
     private static final double MANY_MORE = 3;
 
     /**
@@ -29,8 +32,8 @@ final class OperationCounts {
     private static final double BEHIND_CACHE = 0.7;
 
     /**
-     * If a cache no longer holds its values, calls run the operation at most this often on average: each call runs it
-     * once, and some calls run it again.
+     * If a cache no longer holds its values, calls are expected to run the operation at most this often on average:
+     * each call runs it once, and some calls run it again.
      */
     private static final double ONCE = 1.3;
 
@@ -48,7 +51,7 @@ final class OperationCounts {
      */
     private static final double MOSTLY = 0.6;
 
-    /** If more than this share of a pool's connections is in use, some calls have to wait for one. */
+    /** If more than this share of a pool's connections is in use on average, some calls are assumed to wait for one. */
     private static final double FULL = 0.8;
 
     private final Evidence evidence;

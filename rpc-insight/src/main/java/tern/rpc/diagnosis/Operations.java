@@ -35,7 +35,7 @@ final class Operations {
 
     static final double WIDE_NANOS = 3e6;
 
-    /** If a call runs at least this many operations, the cause is their number and not their duration. */
+    /** If a call runs at least this many operations, their number is considered the cause, and not their duration. */
     static final int MANY = 8;
 
     private final ExcessTime excess;

@@ -39,15 +39,15 @@ record PoolVerdict(
 
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    /** If more than this share of a pool's connections is in use, some calls have to wait for one. */
+    /** If more than this share of a pool's connections is in use on average, some calls are assumed to wait for one. */
     private static final double FULL = 0.8;
 
     private static final double HALF = 0.5;
 
-    /** The largest pool size that is ever recommended. */
+    /** No pool size above this value is recommended. */
     private static final int MAX_SIZE = 2_000;
 
-    /** If less than this share of a pool is busy, the size of the pool is not the reason for waits. */
+    /** If less than this share of a pool is busy, the size of the pool is considered not to be the reason for waits. */
     private static final double UNUSED = 0.1;
 
     /**

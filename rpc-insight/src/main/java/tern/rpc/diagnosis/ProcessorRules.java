@@ -24,15 +24,18 @@ final class ProcessorRules {
     /** Work is considered slower if it takes at least this share of the extra time. */
     private static final double SMALL = 0.05;
 
-    /** An operation with a larger share of the extra time is slow for its own reason, even if all work takes longer. */
+    /**
+     * An operation that takes more than this share of the extra time is considered slow for its own reason, even if all
+     * work takes longer.
+     */
     private static final double NOT_ALONE = 0.75;
 
     private static final Set<Kind> OWN =
             EnumSet.of(Kind.RUN_QUEUE, Kind.COMPUTING, Kind.UNEXPLAINED, Kind.QUEUE, Kind.OUTSIDE);
 
     /**
-     * Busy processors do not explain pauses of the whole process that take at least this time, and at least half of a
-     * call. A long call may contain many short pauses.
+     * Busy processors are considered no explanation for pauses of the whole process that take at least this time, and
+     * at least half of a call's time. A long call may contain many short pauses.
      */
     private static final double LONG_PAUSE_NANOS = 5e8;
 

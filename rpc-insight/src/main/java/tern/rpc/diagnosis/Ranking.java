@@ -31,8 +31,8 @@ final class Ranking {
     private static final double REFUSED_TARGETS = 10;
 
     /**
-     * If less than this share of the extra time can be attributed to causes with statistical certainty, the rest is
-     * reported as unexplained.
+     * If less than this share of the extra time can be attributed to causes with statistical certainty, the remaining
+     * time is reported as unexplained.
      */
     private static final double MIN_CERTAIN = 0.3;
 
@@ -58,7 +58,8 @@ final class Ranking {
     private static final double MOSTLY_STOPPED = 0.3;
 
     /**
-     * An operation that takes less than this share of the extra time may be slow only because the process is paused.
+     * An operation that takes less than this share of the extra time is possibly slow only because the process is
+     * paused.
      */
     private static final double SMALL = 0.2;
 

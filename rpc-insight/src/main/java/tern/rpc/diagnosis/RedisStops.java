@@ -17,7 +17,7 @@ import tern.rpc.pool.OutsideOperations;
  */
 final class RedisStops {
 
-    /** A command noticeably delays other commands if it takes at least this long. */
+    /** A command is considered to delay other commands noticeably if it takes at least this long. */
     private static final double STOPPED_NANOS = 10e6;
 
     /** A command blocks the server only if it takes at least this multiple of the time of any other command. */

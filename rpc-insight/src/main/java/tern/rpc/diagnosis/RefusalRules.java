@@ -21,7 +21,7 @@ final class RefusalRules {
      */
     private static final double MANY_BAD = 0.1;
 
-    /** Work is noticeable if it takes at least this share of the latency target. */
+    /** Work is considered noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE = 0.1;
 
     /** The reason why a circuit breaker opened is determined from this many of the newest calls that show a reason. */

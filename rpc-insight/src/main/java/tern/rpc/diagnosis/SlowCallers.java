@@ -18,10 +18,13 @@ final class SlowCallers {
      */
     private static final double MOST = 0.8;
 
-    /** A call is judged only with at least this number of samples, because a single sample may show a short wait. */
+    /**
+     * A call is judged only if it has at least this number of samples, because a single sample may happen to show a
+     * short wait.
+     */
     private static final int MIN_LOOKS = 2;
 
-    /** The wait for a worker is noticeable if it takes at least this share of the latency target. */
+    /** The wait for a worker is considered noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE = 0.1;
 
     private SlowCallers() {}

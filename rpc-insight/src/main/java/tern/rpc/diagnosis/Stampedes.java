@@ -50,15 +50,20 @@ final class Stampedes {
     /** An operation that usually takes at least this long is always recorded by name in calls that met the target. */
     private static final double SURELY_NAMED_NANOS = 1e6;
 
-    /** At least this share of the calls with the operation must belong to bursts. */
+    /**
+     * Calls are considered a stampede only if at least this share of the calls that run the operation belong to bursts.
+     */
     private static final double NEARLY_ALL = 0.8;
 
-    /** At least this share of the calls that arrive during a burst must run the operation. */
+    /**
+     * Calls are considered a stampede only if at least this share of the calls that arrive during a burst run the
+     * operation.
+     */
     private static final double HALF = 0.5;
 
     /**
-     * If a burst has more calls than this multiple of the usual number in the same time, and {@link #MIN_AT_ONCE} more,
-     * the calls themselves arrive in bursts.
+     * If a burst contains more calls than this multiple of the usual number in the same time plus {@link #MIN_AT_ONCE},
+     * the calls themselves are considered to arrive in bursts.
      */
     private static final double MANY_MORE = 2;
 

@@ -16,8 +16,8 @@ final class TimesByCause {
     static final String WAIT_FOR = "calls wait for ";
 
     /**
-     * An activity or wait is a main cause of a symptom if it takes at least this share of the time of all causes of the
-     * symptom.
+     * An activity or wait is considered a main cause of a symptom if it takes at least this share of the time of all
+     * causes of the symptom.
      */
     private static final double MAIN = 0.2;
 

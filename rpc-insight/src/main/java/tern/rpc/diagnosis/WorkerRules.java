@@ -10,10 +10,12 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class WorkerRules {
 
-    /** Work that takes less than this share of the latency target is not the reason for a wait for a worker. */
+    /**
+     * Work that takes less than this share of the latency target is not considered the reason for a wait for a worker.
+     */
     private static final double NOTABLE = 0.1;
 
-    /** If more than this share of the workers is busy, some calls have to wait for one. */
+    /** If more than this share of the workers is busy on average, some calls are assumed to wait for one. */
     private static final double FULL = 0.8;
 
     /** The refusal reasons caused by limits other than the number of workers. */

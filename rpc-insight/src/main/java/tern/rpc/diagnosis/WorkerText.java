@@ -22,7 +22,7 @@ final class WorkerText {
     /** The number of calls is considered higher than usual if it is at least this multiple of the usual number. */
     private static final double MORE = 1.5;
 
-    /** The wait for a worker is noticeable if it takes at least this share of the target. */
+    /** The wait for a worker is considered noticeable if it takes at least this share of the latency target. */
     private static final double WAITED = 0.1;
 
     private static final int MAX_WORKERS = 10_000;
