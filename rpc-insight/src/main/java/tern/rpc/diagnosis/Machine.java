@@ -375,11 +375,11 @@ record Machine(
     }
 
     /**
-     * Returns whether the processors were usually about as busy as now. Such processors delay no calls if the calls
-     * usually meet the target, for example because the other processes run with a lower priority. Work of normal
-     * priority may displace work of low priority. The processors are then not busier, but calls wait for them. If the
-     * threads that serve calls wait much longer for a processor than usual, the processors are not as busy as usual:
-     * more threads share them.
+     * Returns whether the processors were usually about as busy as now. If calls usually meet the target, such
+     * processors delay no calls, for example because the other processes run with a lower priority. Returns false in
+     * two cases in which calls wait although the processors are as busy as usual. In the first case, work of normal
+     * priority has displaced work of low priority. In the second case, the threads that serve calls wait much longer
+     * for a processor than usual, because more threads share the processors.
      */
     boolean isUsuallyAsBusy() {
         if (delay.isLonger()) {
@@ -396,8 +396,8 @@ record Machine(
 
     /**
      * Returns whether this process, and not the other processes, is responsible for busier processors. If the usual
-     * values are known, the use that has grown by more is responsible: new work of this process may displace the usual
-     * work of other processes. Otherwise the larger use is responsible.
+     * values are known, the side whose use has grown more is responsible, because new work of this process may displace
+     * the usual work of other processes. Otherwise the side with the larger use is responsible.
      */
     boolean isBusierItself() {
         double usuallyOwn = delay.usuallyOwn();

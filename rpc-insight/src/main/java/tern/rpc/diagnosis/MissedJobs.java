@@ -22,8 +22,8 @@ final class MissedJobs {
     }
 
     /**
-     * Returns the recommended change. If a thread that serves no call has not done its work in time, the change begins
-     * with the advice to do this work again.
+     * Returns the recommended change. If a thread that serves no call has not run the operation in time, the change
+     * begins with the advice to let this thread run the operation again.
      */
     Change change(Change change, Part part) {
         Phase phase = Operations.phase(part.kind());

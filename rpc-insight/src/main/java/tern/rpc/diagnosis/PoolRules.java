@@ -166,10 +166,10 @@ final class PoolRules {
 
     /**
      * Returns whether threads outside of calls occupy the pool. Threads outside of calls occupy the pool if at least
-     * half of its connections are in use, and calls hold less than half of the connections in use. A call holds a
-     * connection to Redis or an HTTP peer during its operations, and a connection to a database at most during all of
-     * its work. If many calls fail, this method returns false for databases: a failed call has often held no
-     * connection, so its work does not show how long calls hold connections.
+     * half of its connections are in use, and calls hold less than half of the connections in use. A call is assumed to
+     * hold a connection to Redis or an HTTP peer during its operations, and a connection to a database during all of
+     * its work, which is the longest possible time. If many calls fail, this method returns false for databases: a
+     * failed call has often held no connection, so its work does not show how long calls hold connections.
      *
      * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
      */
@@ -195,7 +195,8 @@ final class PoolRules {
 
     /**
      * Returns whether all operations for which calls borrow connections take about their usual time although all
-     * connections are in use. For a new pool, it is not known how long its connections are usually held.
+     * connections are in use. Used only for a new pool, for which it is not known how long connections are usually
+     * held.
      */
     private boolean areAsUsual(PoolVerdict verdict, @Nullable Kind operation, Times work) {
         PoolSnapshot now = verdict.pool().now();
