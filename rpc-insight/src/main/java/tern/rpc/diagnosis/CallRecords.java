@@ -40,7 +40,10 @@ final class CallRecords implements CallObserver {
     private final LastAnswers answers = new LastAnswers();
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
-    /** @param threads registers the threads of calls, so that their waits for a processor can be measured */
+    /**
+     * @param threads registers the threads that serve calls, so that these threads' waits for a processor can be
+     *     measured
+     */
     CallRecords(long targetNanos, ThreadIds threads) {
         this.targetNanos = targetNanos;
         this.threads = threads;

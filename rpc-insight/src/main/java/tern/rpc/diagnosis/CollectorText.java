@@ -244,7 +244,7 @@ final class CollectorText {
         Part code = longestComputing();
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
         String called = code == null ? null : excess.samples.calledIn(code);
-        // The many samples of the calls are better evidence than the single sample of the thread.
+        // The many samples of calls are better evidence than the single sample of this thread.
         if (topAllocator.servesCalls() && line != null) {
             return String.format(
                     Locale.ROOT,

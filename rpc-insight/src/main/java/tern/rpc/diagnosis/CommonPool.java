@@ -55,7 +55,7 @@ final class CommonPool {
 
     /**
      * Describes the busy common pool as a cause. More threads are never recommended: the JVM derives their number from
-     * the number of processors, and all code of the process shares them.
+     * the number of processors, and all code in the process shares these threads.
      *
      * @param tasks the samples of the pool's threads; null if there are none
      */

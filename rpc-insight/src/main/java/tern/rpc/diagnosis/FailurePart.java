@@ -55,7 +55,7 @@ final class FailurePart {
             "Acquire operation took longer than", Phase.HTTP_CONNECTION, // the AWS SDK with Netty
             "Max requests queued per destination", Phase.HTTP_CONNECTION, // Jetty
             "Max requests per destination", Phase.HTTP_CONNECTION,
-            "too many concurrent streams", Phase.HTTP_CONNECTION); // the client of the JDK, with HTTP/2
+            "too many concurrent streams", Phase.HTTP_CONNECTION); // the JDK's client, with HTTP/2
 
     /** A fragment of the error message of Redis clients whose pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
@@ -65,7 +65,7 @@ final class FailurePart {
 
     private static final String FILE_CHANNEL = "sun.nio.ch.FileChannelImpl";
 
-    /** The messages of the JDK for sockets that this process has closed. */
+    /** The JDK's messages for sockets that this process has closed. */
     private static final Set<String> CLOSED_HERE = Set.of("Socket closed", "Closed by interrupt");
 
     private static final Pattern REDIS_ERROR = Pattern.compile("\\b([A-Z]{3,12})\\b");
@@ -196,8 +196,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the entry for an exception of a provider's service in the breakdown of a call's time; null if no
-     * exception in the chain came from a provider. The client adds a frame with the called method and the provider's
+     * Returns the entry that stands for an exception of a provider's service in the breakdown of a call's time; null if
+     * no exception in the chain came from a provider. The client adds a frame with the called method and the provider's
      * address to an exception from a provider.
      */
     private static @Nullable Part ofProvider(List<Throwable> chain) {

@@ -30,7 +30,7 @@ final class FlightRecording {
     private static final Duration SAMPLES = Duration.ofMillis(20);
 
     /**
-     * Since this version of Java, no class of the JDK is instrumented when the first recording starts (JDK-8308995 and
+     * Since this version of Java, no JDK class is instrumented when the first recording starts (JDK-8308995 and
      * JDK-8331876). In older versions, the JVM discards all compiled code when the first recording starts.
      */
     private static final int NOT_INSTRUMENTED_SINCE = 24;

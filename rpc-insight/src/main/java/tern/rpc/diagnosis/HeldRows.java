@@ -110,7 +110,7 @@ final class HeldRows {
         int outside;
         // the number of the last inspection that found a holder in an operation of a server other than the database
         int outsideIn;
-        // whether the last inspection that found a holder in an operation of another server found only one such holder
+        // whether the last inspection that found a holder in an operation on another server found only one such holder
         boolean isOneOutside;
         int pairs; // the number of pairs of successive inspections that found the same transaction
         long lastNanos;
@@ -217,7 +217,7 @@ final class HeldRows {
 
     /**
      * Returns whether a statement may wait for the lock of another statement. A statement that only reads waits only
-     * for locks of whole tables.
+     * for table locks.
      */
     private boolean mayWaitFor(String lock, String statement) {
         Use held = use(lock);
@@ -278,9 +278,9 @@ final class HeldRows {
     }
 
     /**
-     * Counts an inspection that found one holder in an operation of another server. An inspection that finds two such
-     * holders is not counted: they hold different rows at the same time, so it does not show for which of them the
-     * statement waits.
+     * Counts an inspection that found one holder in an operation on a server other than the database. An inspection
+     * that finds two such holders is not counted: they hold different rows at the same time, so it does not show for
+     * which of them the statement waits.
      */
     private void countOutside(Seen seen) {
         if (seen.outsideIn != number) {

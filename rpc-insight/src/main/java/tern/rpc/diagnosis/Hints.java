@@ -76,17 +76,17 @@ final class Hints {
      */
     private static final String END = "(?![\\w.$])";
 
-    /** Matches the names of locks of synchronized collections. */
+    /** Matches the names of the locks that synchronized collections use. */
     private static final Pattern SYNCHRONIZED = Pattern.compile(
             "(?:monitor|lock) of (?:Hashtable|Properties|Vector|Stack|Collections\\.Synchronized\\w+)" + END);
 
     private static final Pattern BUFFERS = Pattern.compile("(?:monitor|lock) of StringBuffer" + END);
 
-    /** Matches the names of locks of random number generators. */
+    /** Matches the names of the locks that random number generators use. */
     private static final Pattern GENERATORS =
             Pattern.compile("(?:monitor|lock) of (?:SecureRandom|DRBG|HashDrbg|HmacDrbg|CtrDrbg)" + END);
 
-    /** Matches the names of locks of date and number formats, which are not thread-safe. */
+    /** Matches the names of the locks that date and number formats use. These formats are not thread-safe. */
     private static final Pattern FORMATS =
             Pattern.compile("(?:monitor|lock) of (?:SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat)" + END);
 

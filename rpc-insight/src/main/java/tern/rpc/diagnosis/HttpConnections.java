@@ -64,7 +64,7 @@ final class HttpConnections {
      * @param connects the number of samples in which the call opened a connection
      * @param connectingCalls the number of calls that opened a connection
      * @param slowlyConnectingCalls the number of calls that took long to open one
-     * @param jdk the number of samples in which the call used the HTTP client of the JDK
+     * @param jdk the number of samples in which the call used the JDK's HTTP client
      */
     private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls, int jdk) {}
 

@@ -22,7 +22,7 @@ final class JdkLocks {
             "java.lang.VirtualThread",
             "java.lang.Object");
 
-    /** The kinds of slow work that threads do while they hold a lock of the JDK or of a library. */
+    /** The kinds of slow work that threads do while they hold a JDK or library lock. */
     private static final Set<Kind> SLOW = EnumSet.of(Kind.FILE, Kind.SOCKET, Kind.RESOLVER);
 
     /** The methods in which executor threads wait for their next task. */
@@ -40,9 +40,9 @@ final class JdkLocks {
     private JdkLocks() {}
 
     /**
-     * Returns the owner's use of a file or socket, if the thread waits for a lock of the JDK or of a library during
-     * this use. The waiting thread would do the same work next, so its wait is attributed to this work. Returns null
-     * otherwise.
+     * Returns the owner's use of a file or socket, if the thread waits for a JDK or library lock that the owner holds
+     * during this use; null otherwise. The waiting thread would do the same work next, so its wait is attributed to
+     * this work.
      */
     static @Nullable Part workOfOwner(ThreadSnapshot thread) {
         ThreadSnapshot owner = thread.owner();

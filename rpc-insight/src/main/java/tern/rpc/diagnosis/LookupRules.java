@@ -4,7 +4,7 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Attributes waits of calls for a peer to lookups of host names on other threads. */
+/** Attributes calls' waits for a peer to host name lookups on other threads. */
 final class LookupRules {
 
     /**

@@ -5,9 +5,9 @@ import java.util.regex.Pattern;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes applications that create a new HTTP client of the JDK for many exchanges. Each client opens separate
- * connections on a separate thread, so the stacks of calls only show a wait for an answer. The name of the thread
- * contains the number of the client. Not thread-safe: only one thread uses it.
+ * Recognizes applications that create a new JDK HTTP client for many exchanges. Each client opens separate connections
+ * on a separate thread, so the stacks of calls only show a wait for an answer. The name of the client's thread contains
+ * the client's number. Not thread-safe: only one thread uses it.
  */
 final class NewHttpClients {
 
@@ -23,7 +23,7 @@ final class NewHttpClients {
     private long lastNanos;
     private long lastNumber;
 
-    /** Returns whether the thread uses the HTTP client of the JDK, directly or through Spring. */
+    /** Returns whether the thread uses the JDK's HTTP client, directly or through Spring. */
     static boolean isUsedBy(ThreadSnapshot thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();

@@ -55,7 +55,7 @@ final class OtherTasks {
 
     /**
      * Returns the share of the executor's busy time that is spent on tasks without a call. If the tasks that have ended
-     * keep few threads busy, uses the tasks that run now, because long tasks have not ended.
+     * kept fewer than half of the threads busy, uses the tasks that run now, because long tasks have not ended yet.
      */
     private double share(ObservedPool pool) {
         PoolSnapshot.OtherTasks others = pool.since().others();

@@ -198,7 +198,7 @@ final class PoolText {
 
     /**
      * Returns the code and the threads outside of calls that were most often found in operations of the pool's kind,
-     * and the longest of these operations. Pools of HTTP connections do not record who uses a connection.
+     * and the longest of these operations. HTTP connection pools do not record who uses a connection.
      *
      * @param unknown the text if no such thread was found
      */

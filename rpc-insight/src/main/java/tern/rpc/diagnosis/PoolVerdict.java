@@ -421,7 +421,7 @@ record PoolVerdict(
         return reason == Reason.LEAKED || reason == Reason.HELD_BY_OTHERS;
     }
 
-    /** Returns a description of one resource of the pool, such as {@code a thread of "mail"}. */
+    /** Returns text for one of the pool's resources, such as {@code a thread of "mail"}. */
     String resource() {
         return switch (pool.now().kind()) {
             case WORKERS -> "a worker";

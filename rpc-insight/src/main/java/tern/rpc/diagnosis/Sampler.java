@@ -80,7 +80,7 @@ final class Sampler {
         // the number of samples in which a thread of the common pool had to pass on an HTTP answer, but none was free
         int httpCommonPool;
 
-        int httpJdkLooks; // the number of samples of exchanges in which the thread used the HTTP client of the JDK
+        int httpJdkLooks; // the number of samples of exchanges in which the thread used the JDK's HTTP client
         int httpConnects; // the number of samples in which the thread opened an HTTP connection
         long longestConnect; // the longest period in which all samples found the thread opening an HTTP connection
 

@@ -140,8 +140,8 @@ final class StackReader {
     }
 
     /**
-     * Returns whether code outside the JDK parks the thread for a limited time, as rate limiters do. Locks, queues and
-     * futures of the JDK park threads in frames of the JDK.
+     * Returns whether code outside the JDK parks the thread for a limited time, as rate limiters do. JDK locks, queues
+     * and futures park threads in JDK frames.
      */
     private static boolean parksForATime(ThreadSnapshot thread) {
         boolean parked = false;
@@ -291,8 +291,8 @@ final class StackReader {
     }
 
     /**
-     * Returns the remote method that the thread calls through a reference of Tern. Returns an empty string if it waits
-     * for the future of an asynchronous method, and null if it calls no remote method.
+     * Returns the remote method that the thread calls through a Tern reference. Returns an empty string if the thread
+     * waits for the future of an asynchronous method, and null if it calls no remote method.
      */
     static @Nullable String remoteMethod(ThreadSnapshot thread) {
         StackTraceElement[] frames = thread.frames();

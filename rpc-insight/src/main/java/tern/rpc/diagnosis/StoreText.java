@@ -346,7 +346,7 @@ final class StoreText {
 
     /**
      * Returns whether some commands still take about their usual time, for example between two blocking commands of
-     * another client. On a slow network, each command takes longer.
+     * another client. If the network is slow, in contrast, each command takes longer.
      */
     private boolean stopsForMoments(String store) {
         int all = 0;

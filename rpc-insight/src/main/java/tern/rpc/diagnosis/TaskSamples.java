@@ -44,8 +44,8 @@ final class TaskSamples {
     final Map<String, StackTraceElement> consumers = new HashMap<>();
     // for each application class, the innermost frames of this class in tasks that do not wait for a lock
     final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
-    // for each remote method that the tasks call through a reference of Tern, the number of samples; the name is empty
-    // if the tasks wait for the future of an asynchronous method
+    // for each remote method that the tasks call through a Tern reference, the number of samples; the name is empty if
+    // the tasks wait for the future of an asynchronous method
     private final Map<String, Integer> remote = new HashMap<>();
     // for each activity or wait that blocks an event loop, the kind of the wait
     private final Map<Part, Part.Kind> blocking = new HashMap<>();
@@ -120,8 +120,8 @@ final class TaskSamples {
     }
 
     /**
-     * Returns whether sampled tasks call the remote method with the given name through a reference of Tern. If tasks
-     * only wait for futures of asynchronous methods, they may call any remote method.
+     * Returns whether sampled tasks call the remote method with the given name through a Tern reference. If tasks only
+     * wait for futures of asynchronous methods, they may call any remote method.
      */
     boolean callsRemotely(String method) {
         boolean isAnyKnown = remote.entrySet().stream()

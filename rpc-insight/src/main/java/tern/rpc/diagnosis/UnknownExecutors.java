@@ -247,7 +247,10 @@ final class UnknownExecutors {
                         + poolSize(threads(part)));
     }
 
-    /** Returns a hint at the property for the size of Boot's scheduler; an empty string for other threads. */
+    /**
+     * Returns text that mentions the property for the size of Spring Boot's scheduler; an empty string for threads of
+     * other executors.
+     */
     static String poolSize(String threads) {
         return threads.startsWith("scheduling")
                 ? "; spring.task.scheduling.pool.size, by default 1, sets the number of threads of Boot's scheduler"

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ApplicationCode {
 
-    /** The package prefixes of the JDK and of libraries. */
+    /** The package prefixes of the JDK and of well-known libraries. */
     private static final List<String> LIBRARIES = List.of(
             "akka.",
             "antlr.",
