@@ -158,9 +158,9 @@ final class BaselineUpdater {
     }
 
     /**
-     * Updates the usual shares of late and failed calls, {@value #PENDING_SECONDS} seconds later. A miss of a single
-     * method begins only some seconds after its calls became late or began to fail. If the usual shares included these
-     * seconds, the shares in the next miss of the same method would count as usual.
+     * Updates the usual shares of late and failed calls, with a delay of {@value #PENDING_SECONDS} seconds. A miss of a
+     * single method begins only some seconds after its calls became late or began to fail. If the usual shares included
+     * these seconds, the shares in the next miss of the same method would count as usual.
      */
     private void learnShares(CounterSnapshot before, CounterSnapshot current) {
         pending.addLast(new Pending(before, current));

@@ -23,7 +23,9 @@ final class CallerDeadlines {
     /** Part of the server's message about a call that was refused by its method's limit. */
     private static final String REFUSED = " refused the call: ";
 
-    /** Part of the client's message if the remote call's time limit was the time left for the call being served. */
+    /**
+     * Part of the client's message about a remote call whose time limit was the time left for the call being served.
+     */
     private static final String REMAINING = ", the served call";
 
     /** Matches the place where the limit of a method is set, as in {@code (fixed, set by @RpcMethod of place)}. */

@@ -20,12 +20,12 @@ import tern.rpc.pool.SqlStates;
  */
 final class Deadlocks {
 
-    /** Deadlocks are the reason for slow calls only if at least this number of deadlocks occurred. */
+    /** Deadlocks are considered the reason for slow calls only if at least this number of deadlocks occurred. */
     private static final int LEAST = 3;
 
     /**
-     * Deadlocks are the reason for slow calls only if at least one in this number of late or failed calls met a
-     * deadlock.
+     * Deadlocks are considered the reason for slow calls only if at least one in this number of late or failed calls
+     * met a deadlock.
      */
     private static final int ONE_OF = 5;
 

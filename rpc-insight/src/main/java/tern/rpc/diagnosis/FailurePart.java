@@ -289,7 +289,10 @@ final class FailurePart {
         return failure == null ? null : CallerDeadlines.limit(Exceptions.chain(failure));
     }
 
-    /** Returns the kind of operation that throws one of the given exceptions; null if several kinds may throw it. */
+    /**
+     * Returns the kind of operation that throws one of the given exceptions; null if operations of several kinds throw
+     * such exceptions.
+     */
     private static @Nullable Phase operation(List<Throwable> chain) {
         // Redis is checked first, because Spring wraps Redis exceptions in its database exceptions.
         if (chain.stream().anyMatch(FailedPeer::isOfRedis)) {

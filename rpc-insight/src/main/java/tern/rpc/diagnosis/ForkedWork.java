@@ -59,7 +59,7 @@ final class ForkedWork {
 
     /**
      * Attributes the work of calls to the common pool if the calls run items of their parallel streams themselves,
-     * while tasks of other code block the pool.
+     * while tasks that run other code block the pool.
      */
     void apply() {
         TaskSamples tasks = evidence.tasks().executor(ExecutorNames.COMMON_THREADS);

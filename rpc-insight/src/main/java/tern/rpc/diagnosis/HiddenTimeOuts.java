@@ -88,7 +88,8 @@ final class HiddenTimeOuts {
     }
 
     /**
-     * Returns the operation that took at least half of the call's time; null if there is none, or if it is repeated.
+     * Returns the operation that took at least half of the call's time; null if there is none, or if the call repeated
+     * this operation.
      */
     private static NamedTimes.@Nullable Entry longest(EndedCall call) {
         return call.ledger().named().stream()

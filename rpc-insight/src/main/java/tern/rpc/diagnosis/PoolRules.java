@@ -25,8 +25,8 @@ final class PoolRules {
     private static final double MIN_WORK = 0.05;
 
     /**
-     * The extra work of calls is the reason for a full pool only if calls hold the connections for at least this share
-     * of the time because of it.
+     * The calls' extra work is considered the reason for a full pool only if, because of this work, calls hold the
+     * connections for at least this share of the time.
      */
     private static final double MIN_EXPLAINED = 0.2;
 

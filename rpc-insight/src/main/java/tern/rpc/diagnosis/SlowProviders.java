@@ -44,7 +44,7 @@ final class SlowProviders {
     }
 
     /**
-     * Returns those of the names in {@link #all} at whose providers late or failed calls to this method take longer
+     * Returns the names of the recorded calls to this method at the providers where late or failed calls take longer
      * than usual. Returns an empty set if the usual time of the method is unknown.
      */
     Set<String> slower(String method) {

@@ -13,9 +13,9 @@ import tern.rpc.diagnosis.Part.Kind;
  * Recognizes executors that have too few threads, although their state is unknown: Tern takes no snapshots of some
  * executors, such as those in static fields. The number of their threads is known from samples. The work for a call is
  * computed from the number of threads and from the number of results per second: n busy threads complete n / t tasks
- * per second if a task takes the time t. Tasks may also have become slower. This is known from their operations, or
- * from the time that calls usually spend outside of operations: calls that find an idle thread wait as long as a task
- * takes.
+ * per second if a task takes the time t. Whether tasks have become slower is known from their operations, or from the
+ * time that calls usually spend outside of operations, because a call that finds an idle thread waits only as long as
+ * its task takes.
  */
 final class UnknownExecutors {
 

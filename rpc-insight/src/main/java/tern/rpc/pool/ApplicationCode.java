@@ -350,8 +350,8 @@ public final class ApplicationCode {
     }
 
     /**
-     * Adds packages of the application. Only the first two parts of a package name are used, as in {@code com.acme}.
-     * Many classes of an application are in packages next to the package of its main class.
+     * Adds application packages. Only the first two segments of a package name are used, as in {@code com.acme},
+     * because many application classes are in packages next to the package of the main class.
      */
     public static void addPackages(Collection<String> packages) {
         for (String name : packages) {

@@ -176,7 +176,9 @@ class ShortTimeOutsTest {
         assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
     }
 
-    /** Serves calls. Every seventh call repeats the exchange after timeouts of 20 ms, and then succeeds or fails. */
+    /**
+     * Serves calls, every seventh of which repeats the exchange after timeouts of 20 ms, and then succeeds or fails.
+     */
     private void secondsWithRepeatedExchanges(int count, int timeOuts, boolean fail) {
         for (int i = 0; i < count; i++) {
             shop.second(() -> {
