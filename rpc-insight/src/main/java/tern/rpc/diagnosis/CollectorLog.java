@@ -226,8 +226,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the growth of the memory that surviving objects occupy after collections within the last minute, or over
-     * the last minutes; null if it does not grow until the heap is full.
+     * Returns the growth, within the last minute or over the last minutes, of the memory that surviving objects occupy
+     * after collections; null if this growth will not fill the heap soon.
      *
      * @param paused the fraction of time that the process currently spends in pauses of the collector
      */

@@ -165,9 +165,9 @@ final class CollectorRules {
     }
 
     /**
-     * Returns whether several methods are called, and the requests to most of these methods take much longer to read
-     * than usual. The requests of many methods do not become large at the same time, so something else stops the
-     * threads that read them.
+     * Returns whether the requests to several methods, and to at least half of the methods with late or failed calls,
+     * take much longer to read than usual. The requests of many methods do not become large at the same time, so
+     * something else stops the threads that read them.
      */
     private boolean isDecodingSlowInMost() {
         long slow = slowlyDecoded();

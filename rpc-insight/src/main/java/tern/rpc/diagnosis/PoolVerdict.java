@@ -209,8 +209,8 @@ record PoolVerdict(
     }
 
     /**
-     * Returns whether at least half of the busy connections have no holder: the pool is checking them before it lends
-     * them.
+     * Returns whether at least half of the busy connections have no holder, because the pool is checking these
+     * connections before it lends them.
      */
     private static boolean isMostlyUnlent(ObservedPool pool) {
         int active = pool.now().active();

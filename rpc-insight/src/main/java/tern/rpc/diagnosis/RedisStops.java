@@ -31,8 +31,9 @@ final class RedisStops {
 
     /**
      * A command of a thread outside of calls blocks the server only if its additional time is at least this multiple of
-     * the mean additional time of any command that waits for it, in all calls. The mean is smaller because only some
-     * commands wait, and because a command that waits does not wait for the whole blocking command.
+     * the mean additional time of any command that waits for it, in all calls. The mean is smaller than the blocking
+     * command's additional time, because not all commands wait, and a waiting command waits only for a part of the
+     * blocking command.
      */
     private static final double LONGER_OUTSIDE = 1.5;
 

@@ -40,7 +40,8 @@ class HeapGrowthTest {
     }
 
     /**
-     * Returns the growth after young and mixed collections of G1, each second, with the given used memory per minute.
+     * Returns the growth if G1 runs a young or mixed collection every second, with the given used memory in each
+     * minute.
      */
     private static @Nullable HeapGrowth slowGrowth(boolean marks, long... megabytesOfMinutes) {
         LeastUses least = new LeastUses();
