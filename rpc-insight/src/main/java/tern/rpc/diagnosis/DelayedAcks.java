@@ -32,8 +32,8 @@ final class DelayedAcks {
     private DelayedAcks() {}
 
     /**
-     * Returns a hint about delayed acknowledgements for the recommended change; empty if they are not the reason for
-     * the exchanges' times.
+     * Returns a hint about delayed acknowledgements for the recommended change; empty if delayed acknowledgements are
+     * not the reason for the exchanges' duration.
      */
     static String hint(Part part, ExcessTime excess, Operations operations) {
         Phase phase = Operations.phase(part.kind());

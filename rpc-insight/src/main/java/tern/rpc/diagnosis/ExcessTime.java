@@ -188,7 +188,7 @@ final class ExcessTime {
 
     /**
      * Returns the time of the given activity or wait in the slowest tenth of the usual calls to the methods that miss
-     * the target. If these methods differ, returns the longest time. Returns -1 if it is unknown.
+     * the target. If these methods take different times, returns the longest time. Returns -1 if the time is unknown.
      */
     double slowUsual(Predicate<Part> matching) {
         return badByMethod.keySet().stream()
@@ -417,8 +417,8 @@ final class ExcessTime {
     }
 
     /**
-     * Returns the operation of the given call that exceeded its usual time by most, if the additional time is at least
-     * half of the latency target; otherwise null.
+     * Returns the operation of the given call that exceeded its usual time by the most, if the additional time is at
+     * least half of the latency target; otherwise null.
      */
     @Nullable
     Part slowOperation(EndedCall call) {

@@ -35,7 +35,7 @@ record MethodRate(
     private static final double HALF = 0.5;
 
     /**
-     * A caller of the method. Its numbers of calls are estimates, because only some calls are counted by caller.
+     * A caller of the method. The numbers of calls are estimates, because only some calls are counted by caller.
      *
      * @param usual the usual calls per second
      */

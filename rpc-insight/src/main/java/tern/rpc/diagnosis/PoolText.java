@@ -27,8 +27,8 @@ final class PoolText {
     private static final double UNKEPT = 0.5;
 
     /**
-     * A pool is checked for connections that are closed after each use only if at least this number of connections was
-     * taken from it in the observed period. For HTTP pools, the number applies to each connection in use.
+     * The check for connections that are closed after each use applies only to pools from which at least this number of
+     * connections was taken in the observed period. For HTTP pools, the number applies to each connection in use.
      */
     private static final int MIN_UNKEPT = 20;
 
@@ -39,8 +39,8 @@ final class PoolText {
     private static final double FEW = 0.1;
 
     /**
-     * A pool is checked for connections that are closed after each use only if calls have missed the latency target for
-     * this time. Until then, the pool may still be opening its first connections.
+     * The check for connections that are closed after each use applies only after calls have missed the latency target
+     * for this time. Until then, the pool may still be opening its first connections.
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 

@@ -82,8 +82,8 @@ final class TimesByCause {
     }
 
     /**
-     * Distributes the extra time of an activity or wait among others. Returns the time that was distributed, or 0 if
-     * there are no others.
+     * Distributes the extra time of an activity or wait among other activities and waits. Returns the distributed time,
+     * or 0 if there are no other activities and waits.
      */
     double divide(Part from, Times into) {
         double sum = into.sum();

@@ -58,9 +58,7 @@ final class WorkerText {
         return areMoreCalls() ? "MORE CALLS" : "NO FREE WORKER";
     }
 
-    /**
-     * Returns the name of the cause: the callers if there are more calls than usual, otherwise the pool of the workers.
-     */
+    /** Returns the name of the cause: the callers if there are more calls than usual, otherwise the worker pool. */
     String name() {
         if (areMoreCalls()) {
             return more == null ? "callers" : "callers of " + more.method();

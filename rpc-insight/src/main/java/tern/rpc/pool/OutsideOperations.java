@@ -15,7 +15,7 @@ import tern.rpc.Phase;
 
 /**
  * The operations of threads outside of calls, such as the renewal of a token by a scheduled job. If such a job stops,
- * calls often run its operation themselves. The diagnosis can then name the job. Thread-safe.
+ * calls often run the job's operation themselves. The diagnosis can then name the job. Thread-safe.
  */
 public final class OutsideOperations {
 
