@@ -4,7 +4,7 @@ import feign.Peer;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 
-/** Work of the application for which no call waits. */
+/** Application work for which no call waits. */
 public final class Batch {
 
     private Batch() {}

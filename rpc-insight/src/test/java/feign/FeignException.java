@@ -1,6 +1,6 @@
 package feign;
 
-/** Has the name of the exception that the client library Feign throws to report the status of an answer. */
+/** Stands in for the exception that the client library Feign throws to report the status of an answer. */
 public final class FeignException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -2,7 +2,10 @@ package reactor;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Stands in for a reactive client for whose answer code waits. Its package does not count as application code. */
+/**
+ * Stands in for a reactive client while code waits for its answer. The package of this class does not count as
+ * application code.
+ */
 public final class Blocking {
 
     private Blocking() {}

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A cache in which the first call loads a value, and later calls wait until it has loaded the value. */
+/** A cache in which the first call loads a value, and later calls wait until the first call has loaded the value. */
 public final class Rates {
 
     private final AtomicReference<CompletableFuture<String>> loading = new AtomicReference<>();

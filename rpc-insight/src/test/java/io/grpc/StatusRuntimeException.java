@@ -1,6 +1,6 @@
 package io.grpc;
 
-/** Has the name of the exception that gRPC throws to report the status of a call. */
+/** Stands in for the exception that gRPC throws to report the status of a call. */
 public final class StatusRuntimeException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -3,7 +3,9 @@ package io.smallrye;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
-/** Stands in for a library that limits concurrent calls. Its package does not count as application code. */
+/**
+ * Stands in for a library that limits concurrent calls. The package of this class does not count as application code.
+ */
 public final class Permits {
 
     private Permits() {}

@@ -88,7 +88,7 @@ final class Account {
     }
 
     /**
-     * Subtracts the pauses during the call from all activities and waits proportionally, and adds each pause to the
+     * Subtracts the pauses during the call proportionally from all activities and waits. Adds each kind of pause to the
      * breakdown as a separate activity.
      */
     private static void takePausesOut(EndedCall call, Times times, PauseTimes pauses) {

@@ -21,7 +21,7 @@ record AnswerTimes(int recorded, double meanNanos, double medianNanos, double sl
     private static final double MEDIAN = 0.5;
     private static final double SLOW = 0.9;
 
-    /** A timeout is too short for the usual times if the slow answers take at least this share of the timeout. */
+    /** A timeout is considered too short if the slow answers take at least this share of the timeout. */
     private static final double NEAR = 0.8;
 
     private static final double HALF = 0.5;
@@ -84,9 +84,9 @@ record AnswerTimes(int recorded, double meanNanos, double medianNanos, double sl
     }
 
     /**
-     * Returns whether the given timeout is within the usual variation of the times: the slow answers nearly take as
-     * long as the timeout, and the mean answer takes at least half of it. If most answers were much faster, the
-     * operation would sometimes hang, and a longer timeout would not help.
+     * Returns whether the given timeout is within the usual variation of the times: the slow answers take nearly as
+     * long as the timeout, and the mean answer takes at least half as long. If most answers are much faster, the
+     * operation probably hangs now and then, and a longer timeout would not help.
      */
     boolean reach(double timeoutNanos) {
         return areEnough() && slowNanos >= NEAR * timeoutNanos && meanNanos >= HALF * timeoutNanos;

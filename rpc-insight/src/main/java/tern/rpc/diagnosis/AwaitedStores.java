@@ -61,7 +61,8 @@ final class AwaitedStores {
 
     /**
      * Returns whether the given operation or wait for a connection can belong to the data source or Redis server with
-     * the given name. Returns false only if the operation or the pool is known to belong to another one.
+     * the given name. Returns false only if the operation or the pool is known to belong to another data source or
+     * Redis server.
      */
     boolean mayBeOf(Part part, String name) {
         String store = part.kind() == Kind.POOL ? part.name() : OperationNames.store(part.name());

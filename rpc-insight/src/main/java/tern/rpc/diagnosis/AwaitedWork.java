@@ -26,18 +26,19 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class AwaitedWork {
 
-    /** Fewer samples of waiting calls do not show whether other threads work while calls wait. */
+    /** At least this many samples of waiting calls are needed to tell whether other threads work while calls wait. */
     private static final int MIN_LOOKS = 6;
 
     /**
-     * Other threads are not the reason for a wait if they work in at most this share of the samples of the wait. The
-     * share is lower than 1, because the stacks of the calls and of these threads are not read at the same time.
+     * Other threads are considered not to be the reason for a wait if they work in at most this share of the samples of
+     * the wait. The share is lower than 1, because the stacks of the calls and of these threads are not read at the
+     * same time.
      */
     private static final double MOSTLY = 0.7;
 
     /**
-     * If other threads work in at least this share of the samples of waiting calls, the calls wait for the work of
-     * these threads.
+     * If other threads work in at least this share of the samples of waiting calls, the calls are assumed to wait for
+     * the work of these threads.
      */
     private static final double ALWAYS = 0.9;
 
@@ -46,10 +47,13 @@ final class AwaitedWork {
     /** Matches the names of the threads of schedulers, such as {@code scheduling} and {@code taskScheduler}. */
     private static final Pattern SCHEDULER = Pattern.compile("(?i)schedul");
 
-    /** Failed tasks may be the reason for a wait only if at least this share of the executor's tasks fails. */
+    /**
+     * Failed tasks are considered a possible reason for a wait only if at least this share of the executor's tasks
+     * fails.
+     */
     private static final double FAILED_SHARE = 0.05;
 
-    /** An operation is the reason for a wait if it takes at least this share of the wait. */
+    /** An operation is considered the reason for a wait only if it takes at least this share of the wait. */
     private static final double LARGE = 0.25;
 
     private final Evidence evidence;
@@ -97,8 +101,8 @@ final class AwaitedWork {
     /**
      * Returns the common name of the threads outside of calls that run code of the package in which calls wait for a
      * future, and that worked in nearly all samples of these calls. A scheduler with one thread is an example: while a
-     * long job occupies the thread, the job that completes the futures comes late. Threads that are always busy are
-     * busy during every wait, so they count only if they have the name of a scheduler. Returns null if no group of
+     * long job occupies the thread, the job that completes the futures has to wait. Threads that are always busy are
+     * also busy during every wait, so they count only if they have the name of a scheduler. Returns null if no group of
      * threads or more than one meets these conditions. Ignores threads whose executor is measured by Tern.
      */
     @Nullable
@@ -127,8 +131,8 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns the full executor whose tasks run code of a class that calls the waiting class, such as a helper class
-     * that waits for several futures. Returns null if there is none.
+     * Returns the full executor whose tasks run code of a class that calls the waiting class; null if there is none.
+     * The waiting class may be a helper that waits for several futures.
      */
     private @Nullable String fullExecutorOfCallers(Part wait) {
         for (Sample sample : excess.samples.in(wait)) {
@@ -228,9 +232,9 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns whether a call with tasks on measured executors has submitted a task to the executor with the given
-     * threads. The ledger does not name executors whose threads started the tasks at once. If the ledger names no
-     * executor, the call has used the given executor only if Tern measures no other executor.
+     * Returns whether a call that has tasks on measured executors has submitted one to the executor that owns the given
+     * threads. The ledger names an executor only if a task of the call waited for one of its threads. If the ledger
+     * names none, the call is assumed to have used the given executor if Tern measures no other.
      */
     private boolean hasUsed(String threads, CallLedger ledger) {
         PoolVerdict pool = poolOf(threads);
@@ -357,8 +361,8 @@ final class AwaitedWork {
 
     /**
      * Returns text about tasks that failed on the executor of this wait, such as {@code 12 tasks of "mail" ended with
-     * NumberFormatException in Menu.price:9}; null if there are few of them or none. Calls may be waiting for a signal
-     * that a failed task did not give.
+     * NumberFormatException in Menu.price:9}; null if there are no such tasks, or only a few. Calls may be waiting for
+     * a signal that a failed task did not give.
      */
     @Nullable
     String failedTasks(Part wait) {

@@ -8,7 +8,8 @@ import tern.rpc.pool.Holders.Holder;
 final class BackgroundStatements {
 
     /**
-     * A thread that serves no call may put load on the database if it has used its connection for at least this time.
+     * A thread that serves no call is suspected of putting load on the database if it has used its connection for at
+     * least this time.
      */
     private static final long LONG_USE_NANOS = 1_000_000_000L;
 

@@ -32,10 +32,10 @@ final class Baseline {
     /** The prefix of the keys under which the baseline stores the usual share of failed calls. */
     static final String FAILED_CALLS = "failed calls of ";
 
-    /** An operation took about its usual time if it took at most this multiple of its usual time. */
+    /** An operation is considered to take about its usual time if it takes at most this multiple of its usual time. */
     static final double AS_USUAL = 1.3;
 
-    /** An operation took longer than usual if it took more than this multiple of its usual time. */
+    /** An operation is considered to take longer than usual if it takes more than this multiple of its usual time. */
     static final double SLOWER_THAN_USUAL = 1.1;
 
     /**
@@ -45,8 +45,8 @@ final class Baseline {
     private static final double WEIGHT = 0.1;
 
     /**
-     * In the first seconds with calls, up to this number, the values of the latest second have the weight {@link
-     * #WEIGHT}.
+     * In this number of seconds at the beginning (counting only seconds with calls), the values of the latest second
+     * have the weight {@link #WEIGHT}.
      */
     private static final int QUICK_SECONDS = 60;
 
@@ -67,7 +67,7 @@ final class Baseline {
 
     /**
      * A late call is also considered usual if it takes no more than this multiple of the longest usual time. This rule
-     * is needed because the times of some calls vary much, for example of long polls.
+     * is needed because the times of some calls, such as long polls, vary much.
      */
     private static final double LONGEST = 1.1;
 
@@ -77,10 +77,12 @@ final class Baseline {
      */
     private static final double MAX_LONGEST = 3;
 
-    /** The longest usual time is multiplied by this factor with each further call. */
+    /** The longest usual time is multiplied by this factor after each further call. */
     private static final double LONGEST_DECAY = 0.999;
 
-    /** The usual times of a method are reliable after calls in this many different seconds have updated them. */
+    /**
+     * The usual times of a method are considered reliable after calls in this many different seconds have updated them.
+     */
     private static final int MIN_SECONDS = 10;
 
     /**
@@ -248,7 +250,7 @@ final class Baseline {
     /**
      * Returns the weight of the values of the latest second in the usual value.
      *
-     * @param seconds the number of earlier seconds
+     * @param seconds the number of earlier seconds that have updated the usual value
      */
     private static double weight(int seconds) {
         return seconds < QUICK_SECONDS ? WEIGHT : Math.max(LEAST_WEIGHT, 1 / (1 / WEIGHT + seconds - QUICK_SECONDS));
@@ -314,7 +316,10 @@ final class Baseline {
         return known == null || known.seconds < MIN_SECONDS ? -1 : known.value;
     }
 
-    /** Returns whether the usual value of the quantity was learned for so long that the start no longer matters. */
+    /**
+     * Returns whether the usual value of the quantity was learned for so long that it no longer depends on the values
+     * measured at the start of the process.
+     */
     boolean isSettled(String figure) {
         Figure known = figures(figure).get(figure);
         return known != null && known.seconds >= SETTLED_SECONDS;

@@ -49,7 +49,7 @@ final class BaselineUpdater {
     private final MethodRates rates;
     private final LimitedCallers limited;
     private final CallRecords records;
-    private final Deque<Pending> pending = new ArrayDeque<>(); // the oldest first
+    private final Deque<Pending> pending = new ArrayDeque<>(); // seconds that do not yet count, the oldest first
     private double usualP99 = -1;
     private int healthySeconds = PERCENTILE_SECONDS; // seconds since the last miss of the latency target
 
@@ -150,8 +150,8 @@ final class BaselineUpdater {
 
     /**
      * Updates the usual value of a quantity. A value above twice the usual value counts as twice the usual value. When
-     * calls begin to miss the latency target, a queue or a result grows before the late calls are detected. The grown
-     * value must not become usual.
+     * calls begin to miss the latency target, a queue or a result may grow before the late calls are detected. The
+     * increased value must not become usual.
      */
     private void learnAtMostDouble(String figure, double value) {
         double usually = usual.figure(figure);
@@ -159,9 +159,9 @@ final class BaselineUpdater {
     }
 
     /**
-     * Updates the usual shares of late and failed calls, {@value #PENDING_SECONDS} seconds later. A miss of a single
-     * method begins only some seconds after its calls became late or began to fail. If the usual shares included these
-     * seconds, the shares in the next miss of the same method would count as usual.
+     * Updates the usual shares of late and failed calls, with a delay of {@value #PENDING_SECONDS} seconds. A miss of a
+     * single method begins only some seconds after its calls became late or began to fail. If the usual shares included
+     * these seconds, the shares in the next miss of the same method would count as usual.
      */
     private void learnShares(CounterSnapshot before, CounterSnapshot current) {
         pending.addLast(new Pending(before, current));

@@ -26,8 +26,8 @@ final class BusyProcesses {
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * Readings further apart than this are not compared, because they usually belong to different periods of late
-     * calls.
+     * Two readings are not compared if more than this time passed between them, because they then usually belong to
+     * different periods of late calls.
      */
     private static final long MAX_PERIOD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -63,7 +63,7 @@ final class BusyProcesses {
 
     /**
      * Describes the program that used the most processor time since the last reading, as the end of a sentence. Returns
-     * an empty string if no program used much, and at the first reading.
+     * an empty string if no program used much processor time, or if there was no earlier reading.
      */
     synchronized String most() {
         long now = clock.nanoTime();

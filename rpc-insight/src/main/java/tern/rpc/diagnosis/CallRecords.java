@@ -40,7 +40,10 @@ final class CallRecords implements CallObserver {
     private final LastAnswers answers = new LastAnswers();
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
-    /** @param threads registers the threads of calls, so that their waits for a processor can be measured */
+    /**
+     * @param threads registers the threads that serve calls, so that these threads' waits for a processor can be
+     *     measured
+     */
     CallRecords(long targetNanos, ThreadIds threads) {
         this.targetNanos = targetNanos;
         this.threads = threads;
@@ -53,8 +56,8 @@ final class CallRecords implements CallObserver {
      * @param met the number of calls that met the latency target. A call that its caller cancelled within the target is
      *     counted neither here nor as late or failed
      * @param refused the number of calls that the limit of the method refused, in addition to the served calls
-     * @param callers the number of sampled calls by the caller's address; one call in {@value EndedCall#ONE_IN} is sampled. If
-     *     an address is removed and later added again, its number starts again at 0
+     * @param callers the number of sampled calls by the caller's address. One call in {@value EndedCall#ONE_IN} is
+     *     sampled. If an address is removed and later added again, its number starts again at 0
      */
     record Sums(
             long calls,
@@ -117,7 +120,7 @@ final class CallRecords implements CallObserver {
         final LongAdder limited = new LongAdder(); // the calls that the limit of the method refused
         volatile @Nullable String limit; // where the limit that refused calls is set
         final LongAdder nanos = new LongAdder();
-        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // sums over the calls that met the latency target
+        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // by phase; for calls that met the target
         final Ring bad = new Ring(BAD_CALLS);
         // Calls that a circuit breaker, bulkhead or rate limiter refused. Refused calls have a separate ring buffer. In
         // the buffer of late and failed calls, refused calls would soon replace the calls that show why the limiter
@@ -173,8 +176,8 @@ final class CallRecords implements CallObserver {
         }
 
         /**
-         * Adds a call's phase times to its method's sums. Called for one in {@value EndedCall#ONE_IN} of the calls that met
-         * their latency target.
+         * Adds a call's phase times to its method's sums. Called for one in {@value EndedCall#ONE_IN} of the calls that
+         * met their latency target.
          */
         void learn(CallLedger ledger, long now) {
             for (int i = 0; i < PHASES.length; i++) {
@@ -342,7 +345,7 @@ final class CallRecords implements CallObserver {
     }
 
     /**
-     * Returns the same calls as {@link #bad}, except calls that a circuit breaker, a bulkhead or a rate limiter
+     * Returns the calls that {@link #bad} returns, except those that a circuit breaker, bulkhead or rate limiter
      * refused.
      */
     List<EndedCall> badAdmitted(long sinceNanos) {

@@ -206,8 +206,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the line of application code that most often called one of the given methods, or null if none of them was
-     * called.
+     * Returns the line of application code that most often called one of the given methods; null if no line called one.
      */
     @Nullable
     StackTraceElement lineCalling(String... methods) {
@@ -427,9 +426,9 @@ final class CallSamples {
     }
 
     /**
-     * Returns the samples of calls that may hold the permit or object for which other calls wait. A call that waits for
-     * the permit or object at a later time does not hold it yet, so the samples before the call's first wait are left
-     * out.
+     * Returns the samples of calls that may hold the permit or object for which other calls wait. If a call waits for
+     * the permit or object later, it does not hold the permit or object before that wait, so its samples before its
+     * first wait are left out.
      */
     private List<Sample> mayHold(Part wait) {
         List<Sample> samples = new ArrayList<>();
@@ -454,8 +453,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns whether the calls spend much of an operation's time with reading its result, rather than with waiting for
-     * the server: the result is large.
+     * Returns whether an operation's result is large: the calls spend much of the operation's time reading its result,
+     * rather than waiting for the server.
      */
     boolean areReadingResults(Phase phase) {
         int looks = 0;

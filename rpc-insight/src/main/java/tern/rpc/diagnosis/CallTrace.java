@@ -21,7 +21,9 @@ final class CallTrace {
 
     static final int SIZE = 2_048;
 
-    /** A call hardly waits if it waits for less than this share of the longest wait. */
+    /**
+     * A call of a burst is considered to wait hardly at all if its wait is shorter than this share of the longest wait.
+     */
     private static final double QUICK = 0.1;
 
     private static final int FIELDS = 9; // for each call: start, duration, queue time, three waits and three counts
@@ -75,11 +77,11 @@ final class CallTrace {
 
     /**
      * Returns the size of the largest burst of calls that use the given kind of pool. In a burst, the first calls find
-     * a free connection and the others wait. If the pool lends free connections slowly, all calls wait instead.
+     * a free connection and all further calls wait. If the pool merely lends connections slowly, all calls wait.
      *
      * @param calls in order of arrival
-     * @param nanos the calls of a burst are received within this time
-     * @param free at least this number of calls in a burst wait for less than a tenth of the longest wait
+     * @param nanos the maximum time between the first and the last call of a burst
+     * @param free the minimum number of calls in a burst that wait for less than a tenth of the longest wait
      * @return 0 if there is no burst
      */
     static int largestBurst(List<Call> calls, int kind, double nanos, int free) {

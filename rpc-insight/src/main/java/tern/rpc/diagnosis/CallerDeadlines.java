@@ -8,8 +8,9 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
 /**
- * Recognizes how callers end calls before this server has answered: by a deadline, or because they no longer wait. Also
- * recognizes calls that this server refused to run. The messages of the exceptions come from Tern's server and client.
+ * Recognizes calls that their callers ended before this server answered: by a deadline, or because the callers no
+ * longer waited. Also recognizes calls that this server refused to run. The exceptions' messages come from Tern's
+ * server and client.
  */
 final class CallerDeadlines {
 
@@ -22,7 +23,9 @@ final class CallerDeadlines {
     /** Part of the server's message about a call that was refused by its method's limit. */
     private static final String REFUSED = " refused the call: ";
 
-    /** Part of the client's message if the remote call's time limit was the time left for the call being served. */
+    /**
+     * Part of the client's message about a remote call whose time limit was the time left for the call being served.
+     */
     private static final String REMAINING = ", the served call";
 
     /** Matches the place where the limit of a method is set, as in {@code (fixed, set by @RpcMethod of place)}. */
@@ -33,12 +36,10 @@ final class CallerDeadlines {
      */
     private static final Pattern LIMIT = Pattern.compile("\\d+ ms \\([^()]+\\)");
 
-    /**
-     * Matches the answer of a provider, as in {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}.
-     */
+    /** Matches a provider's answer, as in {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}. */
     private static final Pattern ANSWERED = Pattern.compile("^\\S+/\\S+ at \\S+: (.+)", Pattern.DOTALL);
 
-    /** Matches the name of another call at the beginning of an answer. */
+    /** Matches the name of one of the provider's own remote calls at the beginning of the provider's message. */
     private static final Pattern CALL = Pattern.compile("^(?:[A-Z_]+: )?[\\w.$]+/[\\w.$]+\\b");
 
     private CallerDeadlines() {}

@@ -10,8 +10,8 @@ final class CallerRules {
     private static final double BURST = 4;
 
     /**
-     * If the number of calls is at least this multiple of the usual number, the calls themselves are the cause. A
-     * resource that takes most of the time is then not the cause, because the calls overload it.
+     * If the number of calls is at least this multiple of the usual number, the calls themselves are considered the
+     * cause. A resource that takes most of the time is then not considered the cause, because the calls overload it.
      */
     private static final double LARGE_BURST = 8;
 

@@ -6,10 +6,13 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Recognizes threads that wait for the caller of a web request, because the caller sends or reads slowly. */
+/**
+ * Recognizes threads that wait for the caller of a web request, because the caller sends the request or reads the
+ * answer slowly.
+ */
 final class CallerWaits {
 
-    /** The name of the wait for the rest of a request. */
+    /** The name of the wait for the part of a request that the caller has not sent yet. */
     static final String REQUEST = "request";
 
     /** The name of the wait until the caller has read a part of the answer. */

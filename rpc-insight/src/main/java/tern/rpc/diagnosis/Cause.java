@@ -11,10 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param name the pool, stack frame, statement or peer that is responsible
  * @param ms the time that this cause adds to a late or failed call on average, in milliseconds
  * @param ofMs the time that all causes together add to a late or failed call on average, in milliseconds
- * @param saves the share of late or failed calls that would meet the target without this cause, from 0 to 1
- * @param ofFailures the share of the failed and refused calls that failed or were refused because of this cause, if most
- *     of {@code ms} stands for failures; otherwise 0. Each failed or refused call counts as ten times the latency target
- * @param certainMs a lower bound on {@code ms} that is statistically certain for the number of samples
+ * @param saves the share (from 0 to 1) of late or failed calls that would meet the target without this cause
+ * @param ofFailures the share of the failed and refused calls that failed or were refused because of this cause, if
+ *     most of {@code ms} stands for failures; otherwise 0. Each failed or refused call counts as ten times the latency
+ *     target
+ * @param certainMs a statistically certain lower bound on {@code ms}, given the number of samples
  * @param evidence the facts, one per short line; the first word of each line names its subject
  * @param changed the values that have changed, are new or have stayed the same since calls began to miss the latency
  *     target, one per line as in {@code evidence}
@@ -43,8 +44,8 @@ public record Cause(
     }
 
     /**
-     * Returns the kind and the name in one line. Returns only the kind if a cause of the kind COLLECTOR already
-     * contains the name in its kind.
+     * Returns the kind and the name in one line. Returns only the kind of a COLLECTOR cause whose kind already contains
+     * the name.
      */
     public String title() {
         boolean contains =

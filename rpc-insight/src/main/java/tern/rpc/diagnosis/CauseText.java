@@ -15,18 +15,18 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Creates the text for a cause: an activity or wait that takes extra time. The text contains the evidence and a
- * recommended change.
+ * Creates the text for a cause, that is, for an activity or wait that takes extra time. The text contains the evidence
+ * and a recommended change.
  */
 final class CauseText {
 
     /** The kind of the cause for time that no evidence explains. */
     static final String UNEXPLAINED = "UNEXPLAINED";
 
-    /** A wait for a connection is noticeable if it takes at least this share of the latency target. */
+    /** A wait for a connection is considered noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
-    /** More permits may help if the wait for a permit is at least this many times as long as its use. */
+    /** More permits are recommended only if calls wait for a permit at least this many times as long as they use it. */
     private static final double PERMIT_FACTOR = 3;
 
     /** The kinds of operations that can run during a transaction without using the transaction's database. */

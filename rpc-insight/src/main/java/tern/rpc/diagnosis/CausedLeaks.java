@@ -35,7 +35,7 @@ final class CausedLeaks {
             Kind.SOCKET,
             Kind.EXECUTOR);
 
-    /** Failures are new if their share of a method's calls is usually below this value. */
+    /** Failures are considered new if usually less than this share of a method's calls fails. */
     private static final double NEW = 0.01;
 
     /** At most this share of the waits may be older than the failures. */

@@ -92,8 +92,8 @@ final class ClassInitializers {
     }
 
     /**
-     * Returns whether the thread is runnable in Java code, or in a native method of the JDK that may initialize a
-     * class, such as {@code Class.forName0}.
+     * Returns whether the thread is runnable in Java code, or in a native JDK method that may initialize a class, such
+     * as {@code Class.forName0}.
      */
     private static boolean seemsToRun(ThreadSnapshot thread) {
         Part.Kind kind = StackReader.read(thread).kind();

@@ -139,7 +139,10 @@ final class CodeText {
                 facts);
     }
 
-    /** Returns the line of application code that runs the given activity of a task, with the line's caller. */
+    /**
+     * Returns the line of application code that runs the given activity of a task, together with the line that called
+     * it.
+     */
     static String shown(Part part, TaskSamples tasks) {
         StackTraceElement line = tasks.lines.get(part);
         StackTraceElement caller = tasks.callers.get(part);

@@ -125,8 +125,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     /**
      * Returns whether this is a major collection after which the used memory can be compared with the used memory after
-     * other major collections. A major collection because of full class metadata often comes while the application
-     * starts and has few objects.
+     * other major collections. A major collection that was triggered by full class metadata is not compared, because it
+     * often happens while the application is starting and has few objects.
      */
     static boolean freesAll(String action, String cause) {
         return action.contains("major") && !cause.startsWith("Metadata");
@@ -226,8 +226,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the growth of the memory that surviving objects occupy after collections within the last minute, or over
-     * the last minutes; null if it does not grow until the heap is full.
+     * Returns the growth, within the last minute or over the last minutes, of the memory that surviving objects occupy
+     * after collections; null if this growth will not fill the heap soon.
      *
      * @param paused the fraction of time that the process currently spends in pauses of the collector
      */
@@ -243,9 +243,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the trigger of the collections that have stopped threads for the most time in total since the given time,
-     * or null if there was no collection. Returns {@link #STALL} if the cycles with this trigger took longer than the
-     * pauses with any other trigger. Cycles with another trigger do not count, because threads run during them.
+     * Returns the trigger whose collections have stopped threads for the longest total time since the given time; null
+     * if there was no collection. Returns {@link #STALL} if the cycles with this trigger took longer than the pauses
+     * with any other trigger. Cycles with another trigger do not count, because threads run during them.
      */
     synchronized @Nullable String mainCause(long sinceNanos) {
         long stalled = spent(cycles, sinceNanos).getOrDefault(STALL, 0L);

@@ -11,35 +11,46 @@ import tern.rpc.pool.LargeReplies;
 final class CollectorRules {
 
     /**
-     * Large requests are considered the reason for the collector's pauses only if reading them takes at least this
+     * Large requests are considered the reason for the collector's pauses only if reading a request takes at least this
      * share of the latency target.
      */
     private static final double LARGE_OF_TARGET = 0.2;
 
-    /** Requests are considered large if reading them takes at least this multiple of the usual time. */
+    /** Requests are considered large if reading a request takes at least this multiple of the usual time. */
     private static final double LARGE_FACTOR = 5;
 
-    /** If at least this number of methods is slow at reading requests, the size of requests is not the reason. */
+    /**
+     * If at least this number of methods is slow at reading requests, the size of the requests is considered not to be
+     * the reason.
+     */
     private static final int SEVERAL_METHODS = 3;
 
-    /** While the heap fills, the collector slows down all work if it stops the process for this share of the time. */
+    /**
+     * While the heap fills, the collector is considered to slow down all work if it stops the process for at least this
+     * share of the time.
+     */
     private static final double MUCH_STOPPED = 0.1;
 
-    /** The collector keeps the process busy if its threads use at least this share of the process's processor time. */
+    /**
+     * The collector is considered to keep the process busy if its threads use at least this share of the process's
+     * processor time.
+     */
     private static final double MOST = 0.5;
 
-    /** A process that keeps fewer processors busy is nearly idle. */
+    /** A process that keeps fewer processors busy than this number is considered nearly idle. */
     private static final double NEARLY_IDLE = 0.1;
 
-    /** The collector slows down all work only if its pauses are at least this share of the extra time. */
+    /**
+     * The collector is considered to slow down all work only if its pauses take at least this share of the extra time.
+     */
     private static final double SHARE = 0.2;
 
-    /** Work has become slower if its extra time is at least this share of the latency target. */
+    /** Work is considered slower if its extra time is at least this share of the latency target. */
     private static final double SLOWER = 0.1;
 
     /**
      * All work is considered slower if at least this number of kinds of work became slower. A slow server slows down
-     * only one kind.
+     * only one kind of work.
      */
     private static final int SEVERAL_KINDS = 2;
 
@@ -59,10 +70,10 @@ final class CollectorRules {
     }
 
     /**
-     * Attributes waits for a processor to the collector if the heap is nearly full or fills, and the collector's
-     * threads use most of the processor time. Attributes the collector's pauses to operations that read much more data
-     * than usual: large requests, and results that a thread spends much time decoding. Does nothing if the heap is
-     * nearly full or fills soon, or if the collections have another cause.
+     * Attributes waits for a processor to the collector if the heap is nearly full or filling up, and the collector's
+     * threads use most of the processor time. While the heap is neither nearly full nor filling up, attributes the
+     * collector's pauses to operations that read much more data than usual: large requests, and results that a thread
+     * spends much time decoding. Does neither if the collections have a different cause.
      */
     void apply() {
         Part collector = Part.of(Kind.COLLECTOR);
@@ -154,8 +165,9 @@ final class CollectorRules {
     }
 
     /**
-     * Returns whether the requests of most of several methods take much longer to read than usual. The requests of many
-     * methods do not become large at the same time, so something else stops the threads that read them.
+     * Returns whether the requests to several methods, and to at least half of the methods with late or failed calls,
+     * take much longer to read than usual. The requests of many methods do not become large at the same time, so
+     * something else stops the threads that read them.
      */
     private boolean isDecodingSlowInMost() {
         long slow = slowlyDecoded();

@@ -44,7 +44,7 @@ final class CollectorShare {
         this.isFull = isFull;
     }
 
-    /** Creates an object for this process. */
+    /** Creates an instance that measures the collectors of this process. */
     static CollectorShare ofThisProcess() {
         List<GarbageCollectorMXBean> stopping = ManagementFactory.getGarbageCollectorMXBeans().stream()
                 .filter(bean -> !bean.getName().contains("Concurrent")

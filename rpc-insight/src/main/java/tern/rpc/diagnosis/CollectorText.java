@@ -20,8 +20,8 @@ final class CollectorText {
     private static final double MUCH_MORE = 2;
 
     /**
-     * If the allocation rate is not higher than usual, the objects that survive collections are the reason for long
-     * pauses if they occupy at least this share of the heap.
+     * If the allocation rate is not higher than usual, the objects that survive collections are considered the reason
+     * for long pauses if they occupy at least this share of the heap.
      */
     private static final double MUCH_LIVE = 0.75;
 
@@ -37,7 +37,7 @@ final class CollectorText {
     /** The end of the cause that the JVM reports for collections that an allocation triggers. */
     private static final String PAUSE = " Pause";
 
-    /** The name prefix of the diagnosis's own threads, which do more work while calls are late. */
+    /** The name prefix of the threads of the diagnosis itself, which do more work while calls are late. */
     private static final String DIAGNOSIS = "rpc-diagnosis";
 
     /** The diagnosis names threads that allocate at least this number of bytes per second. */
@@ -191,7 +191,7 @@ final class CollectorText {
 
     /**
      * Returns advice that names the code in which calls use the most processor time, if this code mostly adds elements
-     * to a collection. For any other code, returns the given text.
+     * to a collection. Otherwise returns the given text.
      */
     private String keeper(String otherwise) {
         Part code = longestComputing();
@@ -244,7 +244,7 @@ final class CollectorText {
         Part code = longestComputing();
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
         String called = code == null ? null : excess.samples.calledIn(code);
-        // The many samples of the calls are better evidence than the single sample of the thread.
+        // The many samples of calls are better evidence than the single sample of this thread.
         if (topAllocator.servesCalls() && line != null) {
             return String.format(
                     Locale.ROOT,

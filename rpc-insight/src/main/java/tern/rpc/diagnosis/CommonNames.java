@@ -26,10 +26,13 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
      */
     private static final double HOT = 0.4;
 
-    /** The common caller must be on the stack in at least this share of the samples of running code. */
+    /**
+     * A method is considered the common caller only if it is on the stack in at least this share of the samples of
+     * running code.
+     */
     private static final double COMMON = 0.7;
 
-    /** A lock's usual holder is a holder found in at least this share of the lock's samples. */
+    /** A holder is considered a lock's usual holder if it is found in at least this share of the lock's samples. */
     private static final double USUAL_HOLDER = 0.4;
 
     /** A lock is considered never released only if at least this number of samples show it. */

@@ -11,7 +11,7 @@ import tern.rpc.pool.PoolSnapshot;
 /** Recognizes threads that wait for the JVM's common pool, and whether this pool has a free thread. */
 final class CommonPool {
 
-    /** From this version of Java on, futures always use the common pool. */
+    /** Since this version of Java, futures always use the common pool. */
     private static final int ALWAYS_COMMON = 25;
 
     private CommonPool() {}
@@ -26,7 +26,7 @@ final class CommonPool {
 
     /**
      * Returns whether all threads of the common pool are busy now, and further tasks wait for them. The pool is often
-     * full for a short time only, so the state of one moment a second does not show how long calls wait for it.
+     * full only for a short time, so its state at one moment per second does not show how long calls wait for it.
      */
     static boolean isFull() {
         return isFull(ForkJoinPool.commonPool());
@@ -39,8 +39,8 @@ final class CommonPool {
     }
 
     /**
-     * Returns the activity of a thread outside of calls. If it waits for an answer of the JDK's HTTP client while the
-     * common pool is full, it most likely waits for this pool and not for the peer.
+     * Returns the activity of a thread outside of calls. A thread that waits for an answer through the JDK's HTTP
+     * client while the common pool is full most likely waits for this pool and not for the peer.
      */
     static Part read(ThreadSnapshot thread, boolean isFull) {
         Part read = StackReader.read(thread);
@@ -55,7 +55,7 @@ final class CommonPool {
 
     /**
      * Describes the busy common pool as a cause. More threads are never recommended: the JVM derives their number from
-     * the number of processors, and all code of the process shares them.
+     * the number of processors, and all code in the process shares these threads.
      *
      * @param tasks the samples of the pool's threads; null if there are none
      */

@@ -60,7 +60,7 @@ final class CommonSlowdown {
 
     /**
      * Returns whether one operation slowed down much more than all others, both by additional time and relative to its
-     * usual time. The other operations may then only wait for something that the slow operation occupies.
+     * usual time. The other operations may then merely wait for something that the slow operation occupies.
      */
     boolean standsOut() {
         for (String name : usual.keySet()) {

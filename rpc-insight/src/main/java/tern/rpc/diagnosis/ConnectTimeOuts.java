@@ -11,10 +11,10 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes the timeouts of HTTP exchanges that end while the client still connects. The JDK's client then reports
- * that the connection attempt timed out, although the time limit of the whole exchange has ended it. The same limit
- * also ends exchanges of the same peer after the client has connected. If a peer accepts no connections, there are no
- * such exchanges.
+ * Recognizes HTTP exchanges whose own time limit ends them while the client is still connecting. The JDK's client then
+ * reports that the connection attempt timed out, although the time limit of the whole exchange has ended it. The same
+ * limit also ends other exchanges with this peer after the client has connected. If a peer accepts no connections,
+ * there are no such other exchanges.
  */
 final class ConnectTimeOuts {
 
@@ -22,8 +22,8 @@ final class ConnectTimeOuts {
     private static final int MIN_CONNECTED = 3;
 
     /**
-     * For each exchange that ended while the client was connecting, at least this number must have ended after it had
-     * connected.
+     * For each exchange that ended while the client was connecting, at least this number of exchanges must have ended
+     * at the limit after the client had connected.
      */
     private static final double SHARE = 0.25;
 

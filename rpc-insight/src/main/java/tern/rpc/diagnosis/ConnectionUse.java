@@ -18,7 +18,10 @@ import tern.rpc.pool.Holders.Holder;
  */
 final class ConnectionUse {
 
-    /** The shares of the holders are known only after inspections have found this number of connections in use. */
+    /**
+     * The shares of the holders count as known only after inspections have found at least this number of connections in
+     * use.
+     */
     private static final int MIN_LOOKS = 20;
 
     private static final double HALF = 0.5;

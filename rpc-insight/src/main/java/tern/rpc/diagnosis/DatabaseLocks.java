@@ -14,8 +14,9 @@ import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.StoreNames;
 
 /**
- * Finds statements that became slow together while other statements take their usual time. These are all statements of
- * one table, which wait for a lock, or all statements that write, which wait for the database's log.
+ * Finds statements that became slow together while other statements take their usual time. The slow statements are
+ * either all statements of one table, which then wait for a lock, or all statements that write, which then wait for the
+ * database's log.
  */
 final class DatabaseLocks {
 
@@ -25,12 +26,15 @@ final class DatabaseLocks {
     private static final double SLOWER_FACTOR = 3;
     private static final double LEAST_NANOS = 3e6;
 
-    /** The additional times of two statements are about the same if the longer one is at most this multiple. */
+    /**
+     * The additional times of two statements count as about the same if the longer one is at most this multiple of the
+     * shorter one.
+     */
     private static final double SIMILAR = 3;
 
     /**
-     * Reading statements do not wait for the lock of the writing statements if their additional time is at most this
-     * share of the additional time of the writing statements. Busy processors or a busy database may make reading
+     * Reading statements are assumed not to wait for the lock of the writing statements if their additional time is at
+     * most this share of the writing statements' additional time. Busy processors or a busy database may make reading
      * statements a little slower.
      */
     private static final double LITTLE = 0.1;
@@ -209,9 +213,10 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns the commit of transactions and the statements that commit by themselves, if they became slower by about
-     * the same time. Statements within a transaction do not wait for the database's log. Returns an empty set if only
-     * one of them became slower, or if statements that read became slower, too.
+     * Returns the commit of transactions, together with the writing statements that became slower by about the same
+     * time. These statements probably commit by themselves, because statements within a transaction do not wait for the
+     * database's log. Returns an empty set if only the commit became slower, or if reading statements became slower,
+     * too.
      */
     private Set<String> slowCommits(Set<String> writes, Set<String> reads) {
         String commit = commitIn(writes);
@@ -226,7 +231,10 @@ final class DatabaseLocks {
         return commits.size() > 1 ? commits : Set.of();
     }
 
-    /** Returns whether no read became slower, compared with the writing statement that became slower by least. */
+    /**
+     * Returns whether no reading statement slowed down by more than a small share of the smallest slowdown of a writing
+     * statement.
+     */
     private boolean areLittleSlower(Set<String> reads, Set<String> writes) {
         double smallest = writes.stream().mapToDouble(this::longer).min().orElse(0);
         return reads.stream().allMatch(read -> isAsUsual(read) || longer(read) <= LITTLE * smallest);
@@ -239,7 +247,7 @@ final class DatabaseLocks {
                 .orElse(null);
     }
 
-    /** Returns by how much longer the statement takes than usual. */
+    /** Returns the time by which the statement takes longer than usual. */
     private double longer(String statement) {
         return each.getOrDefault(statement, 0.0) - operations.usualNamed(Phase.SQL, statement);
     }

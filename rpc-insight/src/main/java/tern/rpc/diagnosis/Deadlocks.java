@@ -20,12 +20,12 @@ import tern.rpc.pool.SqlStates;
  */
 final class Deadlocks {
 
-    /** Deadlocks are the reason for slow calls only if at least this number of deadlocks occurred. */
+    /** Deadlocks are considered the reason for slow calls only if at least this number of deadlocks occurred. */
     private static final int LEAST = 3;
 
     /**
-     * Deadlocks are the reason for slow calls only if at least one in this number of late or failed calls met a
-     * deadlock.
+     * Deadlocks are considered the reason for slow calls only if at least one in this number of late or failed calls
+     * met a deadlock.
      */
     private static final int ONE_OF = 5;
 
@@ -42,8 +42,9 @@ final class Deadlocks {
     }
 
     /**
-     * Returns whether the given number of late or failed calls with such a statement is large enough. The ended
-     * statement is short, so the ledgers of many calls do not contain its name.
+     * Returns whether the number of late or failed calls that met a deadlock or conflict is large enough to be the
+     * reason. The required share is small, because the ended statement is short and the ledgers of many calls do not
+     * contain its name.
      */
     static boolean areEnough(int calls, int all) {
         return calls >= LEAST && calls * ONE_OF >= all;

@@ -5,12 +5,15 @@ import tern.rpc.Phase;
 
 /**
  * Recognizes the delay of 40 ms that Nagle's algorithm and delayed acknowledgements add to each exchange. One side
- * waits for an acknowledgement before it sends the rest of a message, and the other side delays the acknowledgement. A
- * longer network path may cause the same delay.
+ * waits for an acknowledgement before it sends the rest of a message, and the other side delays the acknowledgement.
+ * However, a longer network path may cause the same delay.
  */
 final class DelayedAcks {
 
-    /** A delayed exchange takes at least this much longer than usual. Linux delays an acknowledgement for 40 ms. */
+    /**
+     * An exchange is considered delayed only if it takes at least this much longer than usual. Linux delays an
+     * acknowledgement for 40 ms.
+     */
     private static final double MIN_NANOS = 38e6;
 
     private static final double MAX_NANOS = 45e6;
@@ -29,8 +32,8 @@ final class DelayedAcks {
     private DelayedAcks() {}
 
     /**
-     * Returns a hint about delayed acknowledgements for the recommended change; empty if they are not the reason for
-     * the exchanges' times.
+     * Returns a hint about delayed acknowledgements for the recommended change; empty if delayed acknowledgements are
+     * not the reason for the exchanges' duration.
      */
     static String hint(Part part, ExcessTime excess, Operations operations) {
         Phase phase = Operations.phase(part.kind());

@@ -71,7 +71,7 @@ public record Diagnosis(
         }
     }
 
-    /** Returns a copy of this diagnosis with one more line of text. */
+    /** Returns a copy of this diagnosis with an additional line of text. */
     Diagnosis withNote(String line) {
         return new Diagnosis(state, text + "  " + line + "\n", miss, causes, accountMs, unexplainedMs, missing);
     }

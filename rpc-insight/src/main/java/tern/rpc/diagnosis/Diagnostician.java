@@ -42,7 +42,7 @@ public final class Diagnostician {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** Late or failed calls that ended at most this long ago may be the reason why a circuit breaker is open. */
+    /** Late or failed calls may be the reason why a circuit breaker is open if they ended at most this long ago. */
     private static final long EARLIER_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private static final int HUNG_TARGETS = 10;
@@ -85,7 +85,7 @@ public final class Diagnostician {
     private final HeldRows heldRows = new HeldRows(); // Only the diagnosis thread uses this field.
     private final HeldConnections heldConnections = new HeldConnections(); // Only the diagnosis thread uses this field.
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
-    private boolean mayBegin; // whether calls may have begun to miss the target; used only by the diagnosis thread
+    private boolean mayBegin; // whether calls have possibly begun to miss the target; used only by the diagnosis thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the diagnosis thread
     // one element per second; used only by the diagnosis thread
     private final Deque<CounterSnapshot> seconds = new ArrayDeque<>();
@@ -156,8 +156,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Starts a flight recording of 30 s. Returns false if the recording could not be started, for example because
-     * another one is running. Any thread may call this.
+     * Starts a flight recording of 30 s. Returns false if the recording could not be started, for example because a
+     * recording is already running. Any thread may call this.
      */
     public boolean record() {
         Miss miss = latest.miss();

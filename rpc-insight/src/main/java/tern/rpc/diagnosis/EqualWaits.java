@@ -13,7 +13,7 @@ final class EqualWaits {
 
     private static final int MIN_CALLS = 5;
 
-    /** Two waits take the same time if their times differ by at most this share. */
+    /** Two waits are considered equally long if their times differ by at most this share. */
     private static final double SAME = 0.05;
 
     private static final double NEARLY_ALL = 0.8;

@@ -25,8 +25,8 @@ final class EventLoops {
     private EventLoops() {}
 
     /**
-     * Returns whether the thread is an event loop of Netty, Vert.x, Reactor Netty, Undertow or of Apache's asynchronous
-     * HTTP client, which Elasticsearch's client uses, too. The threads of Reactor's parallel scheduler count as event
+     * Returns whether the thread is an event loop of Netty, Vert.x, Reactor Netty, Undertow, or Apache's asynchronous
+     * HTTP client (which Elasticsearch's client also uses). The threads of Reactor's parallel scheduler count as event
      * loops too, because they must not block either. Classes of other packages do not count, even if their names
      * contain {@code EventLoop}. For example, Kotlin's {@code runBlocking} runs an event loop on a thread that may
      * block.
@@ -63,9 +63,9 @@ final class EventLoops {
     }
 
     /**
-     * Returns the activity of a call's thread. If the thread is an event loop that waits, this is the blocking of the
-     * event loop, named after the code that waits. A thread that computes is not considered blocked, for example while
-     * a reactive driver decodes an answer.
+     * Returns the activity of a call's thread. If the thread is an event loop that waits, the activity is the blocking
+     * of the event loop, named after the code that waits. A thread that computes is not considered blocked, for example
+     * while a reactive driver decodes an answer.
      *
      * @param read what the stack of the thread shows
      */

@@ -27,7 +27,8 @@ import tern.rpc.pool.PoolKind;
  * @param trace the most recent calls in order of arrival, for a replay
  * @param calls the call counts in the observed period
  * @param refused the number of refused calls by reason
- * @param answers when calls last ended without a failure, and so when databases and Redis servers last answered
+ * @param answers when calls last ended without a failure, which also shows when databases and Redis servers last
+ *     answered
  * @param rates how often each method is called
  * @param limits the time limits that properties set for operations
  * @param outside the current times of operations that threads outside of calls run

@@ -76,10 +76,9 @@ final class Exceptions {
     }
 
     /**
-     * Returns the innermost exception that shows an exhausted limit of this process, such as the limit of open files;
-     * null if there is none. Clients wrap such an exception in the same exceptions as a failure of their peer. Only
-     * exceptions of the JDK and of Netty count, because the message of a client's exception may contain the answer of
-     * a peer.
+     * Returns the innermost exception that shows an exhausted limit of this process, such as the limit on open files;
+     * null if there is none. Clients wrap such an exception in the same exceptions as a failure of their peer. Only JDK
+     * and Netty exceptions count, because the message of a client's exception may contain the answer of a peer.
      */
     static @Nullable Throwable ofOwnLimit(List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {

@@ -52,7 +52,7 @@ final class ExcessTime {
 
     /**
      * For each failed call, the part of its time (activity or wait) to which its failure is attributed. The exceptions
-     * are examined only once, because that takes long.
+     * are inspected only once, because this takes a long time.
      */
     private final Map<EndedCall, Optional<Part>> failures = new IdentityHashMap<>();
 
@@ -189,7 +189,7 @@ final class ExcessTime {
 
     /**
      * Returns the time of the given activity or wait in the slowest tenth of the usual calls to the methods that miss
-     * the target. If these methods differ, returns the longest time. Returns -1 if it is unknown.
+     * the target. If these methods take different times, returns the longest time. Returns -1 if the time is unknown.
      */
     double slowUsual(Predicate<Part> matching) {
         return badByMethod.keySet().stream()
@@ -322,7 +322,9 @@ final class ExcessTime {
         return evidence.good();
     }
 
-    /** Like {@link #good}, without the calls that started before calls began to miss the target. */
+    /**
+     * Returns the calls that {@link #good} returns, except those that started before calls began to miss the target.
+     */
     List<EndedCall> goodDuringMiss() {
         // The latest end of a late call is used as the current time, because at least one late call has just ended or
         // is still running.
@@ -344,7 +346,7 @@ final class ExcessTime {
 
     /**
      * Returns the mean extra time of late or failed calls by activity or wait. Considers only calls that spent time on
-     * an activity or wait accepted by the predicate, and omits these activities and waits from the result.
+     * an activity or wait accepted by the predicate. Omits the accepted activities and waits from the result.
      */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
@@ -416,8 +418,8 @@ final class ExcessTime {
     }
 
     /**
-     * Returns the operation of the given call that exceeded its usual time by most, if the additional time is at least
-     * half of the latency target; otherwise null.
+     * Returns the operation of the given call that exceeded its usual time by the most, if the additional time is at
+     * least half of the latency target; otherwise null.
      */
     @Nullable
     Part slowOperation(EndedCall call) {
@@ -460,7 +462,7 @@ final class ExcessTime {
     /**
      * Returns the time by which the given activity or wait takes longer in the slowest tenth of the usual calls than in
      * the mean of all usual calls. An activity with varying duration takes longer in slow calls even without a fault. A
-     * comparison of late calls with the mean therefore overstates the effect of a fault by this amount.
+     * comparison of late calls with the mean therefore overstates the effect of a fault by the returned time.
      */
     double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Baseline::isOwn);

@@ -20,7 +20,7 @@ final class ExecutorNames {
     /** The name of the threads of {@code ForkJoinPool.commonPool()}. */
     static final String COMMON_THREADS = "ForkJoinPool.commonPool";
 
-    /** The name of the executor that Spring Boot creates. */
+    /** The bean name of the executor that Spring Boot creates. */
     private static final String BOOT_POOL = "applicationTaskExecutor";
 
     private static final String BOOT_THREADS = "task";

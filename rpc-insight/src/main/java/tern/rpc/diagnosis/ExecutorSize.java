@@ -7,9 +7,9 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Recommends numbers of threads for executors. The numbers come from a queueing formula, because {@link ReplayModel}
- * replays recorded calls but not the tasks of an executor. An executor of the JDK starts more threads than its core
- * size only when its queue is full, so its maximum often has no effect.
+ * Recommends numbers of threads for executors. The numbers are computed with a queueing formula, because {@link
+ * ReplayModel} replays recorded calls but not the tasks of an executor. A JDK executor starts more threads than its
+ * core size only when its queue is full, so its maximum number of threads often has no effect.
  */
 final class ExecutorSize {
 

@@ -25,7 +25,7 @@ final class ExhaustedHeap {
 
     private static final int MAX_FRAMES = 256;
 
-    /** The maximum number of stacks that are read if no thread allocates much more than the others. */
+    /** The maximum number of stacks to read if no thread allocates much more than all other threads. */
     private static final int MAX_STACKS = 5;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -90,7 +90,10 @@ final class ExhaustedHeap {
                 List.of());
     }
 
-    /** Returns the running call whose thread has allocated most since the call was first seen; null if unknown. */
+    /**
+     * Returns the running call whose thread has allocated the most bytes since the call was first seen; null if
+     * unknown.
+     */
     private @Nullable RunningCall largest(List<RunningCall> running) {
         Map<CallLedger, Long> seen = new IdentityHashMap<>();
         RunningCall largest = null;
@@ -112,8 +115,8 @@ final class ExhaustedHeap {
     }
 
     /**
-     * Samples a few running calls. Returns the source line that most of them are executing; null if there is no such
-     * line.
+     * Samples a few running calls. Returns the source line that most of these calls are executing; null if there is no
+     * such line.
      */
     private static @Nullable String commonPlace(List<RunningCall> running) {
         Map<String, Integer> places = new HashMap<>();

@@ -30,7 +30,7 @@ final class ExplicitCollections {
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    /** A caller that was last seen longer ago than this is not the reason for the current collections. */
+    /** A caller that was last seen longer ago than this is assumed not to be the reason for the current collections. */
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private static final int MAX_CALLERS = 64;
@@ -41,7 +41,7 @@ final class ExplicitCollections {
     private @Nullable AutoCloseable stream; // guarded by this
     private long begunNanos; // when the last search began; guarded by this
 
-    /** Starts a search, unless one is running or ended a short time ago. */
+    /** Starts a search, unless a search is running or has ended a short time ago. */
     synchronized void search(long now) {
         if (stream != null || (next != Long.MIN_VALUE && now - next < 0) || !FlightRecording.isThere()) {
             return;

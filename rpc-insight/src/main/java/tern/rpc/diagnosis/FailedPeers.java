@@ -65,8 +65,8 @@ final class FailedPeers {
 
     /**
      * Attributes exchanges to the failure of their peer if the failure costs more time. A peer that does not accept
-     * connections in time also delays the exchanges that succeed. Without this step, the same peer would be reported as
-     * two causes.
+     * connections in time also delays the exchanges that succeed. Without this attribution, the same peer would be
+     * reported as two causes.
      */
     private void mergeExchanges() {
         for (Part failure : byCause.only(

@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.Part.Kind;
 /**
  * Merges the failures of several operations of one peer into one cause. If several methods of a provider fail with the
  * same status, the reason lies in the provider and not in the methods. Then merges the failures of several providers:
- * if all of them fail alike, the reason lies in their code or in something that they share.
+ * if all providers fail alike, the reason lies in their code or in something that they share.
  */
 final class FailedProviders {
 
@@ -23,7 +23,10 @@ final class FailedProviders {
     private static final String AT = " at ";
     private static final String PROVIDERS = " providers";
 
-    /** Providers fail alike if the failures of each one take at least this share of the time of any other. */
+    /**
+     * Providers are considered to fail alike if the failures of each provider take at least this share of the time that
+     * the failures of any other provider take.
+     */
     private static final double ALIKE = 0.3;
 
     private FailedProviders() {}
@@ -38,7 +41,7 @@ final class FailedProviders {
     }
 
     /**
-     * What fails at a provider.
+     * The failing part of a provider, and its failure.
      *
      * @param label the remote method or the service; empty if several services fail
      */
@@ -140,7 +143,7 @@ final class FailedProviders {
         });
     }
 
-    /** Returns the beginning of a name, as in {@code StockService at}; empty if what fails has no name. */
+    /** Returns the beginning of a name, as in {@code StockService at}; empty if the label is empty. */
     private static String at(String label) {
         return label.isEmpty() ? "" : label + AT;
     }
@@ -156,7 +159,7 @@ final class FailedProviders {
         return failed == null || failed.service.isEmpty() ? null : failed.peer.address;
     }
 
-    /** Returns whether a call with the given failure failed for the reason that the cause names. */
+    /** Returns whether the cause is the reason for the given failure. */
     static boolean isOf(Part cause, @Nullable Part failure) {
         Failed failed = failure == null ? null : Failed.of(failure);
         if (failed != null && failure != null && isOfSeveral(cause)) {

@@ -55,7 +55,7 @@ final class FailurePart {
             "Acquire operation took longer than", Phase.HTTP_CONNECTION, // the AWS SDK with Netty
             "Max requests queued per destination", Phase.HTTP_CONNECTION, // Jetty
             "Max requests per destination", Phase.HTTP_CONNECTION,
-            "too many concurrent streams", Phase.HTTP_CONNECTION); // the client of the JDK, with HTTP/2
+            "too many concurrent streams", Phase.HTTP_CONNECTION); // the JDK's client, with HTTP/2
 
     /** A fragment of the error message of Redis clients whose pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
@@ -65,7 +65,7 @@ final class FailurePart {
 
     private static final String FILE_CHANNEL = "sun.nio.ch.FileChannelImpl";
 
-    /** The messages of the JDK for sockets that this process has closed. */
+    /** The JDK's messages for sockets that this process has closed. */
     private static final Set<String> CLOSED_HERE = Set.of("Socket closed", "Closed by interrupt");
 
     private static final Pattern REDIS_ERROR = Pattern.compile("\\b([A-Z]{3,12})\\b");
@@ -120,8 +120,8 @@ final class FailurePart {
 
     /**
      * Returns the reason why a database did not serve the call, or why a client could not reach a peer in time. Returns
-     * null if the exceptions show no such reason. The exception of a pool's timeout often has the reason as its cause.
-     * That of a client's timeout often contains the reason only in its message.
+     * null if the exceptions show no such reason. The exception for a pool's timeout often has the reason as its cause.
+     * The exception for a client's timeout often contains the reason only in its message.
      */
     private static @Nullable String condition(List<Throwable> chain) {
         boolean waited = false;
@@ -196,8 +196,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the entry for an exception of a provider's service in the breakdown of a call's time; null if no
-     * exception in the chain came from a provider. The client adds a frame with the called method and the provider's
+     * Returns the entry that stands for an exception of a provider's service in the breakdown of a call's time; null if
+     * no exception in the chain came from a provider. The client adds a frame with the called method and the provider's
      * address to an exception from a provider.
      */
     private static @Nullable Part ofProvider(List<Throwable> chain) {
@@ -289,7 +289,10 @@ final class FailurePart {
         return failure == null ? null : CallerDeadlines.limit(Exceptions.chain(failure));
     }
 
-    /** Returns the kind of operation that throws one of the given exceptions; null if several kinds may throw it. */
+    /**
+     * Returns the kind of operation that throws one of the given exceptions; null if operations of several kinds throw
+     * such exceptions.
+     */
     private static @Nullable Phase operation(List<Throwable> chain) {
         // Redis is checked first, because Spring wraps Redis exceptions in its database exceptions.
         if (chain.stream().anyMatch(FailedPeer::isOfRedis)) {
@@ -340,9 +343,9 @@ final class FailurePart {
     }
 
     /**
-     * Returns whether the network or a peer may be the reason for the given exception. This process itself closes a
-     * channel if it interrupts the thread that uses the channel, and it may close a socket that another thread uses.
-     * The channel of a file has no peer.
+     * Returns whether the network or a peer may be the reason for the given exception. Returns false if this process
+     * itself has closed a channel by interrupting the thread that used it, or has closed a socket that one of its
+     * threads used. The channel of a file has no peer.
      */
     private static boolean isOfNetwork(Throwable failure) {
         if (failure instanceof ClosedChannelException) {

@@ -268,8 +268,8 @@ final class FailureText {
     }
 
     /**
-     * Returns whether the advice can omit the failure, because the advice already contains it or the failure adds no
-     * information.
+     * Returns whether the advice can omit the failure, because the advice already contains the failure or the failure
+     * adds no information.
      */
     private static boolean isKnown(String failure) {
         return !failure.startsWith("HTTP status ")

@@ -65,9 +65,10 @@ final class FieldExecutors {
     }
 
     /**
-     * Returns the executor with the given tasks. If several fields contain executors, the only executor with as many
-     * threads as the samples show is returned. An executor with fewer threads is never returned. Large executors are
-     * sampled in part, so an executor may have more threads. Returns null if the executor is unknown.
+     * Returns the executor that runs the given tasks; null if it is unknown. If several fields contain executors, the
+     * only executor with exactly as many threads as the samples show takes precedence. Never returns an executor with
+     * fewer threads. The threads of large executors are sampled only in part, so the executor can have more threads
+     * than the samples show.
      *
      * @param tasks the samples of the executor's threads
      * @param waiting the stack frame in which calls wait for the tasks; null if it is unknown

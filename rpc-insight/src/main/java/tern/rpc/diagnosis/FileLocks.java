@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes threads that wait for the lock of a file ({@link java.nio.channels.FileChannel#lock()}). The lock is held
- * by another process, because a second request within the same process fails at once. The thread waits in a JDK method
+ * Recognizes threads that wait for a file lock ({@link java.nio.channels.FileChannel#lock()}). The lock is held by
+ * another process, because a second request within the same process fails at once. The thread waits in a JDK method
  * that is also used to read and write files. Without this class, the wait would look like slow disk access.
  */
 final class FileLocks {
@@ -15,7 +15,7 @@ final class FileLocks {
     private FileLocks() {}
 
     /**
-     * Returns the wait for the lock of a file; null if the thread does not wait for one.
+     * Returns the wait for a file lock; null if the thread does not wait for one.
      *
      * @param at the application's innermost method
      */

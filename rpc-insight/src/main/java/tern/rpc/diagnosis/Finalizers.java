@@ -9,27 +9,27 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Recognizes objects that fill the heap because they wait for their finalizers. One thread of the JVM runs all
- * finalizers, so a slow one delays the release of all objects.
+ * finalizers, so a slow finalizer delays the release of all objects.
  */
 final class Finalizers {
 
     static final String CHANGE = "close objects with try-with-resources or a Cleaner instead of finalize(): ";
 
-    /** With fewer waiting objects, the finalizers are not mentioned. */
+    /** Finalizers are mentioned only if at least this many objects wait for their finalization. */
     private static final int MANY = 10_000;
 
     private static final String THREAD = "Finalizer";
 
     private Finalizers() {}
 
-    /** Returns text about the objects that wait for their finalizers; empty if there are few of them. */
+    /** Returns text about the objects that wait for their finalizers; empty if only a few objects wait. */
     static String pending() {
         return pending(ManagementFactory.getMemoryMXBean().getObjectPendingFinalizationCount(), Finalizers::place);
     }
 
     /**
      * @param count the number of objects that wait for their finalizers
-     * @param thread returns the application code that the thread of the finalizers runs; null if it runs none
+     * @param thread returns the application code that the finalizer thread runs; null if it runs none
      */
     static String pending(int count, Supplier<@Nullable String> thread) {
         if (count < MANY) {

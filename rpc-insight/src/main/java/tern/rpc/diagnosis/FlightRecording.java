@@ -30,7 +30,7 @@ final class FlightRecording {
     private static final Duration SAMPLES = Duration.ofMillis(20);
 
     /**
-     * Since this version of Java, no class of the JDK is instrumented when the first recording starts (JDK-8308995 and
+     * Since this version of Java, no JDK class is instrumented when the first recording starts (JDK-8308995 and
      * JDK-8331876). In older versions, the JVM discards all compiled code when the first recording starts.
      */
     private static final int NOT_INSTRUMENTED_SINCE = 24;
@@ -71,7 +71,7 @@ final class FlightRecording {
 
     /**
      * Returns whether a recording must start now, because calls have missed the latency target for a while. Returns
-     * true at most once in ten minutes. Returns false if the start would slow down the process: several processes of a
+     * true at most once in ten minutes. Returns false if the start would slow down the process: several processes on a
      * machine often miss their targets together, and would slow down each other. Only the diagnosis thread may call
      * this method.
      *
@@ -87,10 +87,10 @@ final class FlightRecording {
     }
 
     /**
-     * Returns whether the flight recorder may search for a cause that can be found only by the recorder. If its start
-     * is expensive, the search must not begin before a recording would be due, so that the start does not slow down the
-     * calls of the first diagnoses. The search must not begin while the processors are busy either: the start of the
-     * flight recorder discards all compiled code, and busy processors take long to compile the code again.
+     * Returns whether the flight recorder may search for a cause that can be found only by the recorder. If starting
+     * the recorder is expensive, the search must not begin before a recording would be due, because the start would
+     * slow down the calls of the first diagnoses. The search must not begin while the processors are busy either: the
+     * start of the flight recorder discards all compiled code, and busy processors take long to compile the code again.
      *
      * @param sinceNanos when calls began to miss the latency target
      */

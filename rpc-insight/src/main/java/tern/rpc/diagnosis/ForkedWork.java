@@ -31,12 +31,12 @@ final class ForkedWork {
     /** Replaces {@link #MOSTLY} if only one exchange is slow, because its peer may be slow. */
     private static final double NEARLY_ALWAYS = 0.8;
 
-    /** Fewer samples of a wait do not show whether the pool had a free thread. */
+    /** At least this many samples of a wait are needed to tell whether the pool had a free thread. */
     private static final int MIN_LOOKS = 4;
 
     /**
      * The common pool is considered to delay answers if at least this number of exchanges is slow. A single slow
-     * exchange more likely shows a slow peer.
+     * exchange more likely indicates a slow peer.
      */
     private static final int MIN_EXCHANGES = 2;
 
@@ -59,7 +59,7 @@ final class ForkedWork {
 
     /**
      * Attributes the work of calls to the common pool if the calls run items of their parallel streams themselves,
-     * while tasks of other code block the pool.
+     * while tasks that run other code block the pool.
      */
     void apply() {
         TaskSamples tasks = evidence.tasks().executor(ExecutorNames.COMMON_THREADS);

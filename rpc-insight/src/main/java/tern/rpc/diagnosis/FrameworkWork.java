@@ -5,8 +5,8 @@ import java.util.stream.Stream;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes the work that a web framework or Tern's server does for a call without running application code,
- * such as reading a request from JSON. This work is spread over many methods of libraries, so it needs one common name.
+ * Recognizes the work that a web framework or Tern's server does for a call without running application code, such as
+ * reading a request from JSON. This work is spread over many library methods, so it needs one common name.
  */
 final class FrameworkWork {
 
@@ -30,7 +30,7 @@ final class FrameworkWork {
     /** The package prefix of the HTTP client whose threads read the answers of other services. */
     private static final String CLIENT = "reactor.netty.http.client.";
 
-    /** The method of Tern's server that encodes and sends the answer of a call. */
+    /** The method of Tern's server that encodes and sends a call's answer. */
     private static final String SERVED_CALL = "tern.rpc.server.ServedCall";
 
     private static final String ANSWERS = "answer";
@@ -53,8 +53,8 @@ final class FrameworkWork {
     private FrameworkWork() {}
 
     /**
-     * Returns whether the class only passes the framework's work on. The name of such a class does not show which work
-     * takes the time.
+     * Returns whether the class only passes calls on to the code that does the framework's work. The name of such a
+     * class does not show which work takes the time.
      */
     static boolean isGlue(String type) {
         return ThreadSnapshot.isPlatform(type) || GLUE.stream().anyMatch(type::startsWith);
@@ -71,7 +71,7 @@ final class FrameworkWork {
         for (int i = 0; i < stack.length; i++) {
             String type = stack[i].getClassName();
             String method = stack[i].getMethodName();
-            // A filter's frame counts as work only if the filter has not called the rest of its chain.
+            // A filter's frame counts as work only if the filter has not called the next filter of its chain.
             boolean isFilter =
                     type.endsWith("Filter") && method.startsWith("doFilter") && !inner.startsWith("doFilter");
             if (isFilter || isBody(method) || type.equals(DISPATCHER) || isAnswer(stack[i]) || isCodec(stack, i)) {

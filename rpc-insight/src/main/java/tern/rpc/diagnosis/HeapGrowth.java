@@ -5,9 +5,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The growth of the memory that objects occupy after collections. If the memory that objects occupy reaches the size of
- * the heap soon, the application keeps too many objects. If this memory stays the same, the application only allocates
- * much.
+ * The growth of the memory that objects occupy after collections. If this memory will soon reach the size of the heap,
+ * the application keeps too many objects. If it stays the same, the application only allocates much.
  *
  * @param fromShare the used share of the heap at the beginning, from 0 to 1
  * @param toShare the used share of the heap now
@@ -23,15 +22,16 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     /** The limit for {@link #ofMinutes}, instead of {@link #MAX_SECONDS_TO_FULL}. */
     private static final double MAX_SECONDS_TO_FULL_SLOWLY = 1_200;
 
-    /** A slow growth is measured over at least this number of minutes. */
+    /** Slow growth is measured over at least this number of minutes. */
     private static final int MIN_MINUTES = 4;
 
-    /** The used share of the heap must have grown by at least this value. */
+    /** The heap is considered to grow only if its used share has increased by at least this value. */
     private static final double MIN_GROWTH = 0.15;
 
     /**
-     * The largest decrease from an earlier maximum of the used memory may be at most this share of its growth. Small
-     * decreases do not add up, because the survivors of young collections vary.
+     * The heap is considered to grow only if the largest decrease of the used memory from an earlier maximum is at most
+     * this share of the total growth. Small decreases are not added up, because the survivors of young collections
+     * vary.
      */
     private static final double MAX_DECREASE = 0.25;
 
@@ -44,16 +44,16 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     /** The growth is measured over this number of major collections. A major collection frees all unused objects. */
     private static final int MIN_MAJOR = 2;
 
-    /** The used share of the heap after the last major collection must be at least this value. */
+    /** Growth over major collections counts only if at least this share of the heap is used after the last of them. */
     private static final double MIN_SHARE_MAJOR = 0.4;
 
     /** If there are too few major collections, the growth is measured over this number of other collections. */
     private static final int MIN_OTHERS = 6;
 
     /**
-     * The used share of the heap after a collection other than a major one must be at least this value. Collectors that
-     * run concurrently with the application begin to free old objects before this share is in use. Below this share,
-     * the old objects may be garbage.
+     * Growth over other collections counts only if at least this share of the heap is used after the last of them.
+     * Collectors that run concurrently with the application begin to free old objects before this share is in use.
+     * Below this share, the old objects may be garbage.
      */
     private static final double MIN_SHARE_OTHERS = 0.6;
 
@@ -62,30 +62,31 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
 
     /**
      * If collections stop the process for at least this share of the time, {@link #MIN_SHARE_OTHERS} is enough without
-     * a known marking. Java reports G1's markings only from version 20 on.
+     * a known marking. Java reports G1's markings only since version 20.
      */
     private static final double MUCH_PAUSED = 0.1;
 
     /**
-     * G1 has most likely marked old objects while the used memory grew for at least this time without a known marking.
+     * If the used memory has grown for at least this time without a known marking, G1 has most likely marked old
+     * objects in the meantime.
      */
     private static final double MIN_SECONDS_UNMARKED = 5;
 
     /**
-     * After a marking, G1 frees old objects from the third collection on: its cleanup and a young collection come
+     * After a marking, G1 begins to free old objects in the third collection. Its cleanup and a young collection come
      * first.
      */
     private static final int USES_AFTER_MARKING = 3;
 
     /** How a collection treats old objects. */
     enum Old {
-        /** Keeps all old objects. */
+        /** The collection keeps all old objects. */
         KEEPS,
-        /** Frees unused old objects. */
+        /** The collection frees unused old objects. */
         FREES,
-        /** Frees unused old objects only after a marking, as the young collections of G1 do. */
+        /** The collection frees unused old objects only after a marking, as G1's young collections do. */
         FREES_MARKED,
-        /** Marks old objects, so that later collections can free the unused ones. */
+        /** The collection marks old objects, so that later collections can free the unused ones. */
         MARKS
     }
 
@@ -138,8 +139,7 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     }
 
     /**
-     * Returns the index of the collection that left the least memory in use; the last such collection if there are
-     * several.
+     * Returns the index of the collection after which the least memory was in use; if there are several, the last one.
      */
     static int least(List<Use> uses) {
         int smallest = 0;

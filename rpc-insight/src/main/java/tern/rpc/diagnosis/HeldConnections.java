@@ -83,7 +83,7 @@ final class HeldConnections {
         return place == null ? null : ApplicationCode.shown(place);
     }
 
-    /** Returns the activities of the holders of these connections; null if nobody has held a connection. */
+    /** Returns the activities of the holders of the pool's connections; null if nobody has held a connection. */
     @Nullable
     ConnectionUse of(@Nullable Holders holders) {
         return holders == null ? null : uses.get(holders);

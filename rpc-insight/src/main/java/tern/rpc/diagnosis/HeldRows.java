@@ -28,15 +28,16 @@ import tern.rpc.pool.PoolSource;
 final class HeldRows {
 
     /**
-     * A transaction may be the holder of a lock only if at least this many pairs of successive inspections of all
-     * connections find it. Short transactions also use the table, but only one inspection finds each of them.
+     * A transaction is considered a possible holder of a lock only if at least this many pairs of successive
+     * inspections of all connections find it. Short transactions also use the table, but each of them is found by only
+     * one inspection.
      */
     private static final int MIN_PAIRS = 1;
 
     /**
-     * Transactions that run an operation of another server, such as an HTTP exchange, may be the holders of a lock if
-     * at least this many inspections find exactly one of them. If such transactions follow each other, each may be
-     * found by one inspection only.
+     * Transactions that run an operation on a different server, such as an HTTP exchange, are considered possible
+     * holders of a lock if at least this many inspections find exactly one of them. If such transactions follow each
+     * other, each of them may be found by only one inspection.
      */
     private static final int MIN_OUTSIDE = 4;
 
@@ -109,8 +110,7 @@ final class HeldRows {
         int outside;
         // the number of the last inspection that found a holder in an operation of a server other than the database
         int outsideIn;
-        // whether the last inspection that found a holder in an operation of another server has found only one such
-        // holder
+        // whether the last inspection that found a holder in an operation on another server found only one such holder
         boolean isOneOutside;
         int pairs; // the number of pairs of successive inspections that found the same transaction
         long lastNanos;
@@ -217,7 +217,7 @@ final class HeldRows {
 
     /**
      * Returns whether a statement may wait for the lock of another statement. A statement that only reads waits only
-     * for locks of whole tables.
+     * for table locks.
      */
     private boolean mayWaitFor(String lock, String statement) {
         Use held = use(lock);
@@ -278,9 +278,9 @@ final class HeldRows {
     }
 
     /**
-     * Counts an inspection that found one holder in an operation of another server. If the inspection finds two
-     * holders, they hold different rows at the same time, so the inspection does not show for which of them the
-     * statement waits.
+     * Counts an inspection that found one holder in an operation on a server other than the database. An inspection
+     * that finds two such holders is not counted: they hold different rows at the same time, so it does not show for
+     * which of them the statement waits.
      */
     private void countOutside(Seen seen) {
         if (seen.outsideIn != number) {
@@ -317,7 +317,7 @@ final class HeldRows {
     /**
      * Returns the transaction that held the lock most often while the given statement waited; null if there is none.
      *
-     * @param ofSameServer whether a statement runs on the server of the waiting one
+     * @param ofSameServer returns whether a statement runs on the same server as the waiting statement
      */
     @Nullable
     Found holderFor(String statement, Predicate<String> ofSameServer) {

@@ -27,16 +27,22 @@ final class HiddenTimeOuts {
      */
     private static final double SAME = 0.1;
 
-    /** One operation in this number may end earlier for another reason. */
+    /** One operation in this number is allowed to end earlier, for a reason other than the timeout. */
     private static final int ONE_IN = 20;
 
-    /** Operations shorter than this are ignored, because they often take the same time anyway. */
+    /**
+     * Operations shorter than this are ignored, because short operations often take the same time even without a
+     * timeout.
+     */
     private static final double MIN_NANOS = 10e6;
 
-    /** Half of the answers must take at most this share of the timeout. */
+    /** A timeout is assumed only if half of the answers take at most this share of the timeout. */
     private static final double SHORTER = 0.9;
 
-    /** Nine of ten answers must take at least this share of the timeout, and no longer than the timeout. */
+    /**
+     * A timeout is assumed only if the time that nine of ten answers do not exceed is at least this share of the
+     * timeout, and not notably longer than the timeout.
+     */
     private static final double NEAR = 0.7;
 
     private static final Set<Phase> OPERATIONS = Set.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC);
@@ -82,7 +88,8 @@ final class HiddenTimeOuts {
     }
 
     /**
-     * Returns the operation that took at least half of the call's time; null if there is none, or if it is repeated.
+     * Returns the operation that took at least half of the call's time; null if there is none, or if the call repeated
+     * this operation.
      */
     private static NamedTimes.@Nullable Entry longest(EndedCall call) {
         return call.ledger().named().stream()
@@ -104,8 +111,7 @@ final class HiddenTimeOuts {
                 .mapToDouble(entry -> entry == null ? 0 : (double) entry.nanos())
                 .sorted()
                 .toArray();
-        // A timeout may end an operation too late, for example on a busy machine, but a timeout never ends an operation
-        // too early.
+        // A timeout may end an operation too late, for example on a busy machine, but never too early.
         double timeout = nanos[nanos.length / 2];
         double earlier = timeout - nanos[nanos.length / ONE_IN];
         if (timeout < MIN_NANOS || earlier > SAME * timeout) {

@@ -71,21 +71,22 @@ final class Hints {
             Pattern.compile("\\(RandomAccessFile\\.(write|read)|\\(File(Out|In)putStream\\.(write|read)\\b");
 
     /**
-     * Matches the end of a class name, because longer class names that begin like a JDK class belong to applications.
+     * Matches the end of a class name, because a longer name that begins like that of a JDK class belongs to an
+     * application.
      */
     private static final String END = "(?![\\w.$])";
 
-    /** Matches the names of locks of synchronized collections. */
+    /** Matches the names of the locks that synchronized collections use. */
     private static final Pattern SYNCHRONIZED = Pattern.compile(
             "(?:monitor|lock) of (?:Hashtable|Properties|Vector|Stack|Collections\\.Synchronized\\w+)" + END);
 
     private static final Pattern BUFFERS = Pattern.compile("(?:monitor|lock) of StringBuffer" + END);
 
-    /** Matches the names of locks of random number generators. */
+    /** Matches the names of the locks that random number generators use. */
     private static final Pattern GENERATORS =
             Pattern.compile("(?:monitor|lock) of (?:SecureRandom|DRBG|HashDrbg|HmacDrbg|CtrDrbg)" + END);
 
-    /** Matches the names of locks of date and number formats, which are not thread-safe. */
+    /** Matches the names of the locks that date and number formats use. These formats are not thread-safe. */
     private static final Pattern FORMATS =
             Pattern.compile("(?:monitor|lock) of (?:SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat)" + END);
 
@@ -302,7 +303,8 @@ final class Hints {
     }
 
     /**
-     * Returns an alternative to a JDK object if threads wait for the object's lock; an empty string if there is none.
+     * Returns the advice to replace a JDK object by an alternative, if threads wait for the object's lock; an empty
+     * string if no alternative is known.
      */
     static String lock(String lock) {
         if (SYNCHRONIZED.matcher(lock).find()) {

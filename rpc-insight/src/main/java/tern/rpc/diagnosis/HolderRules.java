@@ -58,10 +58,10 @@ final class HolderRules {
 
     /**
      * Attributes the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
-     * operation is new or about as quick as usual, the lock stays the cause. The operation of the owner is then
-     * attributed to the lock, too. For example, a cached value may expire, and all callers then wait until one caller
-     * has loaded the value again. While no usual times are known, nothing shows whether the operation became slower,
-     * and the lock and the operation stay separate causes.
+     * operation is new or about as quick as usual, the lock remains the cause, and the operation's time is attributed
+     * to the lock as well. This happens, for example, when a cached value expires and all callers wait until one of
+     * them has loaded it again. If no usual times are known yet, it is impossible to tell whether the operation became
+     * slower, so the lock and the operation remain separate causes.
      */
     private void passOnToOperations() {
         for (Part part : byCause.longestFirst()) {
@@ -90,7 +90,7 @@ final class HolderRules {
         }
     }
 
-    /** Attributes an operation to the lock if it runs in or below the code that holds the lock. */
+    /** Attributes an operation to the lock if the operation runs in or below the code that holds the lock. */
     private void passOnToLock(Part lock, Phase phase, Times operations) {
         if (lock.kind() != Kind.LOCK || !excess.samples.isRunIn(lock, phase)) {
             return;

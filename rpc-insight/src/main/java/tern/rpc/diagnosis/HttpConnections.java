@@ -19,8 +19,8 @@ import tern.rpc.diagnosis.Cause.Where;
 final class HttpConnections {
 
     /**
-     * With fewer samples of calls that waited for a connection of the HTTP client, the lack of connections is not
-     * reported as the cause.
+     * The connections are reported as the cause only if at least this number of samples show calls that wait for a
+     * connection, or at least this number of calls opened one.
      */
     private static final int MIN_WAITS = 3;
 
@@ -38,7 +38,7 @@ final class HttpConnections {
 
     private static final double MIN_CLIENTS = 1; // per second
 
-    /** If a peer accepts connections, a client can open a connection within this time. */
+    /** A client is expected to open a connection within this time if the peer accepts connections. */
     private static final long SLOW_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Evidence evidence;
@@ -64,7 +64,7 @@ final class HttpConnections {
      * @param connects the number of samples in which the call opened a connection
      * @param connectingCalls the number of calls that opened a connection
      * @param slowlyConnectingCalls the number of calls that took long to open one
-     * @param jdk the number of samples in which the call used the HTTP client of the JDK
+     * @param jdk the number of samples in which the call used the JDK's HTTP client
      */
     private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls, int jdk) {}
 
@@ -157,9 +157,9 @@ final class HttpConnections {
     }
 
     /**
-     * Returns the number of late or failed calls in which such an exchange has ended without a failure. These calls got
-     * a connection, so the others give their connections back. If an exchange takes much less time than the wait for a
-     * connection, samples seldom find it.
+     * Returns the number of late or failed calls in which such an exchange has ended without a failure. These exchanges
+     * got a connection, so earlier exchanges must have given their connections back. Samples alone do not show this,
+     * because they seldom find an exchange that is much shorter than the wait for its connection.
      */
     private long ended(Part part) {
         Predicate<Part> matching = Operations.only(part);

@@ -22,10 +22,10 @@ final class JdkLocks {
             "java.lang.VirtualThread",
             "java.lang.Object");
 
-    /** The kinds of slow work that threads do while they hold a lock of the JDK or of a library. */
+    /** The kinds of slow work that threads do while they hold a JDK or library lock. */
     private static final Set<Kind> SLOW = EnumSet.of(Kind.FILE, Kind.SOCKET, Kind.RESOLVER);
 
-    /** The methods in which the threads of executors wait for their next task. */
+    /** The methods in which executor threads wait for their next task. */
     private static final Set<String> IDLE = Set.of(
             "tern.rpc.concurrent.WorkerPool.waitForWork",
             "java.util.concurrent.ThreadPoolExecutor.getTask",
@@ -40,9 +40,9 @@ final class JdkLocks {
     private JdkLocks() {}
 
     /**
-     * Returns the owner's use of a file or socket, if the thread waits for a lock of the JDK or of a library during
-     * this use. The waiting thread would do the same work next, so its wait is attributed to this work. Returns null
-     * otherwise.
+     * Returns the owner's use of a file or socket, if the thread waits for a JDK or library lock that the owner holds
+     * during this use; null otherwise. The waiting thread would do the same work next, so its wait is attributed to
+     * this work.
      */
     static @Nullable Part workOfOwner(ThreadSnapshot thread) {
         ThreadSnapshot owner = thread.owner();
@@ -57,8 +57,8 @@ final class JdkLocks {
 
     /**
      * Returns whether the given class, which takes the lock, does the work of the lock's owner itself. Returns false if
-     * the class holds the lock while it calls application code, as a map may do. In this case, the application code is
-     * slow, and not the class.
+     * the class holds the lock while it calls application code, as a map may do. In this case, the slow code is the
+     * application's, and not the class.
      */
     private static boolean isInside(ThreadSnapshot owner, String taker) {
         for (StackTraceElement frame : owner.frames()) {

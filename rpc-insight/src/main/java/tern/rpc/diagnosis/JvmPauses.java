@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.Cause.Where;
 final class JvmPauses {
 
     /**
-     * An operation of the JVM is the reason for the pauses if it takes at least this share of the time of all JVM
+     * A JVM operation is considered the reason for the pauses if it takes at least this share of the time of all JVM
      * operations. Operations that the diagnosis itself requests are counted separately.
      */
     private static final double HALF = 0.5;

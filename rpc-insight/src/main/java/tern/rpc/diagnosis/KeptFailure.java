@@ -46,7 +46,7 @@ final class KeptFailure {
         return known == null ? new Forgotten(type, new StackTraceElement[0]) : known;
     }
 
-    /** Has the effect of a garbage collection while memory is short, for tests. */
+    /** Simulates, for tests, a garbage collection while memory is short. */
     void clear() {
         failure.clear();
     }

@@ -11,19 +11,25 @@ import tern.rpc.pool.ResultRows;
  */
 final class LargeResults {
 
-    /** A result with fewer rows is never considered large. */
+    /** A result with fewer rows than this is never considered large. */
     private static final double MANY = 1_000;
 
-    /** A result has become large if it has at least this multiple of the usual number of rows. */
+    /** A result is considered to have become large if it has at least this multiple of the usual number of rows. */
     private static final double MORE = 3;
 
-    /** With fewer counted results, a single long result may be a coincidence. */
+    /**
+     * Results are considered large only if at least this many of them were counted, because a single large result may
+     * be a coincidence.
+     */
     private static final int MIN_RESULTS = 3;
 
-    /** The number of rows is part of the evidence if a result has at least this number of rows. */
+    /** The number of rows is included in the evidence only if it is at least this number. */
     private static final double NOTABLE = 100;
 
-    /** Code works on the rows of a statement if at least this share of its time is in calls that run the statement. */
+    /**
+     * Code is assumed to work on a statement's rows if it spends at least this share of its time in calls that run the
+     * statement.
+     */
     private static final double MOSTLY = 0.8;
 
     private final Evidence evidence;

@@ -17,7 +17,10 @@ final class LeastUses {
     private static final int MAX_MINUTES = 20;
     private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** If collections stop the process for at least this share of the time, they free as many objects as they can. */
+    /**
+     * Collections are assumed to free as many objects as they can if they stop the process for at least this share of
+     * the time.
+     */
     private static final double MUCH_PAUSED = 0.1;
 
     private final Deque<Minute> minutes = new ArrayDeque<>();
@@ -35,7 +38,7 @@ final class LeastUses {
 
     void add(Use use) {
         if (use.old() == Old.KEEPS && !use.major()) {
-            return; // a young collection leaves the unused old objects
+            return; // a young collection does not free unused old objects
         }
         Minute last = minutes.peekLast();
         if (last == null || use.atNanos() - last.fromNanos >= MINUTE_NANOS) {

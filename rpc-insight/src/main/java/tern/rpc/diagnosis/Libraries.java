@@ -132,7 +132,7 @@ final class Libraries {
         return (library == Kind.HTTP || library == Kind.RPC || library == Kind.REDIS) && pauses(thread);
     }
 
-    /** Returns whether code outside of the JDK makes the thread sleep. */
+    /** Returns whether code outside the JDK makes the thread sleep. */
     static boolean pauses(ThreadSnapshot thread) {
         boolean sleeps = false;
         for (StackTraceElement frame : thread.frames()) {

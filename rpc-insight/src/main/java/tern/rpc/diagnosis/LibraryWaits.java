@@ -9,9 +9,9 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes threads that wait inside a library for something held by other threads: an object of a pool, a lock that
- * several processes share, or a permit of a limiter of concurrent calls. Without this class, such a wait would be taken
- * for a slow command of the server that the library talks to.
+ * Recognizes threads that wait inside a library for something that is held by other threads: a pooled object, a lock
+ * that several processes share, or the permit of a limiter for concurrent calls. Without this class, such a wait would
+ * be taken for a slow command on the server that the library talks to.
  */
 final class LibraryWaits {
 
@@ -45,7 +45,7 @@ final class LibraryWaits {
     }
 
     /**
-     * Classes whose frames show a wait only if they are the innermost ones outside of the JDK. If such a class calls
+     * Classes whose frames show a wait only if they are the innermost frames outside the JDK. If such a class calls
      * other library classes, the thread may be opening a connection or sending a command.
      */
     private static final List<Wait> WAITS = List.of(
@@ -132,8 +132,8 @@ final class LibraryWaits {
     }
 
     /**
-     * Returns whether the given method of the JDK takes an object from a queue. An application often implements its own
-     * pools with a queue.
+     * Returns whether the given JDK method takes an object from a queue. An application often implements its own pools
+     * with a queue.
      *
      * @param called the method, with the simple name of its class
      */

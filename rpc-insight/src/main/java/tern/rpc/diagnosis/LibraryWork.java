@@ -9,7 +9,7 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Recognizes waits in loggers and class loaders. A logger may wait for its lock, its queue or its file, and a class
- * loader for its lock. Reporting such a wait as a lock of the application would be misleading.
+ * loader for its lock. Reporting such a wait as a wait for an application lock would be misleading.
  */
 final class LibraryWork {
 

@@ -18,7 +18,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class LikelyHolders {
 
-    /** The activity of holders is determined only from at least this number of their samples. */
+    /** The activity of holders is determined only if there are at least this many samples of them. */
     private static final int MIN_SAMPLES = 3;
 
     /**

@@ -18,12 +18,15 @@ final class LimitedCallers {
     /** The calls served in this number of seconds are compared with the usual number. */
     private static final int SECONDS = 3;
 
-    /** Fewer calls than usual are served if the difference is larger than this share of the usual number. */
+    /**
+     * The number of served calls is considered lower than usual only if it is lower by more than this share of the
+     * usual number.
+     */
     private static final double SHARE = 0.03;
 
     /**
-     * Fewer calls than usual are served only if the difference also exceeds this number of standard deviations,
-     * assuming that calls arrive at random.
+     * The difference between the usual and the current number of served calls must also exceed this number of standard
+     * deviations, assuming that calls arrive at random.
      */
     private static final double DEVIATIONS = 2;
 

@@ -11,7 +11,9 @@ import tern.rpc.pool.ApplicationCode;
 /** Describes waits for locks and permits as causes. */
 final class LockText {
 
-    /** If at least this many samples show waits for a permit and none shows a holder, permits are probably lost. */
+    /**
+     * Permits are considered lost if at least this many samples show waits for a permit and no sample shows a holder.
+     */
     private static final int MIN_LOST_LOOKS = 30;
 
     /** Matches the methods of Caffeine's and Spring's caches, such as {@code LocalManualCache.get}. */

@@ -17,7 +17,10 @@ final class LogText {
     /** A call is considered to write too many log lines if it writes at least this multiple of the usual number. */
     private static final double MORE_LINES = 2;
 
-    /** With fewer samples of a logger that searches the stack, the search is not the cause. */
+    /**
+     * A logger's search of the stack is considered the cause only if at least this number of samples show such a
+     * search.
+     */
     private static final int MIN_LOCATIONS = 5;
 
     private final Evidence evidence;
@@ -141,8 +144,7 @@ final class LogText {
     }
 
     /**
-     * Returns the class of the logger where samples found most calls, such as {@code TcpSocketManager}; null if
-     * unknown.
+     * Returns the logger class in which samples found most calls, such as {@code TcpSocketManager}; null if unknown.
      */
     private @Nullable String appender() {
         Map<String, Integer> found = new TreeMap<>();

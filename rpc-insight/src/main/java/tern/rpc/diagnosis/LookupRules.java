@@ -4,12 +4,12 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Attributes waits of calls for a peer to lookups of host names on other threads. */
+/** Attributes calls' waits for a peer to host name lookups on other threads. */
 final class LookupRules {
 
     /**
-     * If at least this number of operations of the same kind took about their usual time, lookups are not the reason
-     * for the wait.
+     * If at least this number of operations of the same kind took about their usual time, lookups are considered not to
+     * be the reason for the wait.
      */
     private static final int MIN_QUICK = 3;
 
@@ -22,7 +22,7 @@ final class LookupRules {
      * Attributes waits for a peer to lookups of the peer's name. The stack of a lookup does not show which call it runs
      * for. Therefore lookups are not the reason for a wait while other operations of the same kind take their usual
      * time. Lookups are also not the reason for a wait for a pool if the name of the lookup's thread begins with the
-     * name of another pool.
+     * name of a different pool.
      */
     static void passOn(
             Evidence evidence, ExcessTime excess, Operations operations, PeerKinds kinds, TimesByCause byCause) {

@@ -13,18 +13,20 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class LoopRules {
 
-    /** A thread delivers answers late if it runs application code in at least this share of its samples. */
+    /**
+     * A thread is assumed to deliver answers late if it runs application code in at least this share of its samples.
+     */
     private static final double OCCUPIED = 0.5;
 
     /**
-     * Replaces {@link #OCCUPIED} for waits for a known peer. The value is higher, because the peer may be slow itself,
+     * Replaces {@link #OCCUPIED} for waits for a known peer. The value is higher, because the peer itself may be slow,
      * and many event loops usually compute for half of their time.
      */
     private static final double FULLY_OCCUPIED = 0.9;
 
     /**
-     * The code is the reason for the waits if the number of threads that run it is at least this share of the number of
-     * calls that wait at the same time.
+     * Code is considered the reason for the waits if the number of threads that run it is at least this share of the
+     * number of calls that wait at the same time.
      */
     private static final double MUCH = 0.3;
 

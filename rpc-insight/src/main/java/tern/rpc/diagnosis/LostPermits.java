@@ -27,7 +27,8 @@ final class LostPermits {
 
     /**
      * Returns text about the most frequent of these failures, such as {@code 40 calls failed with
-     * ConnectionRequestTimeoutException in Bank.pay:40 after they took a permit}; null if there are few of them.
+     * ConnectionRequestTimeoutException in Bank.pay:40 after they took a permit}; null if there are only a few such
+     * failures.
      *
      * @param wait the wait for a permit
      */
@@ -81,8 +82,8 @@ final class LostPermits {
     }
 
     /**
-     * Returns the line at which the exception left the method that waits for permits, if this line comes after the
-     * wait; null otherwise.
+     * Returns the line at which the exception left the method that waits for permits; null if this line does not come
+     * after the wait, or if the exception did not pass through the method.
      */
     private static @Nullable String leftIn(Throwable failure, StackTraceElement waiting) {
         return Exceptions.chain(failure).stream()

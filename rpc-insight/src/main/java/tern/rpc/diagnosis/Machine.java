@@ -55,7 +55,7 @@ record Machine(
     /** The state before the first measurement: one processor, and all other values unknown. */
     static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
 
-    /** The heap is nearly full if at least this share of it is in use after a collection. */
+    /** The heap is considered nearly full if at least this share of it is in use after a collection. */
     static final double NEARLY_FULL = 0.85;
 
     private static final double FULL = 0.8;
@@ -63,15 +63,18 @@ record Machine(
     /** A quota makes calls late if it stops the process in more than this share of its periods. */
     static final double THROTTLED = 0.05;
 
-    /** The processors are as busy as usual if the difference is below this share of their whole time. */
+    /**
+     * The processors are considered as busy as usual if the difference from their usual use is less than this share of
+     * their total time.
+     */
     private static final double MUCH_BUSIER = 0.1;
 
     private static final double HALF = 0.5;
 
-    /** A process that keeps fewer processors busy is nearly idle. */
+    /** A process that keeps fewer processors busy than this number is considered nearly idle. */
     private static final double NEARLY_IDLE = 0.1;
 
-    /** The host takes much processor time if it takes at least this share of the whole time. */
+    /** The host is considered to take much processor time if it takes at least this share of the total time. */
     private static final double MUCH_STOLEN = 0.1;
 
     /** Stolen time slows down all work if it is at least this share of the processor time that this machine needed. */
@@ -83,24 +86,35 @@ record Machine(
      */
     private static final double MORE_THAN_USUAL = 2;
 
-    /** Much is allocated if the rate exceeds both {@link #MIN_STORM} and this multiple of the usual rate. */
+    /**
+     * The process is considered to allocate much more memory than usual if its allocation rate exceeds both {@link
+     * #MIN_STORM} and this multiple of the usual rate.
+     */
     private static final double STORM = 10;
 
     private static final double MIN_STORM = 200e6; // an allocation rate in bytes per second
 
-    /** Shorter waits for a processor make no call late. */
+    /** Waits for a processor that are shorter than this are assumed to make no call late. */
     private static final double LEAST_DELAY_NANOS = 1e6;
 
-    /** Waits for a processor of this length make calls late that use the processor several times. */
+    /**
+     * Waits for a processor that are at least this long are assumed to make calls late, because a call may wait several
+     * times.
+     */
     private static final double LONG_DELAY_NANOS = 3e6;
 
-    /** The waits for a processor are much longer if they are at least this multiple of the usual waits. */
+    /**
+     * The waits for a processor count as much longer than usual if they are at least this multiple of the usual waits.
+     */
     private static final double LONGER = 3;
 
-    /** The waits for a processor are as usual below this multiple of the usual waits. */
+    /** The waits for a processor count as usual if they are below this multiple of the usual waits. */
     private static final double AS_USUAL = 1.5;
 
-    /** Pauses of the garbage collector may make calls late if the pauses take at least this share of the time. */
+    /**
+     * The garbage collector's pauses are considered long enough to make calls late if they take at least this share of
+     * the time.
+     */
     private static final double MUCH_COLLECTING = 0.05;
 
     Machine {
@@ -166,7 +180,7 @@ record Machine(
         return live >= NEARLY_FULL || growth != null;
     }
 
-    /** Returns whether much more is allocated than usually. */
+    /** Returns whether the process allocates much more memory than usual. */
     boolean allocatesMuch() {
         return usuallyAllocatedPerSecond > 0
                 && allocatedPerSecond > Math.max(MIN_STORM, STORM * usuallyAllocatedPerSecond);
@@ -211,7 +225,7 @@ record Machine(
 
         static final Delay UNKNOWN = new Delay(-1, -1, -1, -1, false);
 
-        /** Returns the waits of the given times, without a usual value. */
+        /** Returns the waits that the given scheduler counters show, without a usual value. */
         static Delay of(RunTime times) {
             return times.turns() <= 0 || times.runNanos() <= 0
                     ? UNKNOWN
@@ -229,7 +243,8 @@ record Machine(
 
         /**
          * Returns whether the waits are much longer than usual. Soon after the start, the usual waits are unknown, or
-         * were learned while the processors were already short. Then the waits must be long by themselves.
+         * were learned while the processors were already short. The method then also returns true if the waits are long
+         * in absolute terms.
          */
         boolean isLonger() {
             boolean isRelative =
@@ -363,11 +378,11 @@ record Machine(
     }
 
     /**
-     * Returns whether the processors were usually about as busy as now. Such processors delay no calls if the calls
-     * usually meet the target, for example because the other processes run with a lower priority. Work of normal
-     * priority may displace work of low priority. The processors are then not busier, but calls wait for them. If the
-     * threads that serve calls wait much longer for a processor than usual, the processors are not as busy as usual:
-     * more threads share them.
+     * Returns whether the processors were usually about as busy as now. If calls usually meet the target, such
+     * processors delay no calls, for example because the other processes run with a lower priority. Returns false in
+     * two cases in which calls wait although the processors are as busy as usual. In the first case, work of normal
+     * priority has displaced work of low priority. In the second case, the threads that serve calls wait much longer
+     * for a processor than usual, because more threads share the processors.
      */
     boolean isUsuallyAsBusy() {
         if (delay.isLonger()) {
@@ -384,8 +399,8 @@ record Machine(
 
     /**
      * Returns whether this process, and not the other processes, is responsible for busier processors. If the usual
-     * values are known, the use that has grown by more is responsible: new work of this process may displace the usual
-     * work of other processes. Otherwise the larger use is responsible.
+     * values are known, the side whose use has grown more is responsible, because new work of this process may displace
+     * the usual work of other processes. Otherwise the side with the larger use is responsible.
      */
     boolean isBusierItself() {
         double usuallyOwn = delay.usuallyOwn();

@@ -59,7 +59,10 @@ final class MachineText {
         };
     }
 
-    /** Describes pauses of the whole process in which it used no processor time, although it did not wait for one. */
+    /**
+     * Describes pauses of the whole process in which it used no processor time, although it was not waiting for a
+     * processor.
+     */
     private CauseDescription stoodStill(Part part) {
         List<String> facts = new ArrayList<>();
         double longest = excess.accounts.stream()
@@ -150,7 +153,7 @@ final class MachineText {
                 withBusy(facts));
     }
 
-    /** Returns text that names the threads running the code, if it does not run on the threads of calls. */
+    /** Returns text that names the threads that run the code, if the code does not run on the threads of calls. */
     private static String ofTasks(String threads, TaskSamples tasks) {
         return tasks.isLoop
                 ? ", or move it off the event loop " + threads + ", whose other requests wait for it"

@@ -27,8 +27,8 @@ final class MachineWatch implements ProcessWatch {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(15);
 
     /**
-     * The kernel's counters about stolen time, memory, disks and the network are averaged over this period, because
-     * they vary from second to second.
+     * The kernel's counters for stolen time, memory, disks and the network are averaged over this period, because they
+     * vary from second to second.
      */
     private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(5);
 

@@ -73,7 +73,7 @@ final class MethodMisses {
     }
 
     /**
-     * Returns whether at least one method that usually meets the target misses it.
+     * Returns whether at least one method that usually meets the target now misses the target.
      *
      * @param seconds the counters at the end of each of the last seconds, the oldest first
      * @param isExcused returns whether a late call does not count

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param perSecond the calls per second in the observed period
  * @param usual the usual calls per second; -1 if unknown
  * @param sinceNanos the duration of the current burst, in which the method is called much more often than usual; 0 if
- *     there is none
+ *     there is no burst
  * @param caller the address with the most additional calls, even if these are few; null if unknown
  * @param refusedPerSecond the number of these calls per second that were refused by the method's limit
  * @param limit the place where the method's limit is set; null if the limit refused no call
@@ -23,7 +23,8 @@ record MethodRate(
         @Nullable String limit) {
 
     /**
-     * A method is called more often than usual if the number of calls is at least this multiple of the usual number.
+     * A method is considered to be called more often than usual if the number of its calls is at least this multiple of
+     * the usual number.
      */
     static final double MORE = 3;
 
@@ -34,7 +35,7 @@ record MethodRate(
     private static final double HALF = 0.5;
 
     /**
-     * A caller of the method. Its numbers of calls are estimates, because only some calls are counted by caller.
+     * A caller of the method. The numbers of calls are estimates, because only some calls are counted by caller.
      *
      * @param usual the usual calls per second
      */

@@ -30,7 +30,8 @@ final class MissReport {
     private static final int MAX_UNTOLD_SECONDS = 4;
 
     /**
-     * In the first seconds, there are few samples. Unexplained late calls are logged only after this number of seconds.
+     * Unexplained late calls are logged only after this number of seconds, because there are only a few samples in the
+     * first seconds.
      */
     private static final int MAX_UNEXPLAINED_SECONDS = 8;
 
@@ -39,7 +40,10 @@ final class MissReport {
 
     private static final int MIN_SECONDS_BETWEEN_LINES = 60;
 
-    /** The first cause stays first while it takes at least this share of the time of the most expensive cause. */
+    /**
+     * The published first cause remains first while it takes at least this share of the time of the most expensive
+     * cause.
+     */
     private static final double SIMILAR = 0.67;
 
     private final History history;
@@ -105,7 +109,7 @@ final class MissReport {
     }
 
     /**
-     * Keeps the published first cause in the first place, unless another cause takes clearly more time. Two causes of
+     * Keeps the published first cause in first place, unless a different cause takes clearly more time. Two causes of
      * similar weight would otherwise change places every few seconds although nothing has changed.
      */
     private List<Cause> withFormerFirst(List<Cause> causes) {

@@ -43,33 +43,34 @@ final class MissWatch {
     private static final int EARLY_HUNG_SECONDS = 10;
 
     /**
-     * A miss of the latency target declines if the share of late, failed or refused calls falls below the highest share
-     * in the same miss, divided by this number.
+     * A miss of the latency target is considered to decline if the share of late, failed or refused calls falls below
+     * the highest share in the same miss, divided by this number.
      */
     private static final double DECLINE = 3;
 
     /**
-     * After this number of seconds, a declining miss of the latency target no longer counts as declining. Calls are
-     * still late, so the late calls show the current cause.
+     * After this number of seconds, a declining miss of the latency target no longer counts as declining. The calls
+     * that are still late then show the current cause.
      */
     private static final int MAX_DECLINE_SECONDS = 15;
 
     private static final int QUIET_SECONDS = 30;
 
     /**
-     * Late calls after this number of seconds without a miss may have a different cause than the late calls before,
-     * although the miss has not ended yet.
+     * If at least this number of seconds passed in which calls met the target (a lull), late calls after the lull may
+     * have a different cause than the late calls before it, even if the miss has not ended in the meantime.
      */
     private static final int LULL_SECONDS = 8;
 
     /**
-     * Late calls have a different cause if their share is at least this multiple of the highest share before the lull.
+     * Late calls after a lull are assumed to have a different cause if their share is at least this multiple of the
+     * highest share before the lull.
      */
     private static final double RENEWED = 3;
 
     /**
-     * A miss that begins within this number of seconds with calls is probably a consequence of the start. Late calls
-     * after a lull then have a different cause.
+     * A miss that begins within this number of seconds after the start (counting only seconds with calls) is probably a
+     * consequence of the start. Late calls after a lull are then assumed to have a different cause.
      */
     private static final int START_SECONDS = 120;
 
@@ -94,7 +95,7 @@ final class MissWatch {
     private boolean missed; // whether calls missed the latency target in the last second
     // the highest share of bad calls in any window of RECENT_SECONDS, since calls began to miss the target
     private double highest;
-    private double highestMissed; // like highest, in the seconds in which calls missed the target
+    private double highestMissed; // like highest, but only over the seconds in which calls missed the target
     private int declining; // for how many consecutive seconds the share of bad calls has been low again
 
     /**
@@ -187,8 +188,8 @@ final class MissWatch {
     }
 
     /**
-     * Returns whether the late calls of the last second begin a new miss, although the previous miss has not ended. The
-     * time at which calls began to miss the target is then the last second.
+     * Returns whether the late calls of the last second begin a new miss, although the previous miss has not ended. If
+     * so, calls are considered to have begun to miss the target in the last second.
      */
     boolean isNew() {
         return renewed;
@@ -196,8 +197,8 @@ final class MissWatch {
 
     /**
      * Returns whether far fewer calls miss the target than in the worst seconds of the current miss of the latency
-     * target. If so, the cause of the late calls has probably ended, and the last late calls show consequences of the
-     * ended cause, such as garbage and a backlog of work.
+     * target. If so, the cause of the late calls has probably ended, and the last late calls show its consequences,
+     * such as garbage and a backlog of work.
      */
     boolean isDeclining() {
         return declining > 0 && declining <= MAX_DECLINE_SECONDS;

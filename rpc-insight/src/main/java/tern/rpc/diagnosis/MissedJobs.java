@@ -10,8 +10,8 @@ import tern.rpc.pool.OutsideOperations;
 
 /**
  * Extends the advice for an operation that has become more frequent in calls, if a thread outside of calls usually runs
- * the same operation but has not run it in time. According to the extended advice, this thread must run the operation
- * again. The calls then need not run it.
+ * the same operation but has not run it in time. The extended advice is to make this thread run the operation again, so
+ * that the calls need not run it.
  */
 final class MissedJobs {
 
@@ -22,8 +22,8 @@ final class MissedJobs {
     }
 
     /**
-     * Returns the recommended change. If a thread that serves no call has not done its work in time, the change begins
-     * with the advice to do this work again.
+     * Returns the recommended change. If a thread that serves no call has not run the operation in time, the change
+     * begins with the advice to let this thread run the operation again.
      */
     Change change(Change change, Part part) {
         Phase phase = Operations.phase(part.kind());

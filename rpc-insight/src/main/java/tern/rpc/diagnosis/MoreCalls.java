@@ -83,8 +83,8 @@ final class MoreCalls {
 
     /**
      * Returns the method whose additional calls are the reason why the limit of a method refuses calls. The result is
-     * the limited method itself, or another method whose calls make the calls of the limited method late. Returns null
-     * if there is no such method.
+     * the limited method itself, or a different method whose calls make the calls to the limited method late. Returns
+     * null if there is no such method.
      *
      * @param limited the limited method; null if it is unknown
      */

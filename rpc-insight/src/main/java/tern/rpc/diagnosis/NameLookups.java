@@ -11,17 +11,20 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Counts lookups of host names on threads that serve no call, while calls wait for a peer. Some client libraries look
- * up names on their own threads. Pools look up names on the threads that open connections. Not thread-safe.
+ * Counts host name lookups on threads that serve no call, while calls wait for a peer. Some client libraries look up
+ * names on their own threads. Pools look up names on the threads that open connections. Not thread-safe.
  */
 final class NameLookups {
 
-    /** With fewer samples of host name lookups, lookups are not considered the reason for a wait for a peer. */
+    /**
+     * Host name lookups are considered the reason for a wait for a peer only if at least this many samples show a
+     * lookup.
+     */
     private static final int MIN_LOOKS = 3;
 
     // for each kind of peer and each group of threads, the number of samples that show a lookup
     private final Map<Kind, Map<String, Integer>> found = new EnumMap<>(Kind.class);
-    // for each kind of peer, the groups of threads with a lookup in the current sample
+    // for each kind of peer, the groups of threads that were looking up a name in the current sample
     private final Map<Kind, Set<String>> current = new EnumMap<>(Kind.class);
     private int looks;
 
@@ -80,8 +83,8 @@ final class NameLookups {
     }
 
     /**
-     * Returns the threads that look up names of the given kind of peer in at least half of the samples; null if there
-     * are none.
+     * Returns the group of threads that was looking up the name of a peer of the given kind in at least half of the
+     * samples; null if there is no such group.
      *
      * @param wanted returns whether to consider a group of threads
      */

@@ -13,7 +13,7 @@ final class NewConnections {
      */
     static final String OPENED = ", which opens a connection";
 
-    /** The classes of the JDK that connect sockets. */
+    /** The JDK classes that connect sockets. */
     private static final Set<String> SOCKETS = Set.of(
             "java.net.Socket",
             "sun.nio.ch.Net",

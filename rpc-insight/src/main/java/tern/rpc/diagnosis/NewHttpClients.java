@@ -5,9 +5,9 @@ import java.util.regex.Pattern;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes applications that create a new HTTP client of the JDK for many exchanges. Each client opens separate
- * connections on a separate thread, so the stacks of calls only show a wait for an answer. The name of the thread
- * contains the number of the client. Not thread-safe: only one thread uses it.
+ * Recognizes applications that create a new JDK HTTP client for many exchanges. Each client opens separate connections
+ * on a separate thread, so the stacks of calls only show a wait for an answer. The name of the client's thread contains
+ * the client's number. Not thread-safe: only one thread uses it.
  */
 final class NewHttpClients {
 
@@ -15,15 +15,15 @@ final class NewHttpClients {
 
     private static final String JDK_CLIENT = "jdk.internal.net.http.";
 
-    /** The rate is known after this time. */
+    /** The number of new clients per second is known only after this time. */
     private static final long MIN_NANOS = 2_000_000_000L;
 
-    private long firstNanos; // the time of the first inspection that found a client; 0 before it
+    private long firstNanos; // the time of the first inspection that found a client; 0 before this inspection
     private long firstNumber; // the highest client number in this inspection
     private long lastNanos;
     private long lastNumber;
 
-    /** Returns whether the thread uses the HTTP client of the JDK, directly or through Spring. */
+    /** Returns whether the thread uses the JDK's HTTP client, directly or through Spring. */
     static boolean isUsedBy(ThreadSnapshot thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();

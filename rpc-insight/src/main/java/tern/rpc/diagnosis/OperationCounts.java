@@ -19,19 +19,28 @@ final class OperationCounts {
     /** Operations are considered slower only if one operation takes at least this multiple of its usual time. */
     private static final double SLOWER = 1.5;
 
-    /** Calls run many more operations than usual if their number is at least this multiple of the usual number. */
+    /**
+     * Calls are considered to run many more operations than usual if the number per call is at least this multiple of
+     * the usual number.
+     */
     private static final double MANY_MORE = 3;
 
     /**
-     * An operation is usually behind a cache if calls run it at most this often: the other calls find the value in the
-     * cache.
+     * An operation is assumed to be behind a cache if usual calls run it at most this often on average, because most of
+     * them find the value in the cache.
      */
     private static final double BEHIND_CACHE = 0.7;
 
-    /** If the values are no longer cached, each call runs the operation once, and some calls run it again. */
+    /**
+     * If a cache no longer holds its values, calls are expected to run the operation at most this often on average:
+     * each call runs it once, and some calls run it again.
+     */
     private static final double ONCE = 1.3;
 
-    /** Calls run an operation behind a cache more often if their number is at least this multiple of the usual one. */
+    /**
+     * Calls are considered to run an operation behind a cache more often than usual if its number per call is at least
+     * this multiple of the usual number.
+     */
     private static final double MORE_MISSES = 2;
 
     /** Two numbers of operations are similar if the smaller one is at least this share of the larger one. */
@@ -40,12 +49,12 @@ final class OperationCounts {
     private static final double HALF = 0.5;
 
     /**
-     * New operations come in addition to the usual ones if the number of operations has grown by at least this share of
-     * their number.
+     * New operations are considered additional to the usual operations if the number of all operations has grown by at
+     * least this share of the number of new operations.
      */
     private static final double MOSTLY = 0.6;
 
-    /** If more than this share of a pool's connections is in use, some calls have to wait for one. */
+    /** If more than this share of a pool's connections is in use on average, some calls are assumed to wait for one. */
     private static final double FULL = 0.8;
 
     private final Evidence evidence;
@@ -112,7 +121,7 @@ final class OperationCounts {
         if (!isMore && !isMissed(usual, now, each) && !isOfStart(part, phase, methods)) {
             return false;
         }
-        // If other operations of the same kind have become rarer by the same amount, this operation has only replaced
+        // If calls run fewer other operations of the same kind, by the same number, this operation has merely replaced
         // them.
         double usuallyAll = operations.usualCount(phase, methods);
         return usuallyAll < 0 || perCall(phase, "", methods) - usuallyAll >= HALF * (now - usual.count);
@@ -198,8 +207,8 @@ final class OperationCounts {
     }
 
     /**
-     * Returns whether calls run the given operation at most this often, now and usually. Considers only the methods
-     * whose late or failed calls run it, because calls to other methods never run it.
+     * Returns whether calls run the given operation at most {@code mostPerCall} times on average, both now and usually.
+     * Considers only the methods whose late or failed calls run it, because calls to other methods never run it.
      */
     boolean areRare(Part part, double mostPerCall) {
         Phase phase = phase(part);
@@ -208,7 +217,7 @@ final class OperationCounts {
                 && perCall(phase, name(part), methods) <= mostPerCall;
     }
 
-    /** Returns the methods whose late or failed calls run the operation, with the numbers of these calls. */
+    /** Returns the methods whose late or failed calls run the operation, each with the number of these calls. */
     Map<String, Integer> methodsThatRun(Phase phase, String name) {
         Map<String, Integer> methods = excess.badByMethod();
         methods.keySet()

@@ -28,12 +28,14 @@ final class Operations {
      */
     static final double WIDE_FACTOR = 3;
 
-    /** An additional time is small if it is below this share of another operation's additional time. */
+    /**
+     * An operation's additional time counts as small if it is below this share of another operation's additional time.
+     */
     private static final double SMALL = 0.1;
 
     static final double WIDE_NANOS = 3e6;
 
-    /** If a call runs at least this many operations, the cause is their number and not their duration. */
+    /** If a call runs at least this many operations, their number is considered the cause, and not their duration. */
     static final int MANY = 8;
 
     private final ExcessTime excess;

@@ -35,8 +35,9 @@ final class OtherTasks {
     }
 
     /**
-     * Like {@link #occupy(PoolVerdict)}. Also returns false if the waiting calls run a slow operation of the same kind
-     * as the operations of the tasks, because this operation most likely slows down the tasks of the calls as well.
+     * Returns the result of {@link #occupy(PoolVerdict)}, but false if the waiting calls run a slow operation of the
+     * same kind as the operations of the tasks, because this operation most likely slows down the tasks of the calls as
+     * well.
      *
      * @param tasks the activities in samples of the executor's tasks
      */
@@ -54,7 +55,7 @@ final class OtherTasks {
 
     /**
      * Returns the share of the executor's busy time that is spent on tasks without a call. If the tasks that have ended
-     * keep few threads busy, uses the tasks that run now, because long tasks have not ended.
+     * kept fewer than half of the threads busy, uses the tasks that run now, because long tasks have not ended yet.
      */
     private double share(ObservedPool pool) {
         PoolSnapshot.OtherTasks others = pool.since().others();

@@ -33,7 +33,7 @@ final class OutsideStatements {
      */
     record Found(String statement, String threads, double nanos, double usualNanos, long targetNanos) {
 
-        /** Returns whether the statement became so much slower at once that it most likely waits for a lock. */
+        /** Returns whether the statement suddenly became so much slower that it most likely waits for a lock. */
         boolean waitsForLock() {
             return usualNanos >= 0 && nanos > LOCKED_FACTOR * usualNanos && 2 * nanos > targetNanos;
         }

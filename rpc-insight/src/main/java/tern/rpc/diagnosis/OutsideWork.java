@@ -70,8 +70,8 @@ final class OutsideWork {
     }
 
     /**
-     * Returns whether an operation of the given threads has become slower; null if no usual time of their operations is
-     * known.
+     * Returns whether an operation of the given threads has become slower; null if the usual time of none of their
+     * operations is known.
      */
     @Nullable
     Boolean isAnySlower(String name, TaskSamples threads) {

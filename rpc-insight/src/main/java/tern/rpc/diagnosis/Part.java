@@ -34,7 +34,7 @@ record Part(Kind kind, String name) {
         COMPUTING(false),
         /** The wait for a lock. The name contains the lock and the stack frame of the lock's owner. */
         LOCK(false),
-        /** The wait for the caller, which sends its request or reads its answer slowly. */
+        /** The wait for a caller that slowly sends its request or reads its answer. */
         CALLER(false),
         /** A pause in the code, such as a sleep. */
         SLEEP(false),
@@ -117,7 +117,7 @@ record Part(Kind kind, String name) {
         }
 
         /**
-         * Returns whether this kind is a wait for other work, and so only a symptom. The time of such a wait is
+         * Returns whether this kind is a wait for other work, and therefore only a symptom. The time of such a wait is
          * attributed to the awaited work.
          */
         boolean isPassedOn() {

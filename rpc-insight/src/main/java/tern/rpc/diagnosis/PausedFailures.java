@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class PausedFailures {
 
-    /** Pauses are the reason for a failure if they take at least this share of the call's time. */
+    /** Pauses are considered the reason for a failure if they take at least this share of the call's time. */
     private static final double MOST = 0.5;
 
     private PausedFailures() {}

@@ -5,8 +5,8 @@ import java.util.function.Predicate;
 /**
  * Separates the pauses of the process during the work of calls from the pauses during their waits. A pause while a call
  * waits in a queue lengthens this wait only by its own duration. Only the pauses during the work keep a worker or a
- * connection from other calls. A long wait in a queue contains many pauses, and without this class would be attributed
- * to them.
+ * connection from other calls. A long wait in a queue contains many pauses. Without this class, the wait would be
+ * attributed to these pauses.
  */
 final class PausedWork {
 

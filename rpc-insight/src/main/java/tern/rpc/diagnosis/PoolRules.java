@@ -26,14 +26,14 @@ final class PoolRules {
     private static final double MIN_WORK = 0.05;
 
     /**
-     * The extra work of calls is the reason for a full pool only if calls hold the connections for at least this share
-     * of the time because of it.
+     * The calls' extra work is considered the reason for a full pool only if, because of this work, calls hold the
+     * connections for at least this share of the time.
      */
     private static final double MIN_EXPLAINED = 0.2;
 
     private static final double HALF = 0.5;
 
-    /** Many calls fail if more than one in this number fails. */
+    /** The number of failed calls counts as large if more than one call in this number fails. */
     private static final int MANY_FAILED = 10;
 
     private final Evidence evidence;
@@ -129,7 +129,7 @@ final class PoolRules {
     }
 
     /**
-     * Returns the kind of operation for which calls borrow connections of the pool. Returns null if calls may also hold
+     * Returns the kind of operation for which calls borrow the pool's connections. Returns null if calls may also hold
      * a connection during other work, as in a transaction.
      */
     private static @Nullable Kind operationOf(PoolVerdict verdict) {
@@ -141,8 +141,8 @@ final class PoolRules {
     }
 
     /**
-     * Returns the extra time of the calls that waited for a pool or a worker. The result does not include these waits.
-     * The calls that hold the connections are assumed to do the same work as the waiting calls.
+     * Returns the extra time of the calls that waited for a pool or a worker. The result does not include the waits for
+     * the pool or the worker. The calls that hold the connections are assumed to do the same work as the waiting calls.
      */
     private Times workOfHolders() {
         Times used = byCause.only(PoolRules::mayHold);
@@ -172,10 +172,10 @@ final class PoolRules {
 
     /**
      * Returns whether threads outside of calls occupy the pool. Threads outside of calls occupy the pool if at least
-     * half of its connections are in use, and calls hold less than half of the connections in use. A call holds a
-     * connection to Redis or an HTTP peer during its operations, and a connection to a database at most during all of
-     * its work. If many calls fail, this method returns false for databases: a failed call has often held no
-     * connection, so its work does not show how long calls hold connections.
+     * half of its connections are in use, and calls hold less than half of the connections in use. A call is assumed to
+     * hold a connection to Redis or an HTTP peer during its operations, and a connection to a database during all of
+     * its work, which is the longest possible time. If many calls fail, this method returns false for databases: a
+     * failed call has often held no connection, so its work does not show how long calls hold connections.
      *
      * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
      */
@@ -201,7 +201,8 @@ final class PoolRules {
 
     /**
      * Returns whether all operations for which calls borrow connections take about their usual time although all
-     * connections are in use. For a new pool, it is not known how long its connections are usually held.
+     * connections are in use. Used only for a new pool, for which it is not known how long connections are usually
+     * held.
      */
     private boolean areAsUsual(PoolVerdict verdict, @Nullable Kind operation, Times work) {
         PoolSnapshot now = verdict.pool().now();

@@ -17,7 +17,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes waits for connections and for threads of executors, and recommends pool sizes. */
+/** Describes waits for connections and for executor threads, and recommends pool sizes. */
 final class PoolText {
 
     /**
@@ -27,8 +27,8 @@ final class PoolText {
     private static final double UNKEPT = 0.5;
 
     /**
-     * A pool is checked for connections that are closed after each use only if at least this number of connections was
-     * taken from it in the observed period. For HTTP pools, the number applies to each connection in use.
+     * The check for connections that are closed after each use applies only to pools from which at least this number of
+     * connections was taken in the observed period. For HTTP pools, the number applies to each connection in use.
      */
     private static final int MIN_UNKEPT = 20;
 
@@ -39,8 +39,8 @@ final class PoolText {
     private static final double FEW = 0.1;
 
     /**
-     * A pool is checked for connections that are closed after each use only if calls have missed the latency target for
-     * this time. Until then, the pool may still be opening its first connections.
+     * The check for connections that are closed after each use applies only after calls have missed the latency target
+     * for this time. Until then, the pool may still be opening its first connections.
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -198,7 +198,7 @@ final class PoolText {
 
     /**
      * Returns the code and the threads outside of calls that were most often found in operations of the pool's kind,
-     * and the longest of these operations. Pools of HTTP connections do not record who uses a connection.
+     * and the longest of these operations. HTTP connection pools do not record who uses a connection.
      *
      * @param unknown the text if no such thread was found
      */
@@ -312,8 +312,8 @@ final class PoolText {
     }
 
     /**
-     * Returns the time that calls wait for full executors. If connections are lacking, these waits end once there are
-     * enough of them.
+     * Returns the time that calls wait for full executors. If the cause is a lack of connections, these waits end once
+     * there are enough connections.
      */
     private double waitsForThreads(Part connections, Times account) {
         return account.sum(part -> {

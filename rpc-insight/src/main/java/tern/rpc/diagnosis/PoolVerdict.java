@@ -39,15 +39,15 @@ record PoolVerdict(
 
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    /** If more than this share of a pool's connections is in use, some calls have to wait for one. */
+    /** If more than this share of a pool's connections is in use on average, some calls are assumed to wait for one. */
     private static final double FULL = 0.8;
 
     private static final double HALF = 0.5;
 
-    /** The largest pool size that is ever recommended. */
+    /** No pool size above this value is recommended. */
     private static final int MAX_SIZE = 2_000;
 
-    /** If less than this share of a pool is busy, its size is not the reason for waits. */
+    /** If less than this share of a pool is busy, the size of the pool is considered not to be the reason for waits. */
     private static final double UNUSED = 0.1;
 
     /**
@@ -209,8 +209,8 @@ record PoolVerdict(
     }
 
     /**
-     * Returns whether at least half of the busy connections have no holder: the pool is checking them before it lends
-     * them.
+     * Returns whether at least half of the busy connections have no holder, because the pool is checking these
+     * connections before it lends them.
      */
     private static boolean isMostlyUnlent(ObservedPool pool) {
         int active = pool.now().active();
@@ -364,7 +364,9 @@ record PoolVerdict(
         return new PoolVerdict(pool, Reason.CHECKING, place, user, facts);
     }
 
-    /** Returns the reason why calls waited for the pool of the given wait; null if the pool is unknown. */
+    /**
+     * Returns the reason why calls waited for the pool to which the given wait belongs; null if the pool is unknown.
+     */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
         ObservedPool pool =
                 ObservedPool.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);
@@ -419,7 +421,7 @@ record PoolVerdict(
         return reason == Reason.LEAKED || reason == Reason.HELD_BY_OTHERS;
     }
 
-    /** Returns a description of one resource of the pool, such as {@code a thread of "mail"}. */
+    /** Returns text for one of the pool's resources, such as {@code a thread of "mail"}. */
     String resource() {
         return switch (pool.now().kind()) {
             case WORKERS -> "a worker";

@@ -25,9 +25,9 @@ final class PossibleLongPolls {
     private PossibleLongPolls() {}
 
     /**
-     * Returns whether the call may be waiting for an event, or may always be slow, instead of hanging. True only if no
-     * call to its method has met the target yet, and most other calls meet it. A call without a thread must also run no
-     * operation. A call whose thread works must not have run for longer than a minute.
+     * Returns whether the call is possibly waiting for an event or always slow, instead of hanging. Returns true only
+     * if no call to its method has met the target yet, and most other calls meet the target. In addition, a call
+     * without a thread must run no operation, and a call whose thread works must not have run for longer than a minute.
      *
      * @param samples the samples of the threads of calls
      */

@@ -5,8 +5,9 @@ import java.util.Set;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Attributes the extra time of calls to the memory or the disk of the machine while threads wait for them. No stack
- * shows a wait for memory or for a disk. Instead, code, the garbage collector and operations seem to become slower.
+ * While threads wait for memory or for a disk, attributes the calls' extra time to the lack of memory or to the disk.
+ * No stack shows a wait for memory or for a disk. Instead, code, the garbage collector and operations seem to become
+ * slower.
  */
 final class PressureRules {
 
@@ -25,7 +26,7 @@ final class PressureRules {
     private static final Set<Kind> BY_MEMORY =
             EnumSet.of(Kind.NATIVE, Kind.JVM_PAUSE, Kind.OUTSIDE, Kind.COLLECTOR, Kind.UNEXPLAINED, Kind.CLASS_LOADING);
 
-    /** The kinds of activities and waits that also take longer if the machine lacks memory. */
+    /** Further kinds of activities and waits that take longer if the machine lacks memory. */
     private static final Set<Kind> SLOWED =
             EnumSet.of(Kind.COMPUTING, Kind.FILE, Kind.LOG, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.RUN_QUEUE);
 

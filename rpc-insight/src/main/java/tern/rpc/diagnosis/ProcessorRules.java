@@ -22,18 +22,21 @@ final class ProcessorRules {
     /** A quota that stops the process in more than this share of its periods also delays answers. */
     private static final double MOSTLY_THROTTLED = 0.25;
 
-    /** Work takes longer if it takes at least this share of the extra time. */
+    /** Work is considered slower if it takes at least this share of the extra time. */
     private static final double SMALL = 0.05;
 
-    /** An operation with a larger share of the extra time is slow for its own reason, even if all work takes longer. */
+    /**
+     * An operation that takes more than this share of the extra time is considered slow for its own reason, even if all
+     * work takes longer.
+     */
     private static final double NOT_ALONE = 0.75;
 
     private static final Set<Kind> OWN =
             EnumSet.of(Kind.RUN_QUEUE, Kind.COMPUTING, Kind.UNEXPLAINED, Kind.QUEUE, Kind.OUTSIDE);
 
     /**
-     * Busy processors do not explain pauses of the whole process that take at least this time, and at least half of a
-     * call. A longer call may contain many short pauses.
+     * Busy processors are considered no explanation for pauses of the whole process that take at least this time, and
+     * at least half of a call's time. A long call may contain many short pauses.
      */
     private static final double LONG_PAUSE_NANOS = 5e8;
 
@@ -117,9 +120,9 @@ final class ProcessorRules {
      * the slower operations. All operations of a kind together do not remain separate if work other than calls
      * saturates the processors and operations of another kind are slower, too. A single operation does not remain
      * separate either if threads of this process that serve no call take the processors, and calls measurably wait for
-     * a processor. If the processors were usually about as busy, they must have made calls wait measurably, and the
-     * waits must not be as long as usual: other processes of a lower priority saturate the processors without delaying
-     * calls.
+     * a processor. Processors that are usually about as busy as now are considered the cause only if calls measurably
+     * wait for a processor, and wait longer than usual. Processes of a lower priority, for example, saturate the
+     * processors without delaying calls.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -182,8 +185,8 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether all operations of a kind became slower on all of their servers, while the threads that serve
-     * calls wait much longer for a processor. These threads then receive all answers late.
+     * Returns whether all operations of a kind became slower on all of their servers, and the threads that serve calls
+     * wait much longer for a processor than usual. These threads then receive all answers late.
      */
     private boolean isOfAllServers(Part part) {
         return isAll(part)
@@ -193,8 +196,8 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether work of at least three kinds takes longer, such as the calls' own work, statements and exchanges,
-     * while the threads that serve calls wait much longer for a processor.
+     * Returns whether at least three kinds of work (for example the calls' own work, statements and exchanges) take
+     * longer, and the threads that serve calls wait much longer for a processor than usual.
      */
     private boolean isEverythingSlower(Times waiting) {
         double all = byCause.sum();

@@ -10,8 +10,8 @@ import tern.rpc.Phase;
 final class QuickExecutions {
 
     /**
-     * Some executions count as quick only if the sampled calls that met the latency target contain at least this number
-     * of quick ones.
+     * Quick executions are considered only if the recorded calls that met the latency target contain at least this
+     * number of executions.
      */
     private static final int MIN_EXECUTIONS = 5;
 

@@ -31,8 +31,8 @@ final class Ranking {
     private static final double REFUSED_TARGETS = 10;
 
     /**
-     * If less than this share of the extra time can be attributed to causes with statistical certainty, the rest is
-     * reported as unexplained.
+     * If less than this share of the extra time can be attributed to causes with statistical certainty, the remaining
+     * time is reported as unexplained.
      */
     private static final double MIN_CERTAIN = 0.3;
 
@@ -51,20 +51,27 @@ final class Ranking {
      */
     private static final double LEAST_SYMPTOM = 0.01;
 
-    /** The collector slows down all operations if it stops the process for at least this share of the time. */
+    /**
+     * The collector is considered to slow down all operations if it stops the process for at least this share of the
+     * time.
+     */
     private static final double MOSTLY_STOPPED = 0.3;
 
     /**
-     * An operation that takes less than this share of the extra time may be slow only because the process is paused.
+     * An operation that takes less than this share of the extra time is possibly slow only because the process is
+     * paused.
      */
     private static final double SMALL = 0.2;
 
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
-    /** Fewer samples of calls that wait for a connection do not show what the pool does. */
+    /** At least this many samples of calls that wait for a connection are needed to tell what the pool is doing. */
     private static final int MIN_POOL_LOOKS = 4;
 
-    /** Calls received within this time arrive at once: the time that a server needs to read a burst of requests. */
+    /**
+     * Calls received within this time of each other count as simultaneous. A server needs about this long to read a
+     * burst of requests.
+     */
     private static final double AT_ONCE_NANOS = 5e6;
 
     private final Evidence evidence;
@@ -134,7 +141,7 @@ final class Ranking {
     }
 
     /**
-     * Returns the number of calls that use the pool and are received nearly at once, if this is more than the number of
+     * Returns the number of calls that use the pool and are received almost simultaneously, if it exceeds the number of
      * the pool's connections. Returns 0 if the pool can serve the calls as they arrive, or if this is unknown.
      */
     private int burst(ObservedPool pool) {
@@ -240,8 +247,8 @@ final class Ranking {
      * Returns the lower bound on the extra time of the given activity or wait ({@link #certain}), minus the time by
      * which the activity or wait takes longer in the slowest tenth of the usual calls than in the mean of all usual
      * calls. Without the subtraction, an operation with varying duration would seem slower in late calls even if it did
-     * not change. Nothing is subtracted from an operation that calls run more often than usual. This number is counted
-     * in all calls, and the slowest usual calls are those that run such an operation at all.
+     * not change. Nothing is subtracted for an operation that calls run more often than usual: its number is counted
+     * over all calls, and the slowest usual calls may simply be those that run it at all.
      */
     private double weight(Part part) {
         double selected =

@@ -13,11 +13,11 @@ import tern.rpc.pool.OutsideOperations;
 /**
  * Finds commands that block the Redis server, or whose large replies block a shared connection to it. Redis runs one
  * command at a time, so a command over many elements delays all other commands. Some commands are known to be slow.
- * Other blocking commands are recognized because they take much longer than the commands that wait for them.
+ * Other blocking commands are recognized by taking much longer than the commands that wait for them.
  */
 final class RedisStops {
 
-    /** A command noticeably delays other commands if it takes at least this long. */
+    /** A command is considered to delay other commands noticeably if it takes at least this long. */
     private static final double STOPPED_NANOS = 10e6;
 
     /** A command blocks the server only if it takes at least this multiple of the time of any other command. */
@@ -31,8 +31,9 @@ final class RedisStops {
 
     /**
      * A command of a thread outside of calls blocks the server only if its additional time is at least this multiple of
-     * the mean additional time of any command that waits for it, in all calls. Only some commands wait, and they wait
-     * only for the rest of the blocking one.
+     * the mean additional time of any command that waits for it, in all calls. The mean is smaller than the blocking
+     * command's additional time, because not all commands wait, and a waiting command waits only for a part of the
+     * blocking command.
      */
     private static final double LONGER_OUTSIDE = 1.5;
 
@@ -44,8 +45,8 @@ final class RedisStops {
 
     /**
      * Returns whether the given operation is a command that blocks Redis. Returns false for a command that is known to
-     * be slow but usually takes little time and does not run longer itself, because a slow server is then the more
-     * likely cause.
+     * be slow, but usually takes little time and whose own run time has not become longer. A slow server is then the
+     * more likely cause.
      */
     boolean isStopping(Part part) {
         boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
@@ -66,9 +67,10 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a usually quick command that stops the server now runs much longer itself. All commands wait
-     * about equally long for the server, so the time by which this command takes longer than any other command is its
-     * own run time. On a slow server or network, all commands take about the same time longer.
+     * Returns whether a command that blocks the server, and is usually quick, now has a much longer run time of its
+     * own. All commands wait about equally long for the server, so the difference between the duration of this command
+     * and that of any other command is its own run time. If the server or the network is slow, the durations of all
+     * commands grow by about the same amount.
      */
     private boolean runsLonger(String name, double each, double usually) {
         double waits = operations.each(Phase.REDIS).entrySet().stream()
@@ -93,8 +95,8 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a command with a large reply, or a command of a thread outside of calls, may be the cause. Such a
-     * command may be the cause if it is new, or if it takes much longer than usual.
+     * Returns whether a command with a large reply, or a command of a thread outside of calls, is a possible cause.
+     * Such a command is a possible cause if it is new or takes much longer than usual.
      */
     private static boolean isNewOrSlower(double each, double usually) {
         return usually < 0 || each >= LONGER * usually;

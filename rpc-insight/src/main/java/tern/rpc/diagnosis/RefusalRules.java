@@ -15,10 +15,13 @@ final class RefusalRules {
     /** The number of calls is considered usual if it is less than this multiple of the usual number. */
     private static final double MORE = 1.5;
 
-    /** The served calls may be the reason for the refusals if at least this share of them is late, fails or hangs. */
+    /**
+     * The served calls are considered a possible reason for the refusals if at least this share of the served calls are
+     * late, fail or hang.
+     */
     private static final double MANY_BAD = 0.1;
 
-    /** Work is noticeable if it takes at least this share of the latency target. */
+    /** Work is considered noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE = 0.1;
 
     /** The reason why a circuit breaker opened is determined from this many of the newest calls that show a reason. */

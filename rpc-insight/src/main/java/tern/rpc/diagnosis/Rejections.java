@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Recognizes exceptions of executors that reject tasks. */
+/** Recognizes exceptions that executors throw when they reject tasks. */
 final class Rejections {
 
     /** The name of the executor behind Reactor's scheduler for blocking work. */

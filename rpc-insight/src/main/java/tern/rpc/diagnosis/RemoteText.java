@@ -63,7 +63,7 @@ final class RemoteText {
                         + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
     }
 
-    /** Returns the addition to the advice for many operations, if calls usually run far fewer of them. */
+    /** Returns the addition to the advice for many operations, if calls usually run far fewer operations. */
     static String usuallyFewer(OperationCounts counts, Part part) {
         if (counts.areMore(part)) {
             return "; calls run it " + counts.moreOften(part) + " (" + counts.numbers(part)

@@ -10,9 +10,8 @@ import tern.rpc.metrics.CalledMethod;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * The current times of remote calls, by method. Calls made by threads that serve no call are included, such as the
- * threads of an executor, because ledgers do not record these calls. Not thread-safe: only the diagnosis thread uses
- * it.
+ * The current times of remote calls, by method. Calls made by threads that serve no call, such as executor threads, are
+ * included, because ledgers do not record these calls. Not thread-safe: only the diagnosis thread uses it.
  */
 final class RemoteTimes {
 
@@ -52,7 +51,10 @@ final class RemoteTimes {
         }
     }
 
-    /** Returns the times of the methods that were called within the last 10 s. The names of the threads are empty. */
+    /**
+     * Returns the mean current times of the methods that were called within the last 10 s. The result contains no
+     * thread names.
+     */
     List<OutsideOperations.Timed> timed(long now) {
         List<OutsideOperations.Timed> timed = new ArrayList<>();
         methods.forEach((name, series) -> {

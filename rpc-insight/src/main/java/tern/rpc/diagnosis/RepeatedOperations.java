@@ -30,7 +30,7 @@ final class RepeatedOperations {
     }
 
     /**
-     * An operation that code repeats with pauses until another thread or process has done something.
+     * An operation that code repeats, with pauses, until another thread or process has done something.
      *
      * @param attempts the mean number of attempts per call
      */

@@ -22,10 +22,13 @@ final class ResultRules {
      */
     private static final double NOTABLE = 0.1;
 
-    /** Threads work most of the time if on average at least this number of them is busy. */
+    /** Threads are considered to work most of the time if on average at least this number of threads is busy. */
     private static final double MOSTLY = 0.5;
 
-    /** The queue of an executor is much longer than usual if it is at least this multiple of its usual length. */
+    /**
+     * An executor's queue is considered much longer than usual if its length is at least this multiple of the usual
+     * length.
+     */
     private static final double MUCH_LONGER = 10;
 
     private final Evidence evidence;

@@ -6,9 +6,9 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Relates statements that wait for locked rows to the operation that the holders of the rows run at the same time, such
- * as an HTTP exchange within a transaction. Both times have one cause. If the operation became slower, it is the cause.
- * Otherwise the cause is that the rows are locked during the operation, unless the operation takes much longer than the
- * wait and makes calls late even without it. Both then remain separate causes.
+ * as an HTTP exchange within a transaction. The wait and the operation then have one common cause. If the operation
+ * became slower, it is the cause. Otherwise the cause is that the rows are locked during the operation, unless the
+ * operation takes much longer than the wait and makes calls late even without it. Both then remain separate causes.
  */
 final class RowHolderRules {
 
@@ -16,9 +16,10 @@ final class RowHolderRules {
     private static final double NOTABLE = 0.1;
 
     /**
-     * Other calls wait about as long as the rows are locked. A wait shorter than this share of the operation's time
-     * does not show that the operation is slow because of the rows. The wait is then the cause only if at least this
-     * share of the late or failed calls would meet the target without it.
+     * If an operation runs while rows are locked, other calls wait for the rows about as long as the operation takes.
+     * Therefore a wait that is at least this share of the operation's time is considered the cause of both. A shorter
+     * wait is considered the cause only if at least this share of the late or failed calls would meet the target
+     * without the wait.
      */
     private static final double HALF = 0.5;
 

@@ -88,7 +88,7 @@ record Sample(
                 ownersPart);
     }
 
-    /** Returns a copy of this sample with the wait in a later sample of the same call. */
+    /** Returns a copy of this sample that shows the same wait as a later sample of the same call. */
     Sample waitingAs(Sample later) {
         return new Sample(
                 atNanos,
@@ -114,7 +114,7 @@ record Sample(
         return phase == Phase.OWN;
     }
 
-    /** Returns whether the activity is work of this process or a wait within it, and not an operation of a peer. */
+    /** Returns whether the activity is work or a wait within this process, and not an operation of a peer. */
     boolean isOwnWork() {
         return isOwn() || isApart;
     }

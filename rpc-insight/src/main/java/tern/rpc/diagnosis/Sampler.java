@@ -70,8 +70,8 @@ final class Sampler {
 
         int looks; // the number of samples that found a thread of the call
         int loopLooks; // the number of samples in which the call's thread was an event loop
-        int poolLooks; // samples in which the call waited for a connection of a JDBC pool
-        int checkLooks; // samples in which the pool checked the connection for which the call waited
+        int poolLooks; // the number of samples in which the call waited for a JDBC connection
+        int checkLooks; // the number of samples in which the pool checked the connection for which the call waited
         int sqlLooks; // the number of samples taken while a statement ran
         int rowLooks; // the number of samples in which the thread waited for the next rows of a statement's result
         int httpLooks; // the number of samples taken during an HTTP exchange
@@ -80,13 +80,12 @@ final class Sampler {
         // the number of samples in which a thread of the common pool had to pass on an HTTP answer, but none was free
         int httpCommonPool;
 
-        int httpJdkLooks; // the number of samples of exchanges in which the thread used the HTTP client of the JDK
+        int httpJdkLooks; // the number of samples of exchanges in which the thread used the JDK's HTTP client
         int httpConnects; // the number of samples in which the thread opened an HTTP connection
-        long longestConnect; // the longest period in which the thread opened an HTTP connection in all samples
+        long longestConnect; // the longest period in which all samples found the thread opening an HTTP connection
 
         // the time of the first sample in the current series of samples in which the thread opened an HTTP connection;
-        // 0 if
-        // there is no current series
+        // 0 if there is no such series
         private long connectsSince;
 
         Samples(String method) {

@@ -20,8 +20,8 @@ final class Shares {
     /** The relative weights of the activities in the calls' own time. */
     final Times own = new Times();
 
-    // For each operation, the activities and waits that take a share of its time. The weight of an activity or wait is
-    // a number of samples.
+    // For each operation, the activities and waits that take a share of the operation's time. The weight of an activity
+    // or wait is its number of samples.
     private final Map<Phase, Times> moved = new EnumMap<>(Phase.class);
     private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
     private final double waitingShare;

@@ -28,13 +28,16 @@ final class SilentStores {
 
     private static final int MIN_CALLS = 3;
 
-    /** A running call waits for a store only if the wait has taken at least this multiple of the latency target. */
+    /**
+     * A running call is considered to wait for a store only if the wait has taken at least this multiple of the latency
+     * target.
+     */
     private static final int LONG_TARGETS = 10;
 
     /**
      * If all hanging statements use the same table, or if none of them has a usual time, the cause may be a lock or a
      * slow statement. The waits are then attributed to the store only if one of the waiting calls has taken at least
-     * this multiple of the target.
+     * this multiple of the latency target.
      */
     private static final int LONG_HANG_TARGETS = 50;
 
@@ -203,7 +206,7 @@ final class SilentStores {
         return ended == null ? running : ended.name();
     }
 
-    /** Returns whether late calls run commands that wait for data or stop the server. */
+    /** Returns whether late calls run commands that wait for data or block the server. */
     private boolean areBlocking() {
         return excess.accounts.stream()
                 .flatMap(counted -> counted.call().ledger().named().stream())

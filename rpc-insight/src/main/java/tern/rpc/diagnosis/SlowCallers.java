@@ -8,17 +8,23 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Recognizes web requests that are late because their callers send the request or read the answer slowly. A transfer
- * over a slow link shows no problem of the application.
+ * over a slow link does not indicate a problem in the application.
  */
 final class SlowCallers {
 
-    /** The caller is the reason for a late call if at least this share of the call's samples show a wait for it. */
+    /**
+     * The caller is considered the reason for a late call if at least this share of the call's samples show a wait for
+     * the caller.
+     */
     private static final double MOST = 0.8;
 
-    /** A call is judged only with at least this number of samples, because a single sample may show a short wait. */
+    /**
+     * A call is judged only if it has at least this number of samples, because a single sample may happen to show a
+     * short wait.
+     */
     private static final int MIN_LOOKS = 2;
 
-    /** The wait for a worker is noticeable if it takes at least this share of the latency target. */
+    /** The wait for a worker is considered noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE = 0.1;
 
     private SlowCallers() {}

@@ -8,12 +8,15 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Finds out at which of its providers a remote method became slower. If it became slower at all of them, the reason
- * lies in something that they share, such as a database, or in the requests.
+ * Finds out at which of its providers a remote method became slower. If the method became slower at all providers, the
+ * reason lies in the requests, or in something that the providers share, such as a database.
  */
 final class SlowProviders {
 
-    /** Each of the slow providers takes at least this share of the extra time of the slowest one. */
+    /**
+     * Providers are considered slow together only if the extra time of each is at least this share of the slowest
+     * provider's extra time.
+     */
     private static final double SIMILAR = 0.25;
 
     private final Evidence evidence;
@@ -41,8 +44,8 @@ final class SlowProviders {
     }
 
     /**
-     * Like {@link #all}, for the providers at which late or failed calls to this method take longer than usual. Returns
-     * an empty set if no usual time of the method is known.
+     * Returns the names of the recorded calls to this method at the providers where late or failed calls take longer
+     * than usual. Returns an empty set if the usual time of the method is unknown.
      */
     Set<String> slower(String method) {
         Set<String> slower = operations.usualNamed(Phase.RPC, method) < 0 ? new TreeSet<>() : all(method);

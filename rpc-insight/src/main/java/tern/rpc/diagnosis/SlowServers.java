@@ -18,7 +18,8 @@ import tern.rpc.diagnosis.Part.Kind;
 final class SlowServers {
 
     /**
-     * If only two operations are known, an operation with more than this share of the extra time is the only slow one.
+     * If only two operations are known, an operation with more than this share of the extra time is considered the only
+     * slow operation.
      */
     private static final double DOMINANT = 0.8;
 

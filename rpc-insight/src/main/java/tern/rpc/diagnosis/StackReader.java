@@ -140,8 +140,8 @@ final class StackReader {
     }
 
     /**
-     * Returns whether code outside the JDK parks the thread for a limited time, as rate limiters do. Locks, queues and
-     * futures of the JDK park threads in frames of the JDK.
+     * Returns whether code outside the JDK parks the thread for a limited time, as rate limiters do. JDK locks, queues
+     * and futures park threads in JDK frames.
      */
     private static boolean parksForATime(ThreadSnapshot thread) {
         boolean parked = false;
@@ -259,8 +259,8 @@ final class StackReader {
      * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
      * of a framework. If there is specific advice for a method further inside, returns that method. An inner method
      * says more about the cause, because the method that the application calls directly often has several uses. If a
-     * framework works without code of the application, any advice for computing code counts, and without advice the
-     * result is the first method that does more than pass the work on.
+     * framework works without application code, any advice for computing code counts. If there is none, returns the
+     * first method that does more than pass the work on.
      */
     static @Nullable String called(ThreadSnapshot thread) {
         StackTraceElement[] frames = thread.frames();
@@ -291,8 +291,8 @@ final class StackReader {
     }
 
     /**
-     * Returns the remote method that the thread calls through a reference of Tern. Returns an empty string if it waits
-     * for the future of an asynchronous method, and null if it calls no remote method.
+     * Returns the remote method that the thread calls through a Tern reference. Returns an empty string if the thread
+     * waits for the future of an asynchronous method, and null if it calls no remote method.
      */
     static @Nullable String remoteMethod(ThreadSnapshot thread) {
         StackTraceElement[] frames = thread.frames();
@@ -372,7 +372,7 @@ final class StackReader {
             return last + NEVER_RELEASED + WANTED + place(waiter);
         }
         if (path.isEmpty() && waiter.state() == Thread.State.BLOCKED && JdkLocks.isIdle(owner)) {
-            // The stacks are read one after another. The owner has left the monitor in the meantime.
+            // The stacks are read one after another, and the owner has left the monitor in the meantime.
             return last + WANTED + place(waiter);
         }
         return last + " held in " + (path.isEmpty() ? place(owner) : ApplicationCode.method(path.get(0)));
@@ -471,7 +471,7 @@ final class StackReader {
 
     /**
      * Returns the simple name of the application class that the given thread initializes; null if there is none. If one
-     * static initializer triggers another one, returns the class whose initialization began first, because other
+     * static initializer triggers a second one, returns the class whose initialization began first, because other
      * threads wait for that class.
      */
     static @Nullable String initialized(ThreadSnapshot thread) {

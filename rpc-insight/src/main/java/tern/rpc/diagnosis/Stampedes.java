@@ -26,39 +26,48 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class Stampedes {
 
-    /** A burst has at least this number of calls. */
+    /**
+     * Calls that run the same operation at the same time count as a burst only if there are at least this many of them.
+     */
     private static final int MIN_AT_ONCE = 5;
 
     private static final int MIN_BURSTS = 2;
 
     /**
-     * A usual call runs the operation at most this many times on average. Usual calls find the entry in the cache, so
-     * they rarely run the operation that loads it.
+     * An operation can belong to a stampede only if usual calls run it at most this many times on average. Usual calls
+     * find the entry in the cache, so they rarely run the operation that loads it.
      */
     private static final double RARELY = 0.5;
 
-    /** At most this share of the calls that meet the target run the operation. */
+    /** An operation can belong to a stampede only if at most this share of the calls that meet the target run it. */
     private static final double SELDOM = 0.2;
 
-    /** Fewer recorded calls that met the target do not show whether such calls run the operation. */
+    /**
+     * At least this many recorded calls that met the target are needed to tell whether such calls run the operation.
+     */
     private static final int MIN_GOOD = 8;
 
-    /** A usual operation of at least this duration is recorded by name in calls that met the target. */
+    /** An operation that usually takes at least this long is always recorded by name in calls that met the target. */
     private static final double SURELY_NAMED_NANOS = 1e6;
 
-    /** At least this share of the calls with the operation must belong to bursts. */
+    /**
+     * Calls are considered a stampede only if at least this share of the calls that run the operation belong to bursts.
+     */
     private static final double NEARLY_ALL = 0.8;
 
-    /** At least this share of the calls that arrive during a burst must run the operation. */
+    /**
+     * Calls are considered a stampede only if at least this share of the calls that arrive during a burst run the
+     * operation.
+     */
     private static final double HALF = 0.5;
 
     /**
-     * If a burst has more calls than this multiple of the usual number in the same time, and {@link #MIN_AT_ONCE} more,
-     * the calls themselves arrive in bursts.
+     * If a burst contains more calls than this multiple of the usual number in the same time plus {@link #MIN_AT_ONCE},
+     * the calls themselves are considered to arrive in bursts.
      */
     private static final double MANY_MORE = 2;
 
-    /** The operation of a stampede takes at least this share of the extra time of its kind. */
+    /** The operation of a stampede must take at least this share of the extra time of all operations of its kind. */
     private static final double MAIN = 0.2;
 
     private final Evidence evidence;
@@ -274,9 +283,9 @@ final class Stampedes {
     }
 
     /**
-     * Returns whether more calls met the target without the operation than ran it, among the calls that arrived during
-     * the bursts. These calls do not need the entry, or get it from somewhere else, such as the fallback of a circuit
-     * breaker.
+     * Returns whether, among the calls that arrived during the bursts, more met the target without the operation than
+     * ran it. The calls without the operation do not need the entry, or get it from somewhere else, such as a circuit
+     * breaker's fallback.
      */
     private boolean manyManageWithout(List<Burst> bursts, Phase phase, String name) {
         List<EndedCall> good = excess.goodDuringMiss();
@@ -332,10 +341,10 @@ final class Stampedes {
     }
 
     /**
-     * Returns whether most calls that arrived during the burst ran the operation, and whether no more calls than usual
-     * arrived. If only few calls ran the operation, the calls need different data. If many more calls than usual
-     * arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived much
-     * faster one after another than usual, as several calls of one page do.
+     * Returns whether most calls that arrived during the burst ran the operation, and the number of arrived calls was
+     * not higher than usual. If only few calls ran the operation, the calls need different data. If many more calls
+     * than usual arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived
+     * much faster one after another than usual, as several calls of one page do.
      */
     private boolean areAllCalls(Burst burst) {
         double perSecond = evidence.rates().stream()

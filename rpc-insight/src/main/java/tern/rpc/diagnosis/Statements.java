@@ -10,7 +10,7 @@ import tern.rpc.pool.ApplicationFrames;
 import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.StoreNames;
 
-/** Recognizes a statement's table and locks from its text. */
+/** Recognizes from a statement's text its table and the locks that it takes. */
 final class Statements {
 
     private static final String COMMIT = "commit";
@@ -53,7 +53,7 @@ final class Statements {
         return StoreNames.without(statement).equals(COMMIT) || writes(statement.toLowerCase(Locale.ROOT));
     }
 
-    /** Returns whether the given statement may wait for a lock of rows, for a named lock, or for the database's log. */
+    /** Returns whether the given statement may wait for a row lock, for a named lock, or for the database's log. */
     static boolean mayWait(String statement) {
         return isWrite(statement) || isNamedLock(statement);
     }

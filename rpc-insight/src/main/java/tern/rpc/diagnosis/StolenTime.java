@@ -49,7 +49,7 @@ final class StolenTime {
 
     /**
      * Attributes the extra time to the processors. Does nothing if one activity or wait takes much more of the extra
-     * time than the others, or if only one kind of work has become slower.
+     * time than all others, or if only one kind of work has become slower.
      */
     void apply() {
         Times slowed = byCause.only(this::isSlowed);

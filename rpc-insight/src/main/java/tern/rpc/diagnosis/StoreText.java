@@ -32,12 +32,15 @@ final class StoreText {
     /** A write statement is assumed to wait for a lock if it takes more than this multiple of its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
-    /** A command takes about its usual time if it takes at most this multiple of it, or only a little longer. */
+    /**
+     * A command is considered to take about its usual time if it takes at most this multiple of its usual time, or only
+     * a little longer.
+     */
     private static final double QUICK = 1.5;
 
     private static final double QUICK_NANOS = 1e6;
 
-    /** Some commands are quick if at least one in this number is quick. */
+    /** Some commands are considered to take their usual time if at least one in this number does. */
     private static final int SOME = 5;
 
     private static final int MIN_COMMANDS = 8;
@@ -346,8 +349,8 @@ final class StoreText {
     }
 
     /**
-     * Returns whether some commands still take about their usual time, as between two commands of another client that
-     * block the server. On a slow network, each command takes longer.
+     * Returns whether some commands still take about their usual time, for example between two blocking commands of
+     * another client. If the network is slow, in contrast, each command takes longer.
      */
     private boolean stopsForMoments(String store) {
         int all = 0;

@@ -11,7 +11,7 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * Attributes the time of symptoms to their causes: the time of a wait goes to the awaited work. The order of the rules
- * matters, because a later rule may move time again that an earlier rule has already moved.
+ * matters, because a later rule may move time that an earlier rule has already moved.
  */
 final class SymptomRules {
 
@@ -208,8 +208,9 @@ final class SymptomRules {
     }
 
     /**
-     * Merges the operations on a data source, Redis server or peer into one cause, if all operations on it have become
-     * slower. If this applies to several data sources, servers or peers, chooses the most expensive of them.
+     * Merges the operations on a store (a data source or Redis server) or peer into one cause, if all operations on
+     * this store or peer have become slower. If this applies to several stores or peers, chooses the most expensive
+     * one.
      *
      * @return whether there is such a store or peer
      */
@@ -248,9 +249,8 @@ final class SymptomRules {
     }
 
     /**
-     * If timeouts end calls to one remote method at several providers, the timeout is the likely cause, not a provider.
-     * If timeouts end calls to the remote method of the given operation at several providers, returns this method;
-     * otherwise null.
+     * Returns the remote method of the given operation if timeouts end calls to this method at several providers; null
+     * otherwise. The timeout is then a more likely cause than the providers.
      */
     private @Nullable String lateMethodOf(Part part) {
         String method = part.kind() == Kind.RPC && !OperationNames.isFailing(part.name())
@@ -315,8 +315,8 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes the failures of calls to the same cause if the calls have repeated the failed operation without
-     * success.
+     * Attributes failures of calls to the pauses between the attempts, if the calls have repeated the failed operation
+     * without success.
      */
     private void passOnFailures(Part pauses, RepeatedOperations.Failed failed) {
         Part reason = FailurePart.ofOperation(failed.phase(), failed.name());

@@ -14,7 +14,7 @@ import tern.rpc.pool.PoolKind;
  */
 final class TaskRules {
 
-    /** Fewer samples of busy threads do not show what an executor's tasks wait for. */
+    /** At least this many samples of busy threads are needed to tell what an executor's tasks wait for. */
     private static final int MIN_BUSY = 2;
 
     /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */

@@ -11,7 +11,7 @@ import tern.rpc.pool.ApplicationCode;
 /** The samples of threads that serve no call: of one executor's threads, or of other threads with a common name. */
 final class TaskSamples {
 
-    /** The waits of busy threads are assessed only from at least this number of samples. */
+    /** The waits of busy threads are assessed only if there are at least this many samples. */
     static final int MIN_BUSY = 4;
 
     /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */
@@ -44,8 +44,8 @@ final class TaskSamples {
     final Map<String, StackTraceElement> consumers = new HashMap<>();
     // for each application class, the innermost frames of this class in tasks that do not wait for a lock
     final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
-    // for each remote method that the tasks call through a reference of Tern, the number of samples; the name is empty
-    // if the tasks wait for the future of an asynchronous method
+    // for each remote method that the tasks call through a Tern reference, the number of samples; the name is empty if
+    // the tasks wait for the future of an asynchronous method
     private final Map<String, Integer> remote = new HashMap<>();
     // for each activity or wait that blocks an event loop, the kind of the wait
     private final Map<Part, Part.Kind> blocking = new HashMap<>();
@@ -97,8 +97,8 @@ final class TaskSamples {
     }
 
     /**
-     * Returns the kind of wait with which the given activity or wait blocks an event loop. If the given activity or
-     * wait blocks no event loop, returns its own kind.
+     * If the given part stands for a blocked event loop, returns the kind of wait that blocks the event loop. Otherwise
+     * returns the kind of the given part.
      */
     Part.Kind blockedBy(Part part) {
         return blocking.getOrDefault(part, part.kind());
@@ -120,8 +120,8 @@ final class TaskSamples {
     }
 
     /**
-     * Returns whether sampled tasks call the remote method with the given name through a reference of Tern. If tasks
-     * only wait for futures of asynchronous methods, they may call any remote method.
+     * Returns whether sampled tasks call the remote method with the given name through a Tern reference. If tasks only
+     * wait for futures of asynchronous methods, they may call any remote method.
      */
     boolean callsRemotely(String method) {
         boolean isAnyKnown = remote.entrySet().stream()

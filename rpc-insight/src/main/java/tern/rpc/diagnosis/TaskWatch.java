@@ -240,12 +240,12 @@ final class TaskWatch {
                 && path.stream().allMatch(frame -> frame.getClassName().equals(type));
     }
 
-    /** Returns the HTTP clients of the JDK that the process creates. */
+    /** Returns the JDK HTTP clients that the process creates. */
     NewHttpClients clients() {
         return clients;
     }
 
-    /** Returns the lookups of host names by threads that serve no call. */
+    /** Returns the host name lookups by threads that serve no call. */
     NameLookups lookups() {
         return lookups;
     }

@@ -79,7 +79,7 @@ final class ThreadSnapshots {
 
     /**
      * Returns the frames of the thread. If the innermost {@value #MAX_FRAMES} frames do not show what the thread works
-     * on, as in a deep recursion of a library, reads the stack again with more frames.
+     * on, as in a deep recursion in a library, reads the stack again with more frames.
      */
     private static StackTraceElement[] frames(ThreadInfo info) {
         StackTraceElement[] frames = info.getStackTrace();

@@ -14,28 +14,31 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Describes timeouts that end calls although their work takes no longer than usual. */
+/** Describes timeouts that end calls although the calls' work takes no longer than usual. */
 final class TimeOuts {
 
     /**
-     * A timeout between the usual time and the time of the slowest tenth ends at most this share of the operations. If
-     * the timeout ends a larger share of the operations, the operation has become slower.
+     * A timeout between the usual time and the time of the slowest tenth is expected to end at most this share of the
+     * operations. If it ends a larger share, the operation has become slower.
      */
     static final double MOST = 0.6;
 
     /**
-     * Like {@link #MOST}, for a timeout that is much longer than the usual time, but not longer than the slowest tenth
-     * usually takes.
+     * Replaces {@link #MOST} for a timeout that is much longer than the usual time, but not longer than the slowest
+     * tenth usually takes.
      */
     private static final double SOME = 0.3;
 
-    /** Like {@link #MOST}, for a timeout that is longer than the slowest tenth usually takes. */
+    /** Replaces {@link #MOST} for a timeout that is longer than the slowest tenth usually takes. */
     private static final double FEW = 0.15;
 
-    /** A call usually runs several operations with the same name if it runs at least this number of them. */
+    /**
+     * Calls are considered to run several operations with the same name if they usually run at least this many on
+     * average.
+     */
     private static final double SEVERAL = 1.5;
 
-    /** A call usually runs an operation if it runs at least this number of them on average. */
+    /** Usual calls are considered to run an operation if they run it at least this often on average. */
     private static final double RUNS = 0.5;
 
     private static final int MAX_CALLERS = 2;
@@ -80,7 +83,8 @@ final class TimeOuts {
     }
 
     /**
-     * Returns whether at least half of the late or failed calls with the given operation failed because of its timeout.
+     * Returns whether the timeout of the given operation caused the failure of at least half of the late or failed
+     * calls that run this operation.
      */
     boolean failCalls(Part operation) {
         return failed(operation, call -> true).areMost();

@@ -16,8 +16,8 @@ final class TimesByCause {
     static final String WAIT_FOR = "calls wait for ";
 
     /**
-     * An activity or wait is a main cause of a symptom if it takes at least this share of the time of all causes of the
-     * symptom.
+     * An activity or wait is considered a main cause of a symptom if it takes at least this share of the time of all
+     * causes of the symptom.
      */
     private static final double MAIN = 0.2;
 
@@ -47,7 +47,7 @@ final class TimesByCause {
         times.longestFirst().forEach(part -> add(part, times.of(part)));
     }
 
-    /** Moves the extra time of one activity or wait to another one. */
+    /** Moves the extra time of one activity or wait to another activity or wait. */
     void move(Part from, Part to) {
         if (!from.equals(to)) {
             Times one = new Times();
@@ -82,8 +82,8 @@ final class TimesByCause {
     }
 
     /**
-     * Distributes the extra time of an activity or wait among others. Returns the time that was distributed, or 0 if
-     * there are no others.
+     * Distributes the extra time of an activity or wait among other activities and waits. Returns the distributed time,
+     * or 0 if there are no other activities and waits.
      */
     double divide(Part from, Times into) {
         double sum = into.sum();

@@ -11,10 +11,11 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Recognizes executors that have too few threads, although their state is unknown: Tern takes no snapshots of some
- * executors, such as those in static fields. The number of their threads is known from samples. The work for a call
- * follows from the number of threads and from the number of results per second: busy threads complete threads / time
- * tasks per second. Tasks may also have become slower. This is known from their operations, or from the time that calls
- * usually spend outside of operations: calls that find an idle thread wait as long as a task takes.
+ * executors, such as those in static fields. The number of their threads is known from samples. The work for a call is
+ * computed from the number of threads and from the number of results per second: n busy threads complete n / t tasks
+ * per second if a task takes the time t. Whether tasks have become slower is known from their operations, or from the
+ * time that calls usually spend outside of operations, because a call that finds an idle thread waits only as long as
+ * its task takes.
  */
 final class UnknownExecutors {
 
@@ -27,10 +28,13 @@ final class UnknownExecutors {
     /** More threads can help only if a task takes at most this share of the latency target. */
     private static final double SHORT = 0.8;
 
-    /** There are more calls than usual if their rate is at least this multiple of the usual rate. */
+    /**
+     * The number of calls is considered higher than usual if the rate of calls is at least this multiple of the usual
+     * rate.
+     */
     private static final double MORE = 1.2;
 
-    /** Tasks take about as long as usual if they take at most this multiple of their usual time. */
+    /** Tasks are considered to take about as long as usual if they take at most this multiple of their usual time. */
     private static final double AS_USUAL = 1.5;
 
     /** The recommended number of threads keeps the waits for a thread below this share of the latency target. */
@@ -38,7 +42,10 @@ final class UnknownExecutors {
 
     private static final int MAX_THREADS = 2_000;
 
-    /** Other work occupies an executor if less than this share of its busy samples shows the waiting class. */
+    /**
+     * An executor is considered to be occupied by other work if less than this share of its busy samples shows the
+     * waiting class.
+     */
     private static final double OWN_SHARE = 0.3;
 
     private final Evidence evidence;
@@ -67,7 +74,7 @@ final class UnknownExecutors {
 
         /**
          * Returns the time of a task. If a call submits several tasks, their work takes longer than the call usually
-         * waits for all of them.
+         * waits for the results of all tasks.
          */
         double taskNanos(int threads) {
             return usualNanos > 0 ? Math.min(usualNanos, workNanos(threads)) : workNanos(threads);
@@ -109,8 +116,8 @@ final class UnknownExecutors {
 
     /**
      * Returns the wait for a thread of the given executor. The threads of the executor must be busy while calls wait,
-     * mostly with code of classes other than the waiting class. Returns null if they are not, if ledgers record waits
-     * for executors, or if the processors are saturated.
+     * mostly with code of classes other than the waiting class. Returns null if the threads are not busy in this way,
+     * if ledgers record waits for executors, or if the processors are saturated.
      *
      * @param threads the common name of the executor's threads, which worked in nearly all samples of the wait
      * @param wait the calls' wait for a result of the executor
@@ -124,7 +131,7 @@ final class UnknownExecutors {
                 : null;
     }
 
-    /** Returns whether most of the executor's work is not that of the class in which calls wait. */
+    /** Returns whether most of the executor's work is code of classes other than the class in which calls wait. */
     private boolean doesOtherWork(TaskSamples executor, Part wait) {
         return executor.busy >= TaskSamples.MIN_BUSY
                 && executor.samplesOf(excess.samples.lineOf(wait)) < OWN_SHARE * executor.busy;
@@ -240,7 +247,10 @@ final class UnknownExecutors {
                         + poolSize(threads(part)));
     }
 
-    /** Returns a hint at the property for the size of Boot's scheduler; an empty string for other threads. */
+    /**
+     * Returns text that mentions the property for the size of Spring Boot's scheduler; an empty string for threads of
+     * other executors.
+     */
     static String poolSize(String threads) {
         return threads.startsWith("scheduling")
                 ? "; spring.task.scheduling.pool.size, by default 1, sets the number of threads of Boot's scheduler"

@@ -16,7 +16,10 @@ import tern.rpc.Phase;
  */
 final class UsualOwnTimes {
 
-    /** Fewer samples of a method's calls that met the latency target do not show how the calls spend their time. */
+    /**
+     * At least this many samples of a method's calls that met the latency target are needed to tell how the calls spend
+     * their time.
+     */
     private static final int MIN_LOOKS = 8;
 
     private static final UsualOwnTimes UNKNOWN = new UsualOwnTimes(Map.of());

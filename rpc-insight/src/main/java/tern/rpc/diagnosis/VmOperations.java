@@ -17,8 +17,8 @@ import javax.management.ObjectName;
 final class VmOperations {
 
     /**
-     * Only JVM operations of at least this duration can be the reason for a pause of the process. Shorter pauses are
-     * not measured.
+     * Only JVM operations of at least this duration can be the reason for a pause of the process, because shorter
+     * pauses are not measured.
      */
     static final double MIN_PAUSE_NANOS = 20e6;
 

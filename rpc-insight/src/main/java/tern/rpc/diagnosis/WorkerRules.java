@@ -6,14 +6,16 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Decides whether calls wait for a worker because their work takes too long, or because there are too few workers.
- * Extra work is the reason for the wait only if there would be enough workers without it.
+ * Extra work is the reason for the wait only if there would be enough workers without this work.
  */
 final class WorkerRules {
 
-    /** Work that takes less than this share of the latency target is not the reason for a wait for a worker. */
+    /**
+     * Work that takes less than this share of the latency target is not considered the reason for a wait for a worker.
+     */
     private static final double NOTABLE = 0.1;
 
-    /** If more than this share of the workers is busy, some calls have to wait for one. */
+    /** If more than this share of the workers is busy on average, some calls are assumed to wait for one. */
     private static final double FULL = 0.8;
 
     /** The refusal reasons caused by limits other than the number of workers. */
@@ -50,9 +52,9 @@ final class WorkerRules {
     }
 
     /**
-     * Returns whether there are too few workers. Calls with a worker must meet the latency target. In addition, their
-     * work must take about its usual time, or the workers must be too few even for the usual time. An unknown usual
-     * time counts as the usual time.
+     * Returns whether there are too few workers. Two conditions must be met. First, calls that have a worker meet the
+     * latency target. Second, their work takes about its usual time, or there are too few workers even for the usual
+     * time. If the usual time is unknown, the current time counts as usual.
      */
     private boolean areTooFew() {
         double service = PausedWork.of(excess.account, excess.account, part -> !needsWorker(part))

@@ -22,7 +22,7 @@ final class WorkerText {
     /** The number of calls is considered higher than usual if it is at least this multiple of the usual number. */
     private static final double MORE = 1.5;
 
-    /** The wait for a worker is noticeable if it takes at least this share of the target. */
+    /** The wait for a worker is considered noticeable if it takes at least this share of the latency target. */
     private static final double WAITED = 0.1;
 
     private static final int MAX_WORKERS = 10_000;
@@ -32,7 +32,7 @@ final class WorkerText {
     private final @Nullable ObservedPool pool;
     private final double perSecond;
     private final double usuallyPerSecond;
-    private final @Nullable MethodRate more; // the method that is called more often; null if there is none
+    private final @Nullable MethodRate more; // the method called more often than usual; null if there is none
     private final double serviceNanos; // how long a late call occupies a worker
 
     WorkerText(Evidence evidence, ExcessTime excess) {
@@ -58,9 +58,7 @@ final class WorkerText {
         return areMoreCalls() ? "MORE CALLS" : "NO FREE WORKER";
     }
 
-    /**
-     * Returns the name of the cause: the callers if there are more calls than usual, otherwise the pool of the workers.
-     */
+    /** Returns the name of the cause: the callers if there are more calls than usual, otherwise the worker pool. */
     String name() {
         if (areMoreCalls()) {
             return more == null ? "callers" : "callers of " + more.method();

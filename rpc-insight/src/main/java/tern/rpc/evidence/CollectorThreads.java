@@ -20,7 +20,7 @@ public final class CollectorThreads {
 
     private final Path tasks;
     private final RunQueue runQueue;
-    private List<Integer> threads = List.of(); // the native ids
+    private List<Integer> threads = List.of(); // the collector threads' native ids
 
     public CollectorThreads(Path root) {
         this.tasks = root.resolve("proc/self/task");

@@ -21,7 +21,8 @@ final class Figures {
     }
 
     /**
-     * Returns the rest of the first line that begins with the name. Returns an empty string if there is no such line.
+     * Returns the text after the name in the first line that begins with the name; an empty string if there is no such
+     * line.
      */
     static String textAfter(String text, String name) {
         int at = text.indexOf(name);

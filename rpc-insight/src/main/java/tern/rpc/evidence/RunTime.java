@@ -31,8 +31,8 @@ public record RunTime(long runNanos, long delayNanos, long turns) {
     }
 
     /**
-     * Returns the sum of the counters of two threads or groups of threads. If one of them is unknown, returns the
-     * other.
+     * Returns the sum of the counters of two threads or groups of threads. If one of the counters is unknown, returns
+     * the other counter.
      */
     public RunTime plus(RunTime other) {
         if (!isKnown()) {

@@ -10,12 +10,12 @@ import java.util.Map;
  */
 public final class ServingThreads {
 
-    /** Reading the counters of one thread takes about 10 µs. */
+    /** The number is limited, because reading the counters of one thread takes about 10 µs. */
     private static final int MAX_THREADS = 256;
 
     private final ThreadIds ids;
     private final RunQueue runQueue;
-    private Map<Integer, RunTime> last = Map.of(); // by native id
+    private Map<Integer, RunTime> last = Map.of(); // the last counters by native id
     private RunTime sum = new RunTime(0, 0, 0);
 
     /**
@@ -28,8 +28,8 @@ public final class ServingThreads {
     }
 
     /**
-     * Returns the sum of the threads' times since the first call to this method. The time of a thread counts from the
-     * first reading of this thread.
+     * Returns the sum of the threads' times since the first call to this method. The time of each thread counts from
+     * its first reading.
      */
     public RunTime read() {
         Map<Integer, RunTime> now = new HashMap<>();

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ApplicationCode {
 
-    /** The package prefixes of the JDK and of libraries. */
+    /** The package prefixes of the JDK and of well-known libraries. */
     private static final List<String> LIBRARIES = List.of(
             "akka.",
             "antlr.",
@@ -350,8 +350,8 @@ public final class ApplicationCode {
     }
 
     /**
-     * Adds packages of the application. Only the first two parts of a package name are used, as in {@code com.acme}.
-     * Many classes of an application are in packages next to the package of its main class.
+     * Adds application packages. Only the first two segments of a package name are used, as in {@code com.acme},
+     * because many application classes are in packages next to the package of the main class.
      */
     public static void addPackages(Collection<String> packages) {
         for (String name : packages) {

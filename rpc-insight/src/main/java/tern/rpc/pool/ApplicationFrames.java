@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ApplicationFrames {
 
-    /** A filter calls these classes of Tern RPC to forward a call. */
+    /** The classes of Tern RPC that a filter calls to forward a call. */
     private static final Set<String> NEXT = Set.of(
             "tern.rpc.Filter",
             "tern.rpc.client.ReferenceMethods",

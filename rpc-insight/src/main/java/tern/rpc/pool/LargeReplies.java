@@ -104,7 +104,7 @@ public final class LargeReplies {
 
     /**
      * Returns the names of the same command with smaller replies, the largest first. If a reply grows slowly, the size
-     * in the name changes at some time, although the command is the same.
+     * in the name changes at some point, although the command is the same.
      */
     public static List<String> smaller(String name) {
         Matcher mark = MARK.matcher(name);

@@ -15,7 +15,7 @@ import tern.rpc.Phase;
 
 /**
  * The operations of threads outside of calls, such as the renewal of a token by a scheduled job. If such a job stops,
- * calls often run its operation themselves. The diagnosis can then name the job. Thread-safe.
+ * calls often run the job's operation themselves. The diagnosis can then name the job. Thread-safe.
  */
 public final class OutsideOperations {
 
@@ -87,7 +87,10 @@ public final class OutsideOperations {
         return kind + " " + name;
     }
 
-    /** Returns the executions of an operation; null if the operation is new and too many operations are known. */
+    /**
+     * Returns the executions of an operation; null if the operation is new and too many other operations are already
+     * known.
+     */
     private static @Nullable Series series(Phase kind, String name) {
         String key = key(kind, name);
         Series series = KNOWN.get(key);
@@ -155,7 +158,7 @@ public final class OutsideOperations {
     /** The executions of one operation by threads outside of calls. Thread-safe. */
     public static final class Series {
 
-        /** The usual pause is known after this many executions. */
+        /** The usual pause counts as known after this many executions. */
         private static final int MIN_TIMES = 5;
 
         private static final double WEIGHT = 0.1;
@@ -163,7 +166,7 @@ public final class OutsideOperations {
         /** The weight of the last execution in the mean of the current times. */
         private static final double TOOK_WEIGHT = 0.3;
 
-        /** A pause is too long if it is at least this multiple of the usual pause. */
+        /** A pause is considered too long if it is at least this multiple of the usual pause. */
         private static final double LATE = 3;
 
         /** After this many successive pauses that are too long, further long pauses change the usual pause. */
@@ -177,10 +180,10 @@ public final class OutsideOperations {
 
         private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
         private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
-        /** An operation with a shorter usual pause is not considered periodic. */
+        /** An operation is considered periodic only if its usual pause is at least this long. */
         private static final double MIN_USUAL_NANOS = 5e8;
 
-        /** After this multiple of the usual pause, the job is considered to have ended. */
+        /** If a pause lasts for at least this multiple of the usual pause, the job is considered to have ended. */
         private static final double MAX_PAUSES = 100;
 
         private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -196,8 +199,8 @@ public final class OutsideOperations {
         private int late;
         private double usualNanos;
         private long lastNanos;
-        private long lateNanos; // the length of the last pause between two executions that was too long
-        private long lateEndedNanos; // the end of the last pause between two executions that was too long
+        private long lateNanos; // the length of the last pause that was too long
+        private long lateEndedNanos; // the end of the last pause that was too long
         private WeakReference<Thread> thread = new WeakReference<>(null);
         private String name = "";
 

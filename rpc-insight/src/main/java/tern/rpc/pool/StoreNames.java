@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The stores of an application: either its data sources or its Redis servers. If there are several stores, the name of
- * an operation ends with its store, as in {@code update stock (data source orders)}. Thread-safe.
+ * an operation ends with the name of its store, as in {@code update stock (data source orders)}. Thread-safe.
  */
 public final class StoreNames {
 
@@ -60,7 +60,10 @@ public final class StoreNames {
             return name;
         }
 
-        /** Returns the name of an operation of this store. The name contains the store if there are several stores. */
+        /**
+         * Returns the name of an operation of this store. If there are several stores, the name of the operation
+         * contains the name of the store.
+         */
         public @Nullable String operation(@Nullable String operation) {
             if (!several || operation == null) {
                 return operation;
@@ -109,9 +112,9 @@ public final class StoreNames {
     }
 
     /**
-     * Returns the time at which each store last answered, on the clock of {@link System#nanoTime()}. Stores without an
-     * answer are omitted. If there is only one store, the result is empty, because the names of its operations do not
-     * contain it.
+     * Returns the time at which each store last answered, on the clock of {@link System#nanoTime()}. Stores that have
+     * not answered yet are omitted. If there is only one store, the result is empty, because the names of its
+     * operations do not contain it.
      */
     public Map<String, Long> answers() {
         Map<String, Long> answers = new HashMap<>();
@@ -137,13 +140,13 @@ public final class StoreNames {
         return servers;
     }
 
-    /** Returns the store in the name of an operation; empty if the name contains none. */
+    /** Returns the name of the store in an operation's name; empty if the operation's name contains none. */
     public static String in(String operation) {
         Matcher matcher = IN_NAME.matcher(operation);
         return matcher.find() ? matcher.group(1) : "";
     }
 
-    /** Returns the name of an operation without its store. */
+    /** Returns an operation's name without the name of the store. */
     public static String without(String operation) {
         return IN_NAME.matcher(operation).replaceFirst("");
     }

@@ -118,7 +118,8 @@ class BlockingCommandsTest {
     }
 
     /**
-     * Late calls are those whose commands waited longest, so their commands take nearly as long as the blocking one.
+     * Late calls are those whose commands waited longest, so their commands take nearly as long as the blocking
+     * command.
      */
     @Test
     void commandOfAJobThatMakesOnlyAPartOfTheCallsLateIsTheCause() {

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 
-/** Tests the advice for calls that wait while another call computes a value of the same map. */
+/** Tests the advice for calls that wait while another call computes a value for the same map. */
 class CacheLoadsTest {
 
     private static String change(String called) {

@@ -35,8 +35,8 @@ class CallSamplesTest {
     }
 
     /**
-     * Returns the samples of one late call. A quarter of them wait for {@link #LOCK} in a line of {@code Desk.touch}.
-     * Another quarter waits in a client that a line of the same method called.
+     * Returns the samples of one late call. A quarter of the samples show a wait for {@link #LOCK} in a line of {@code
+     * Desk.touch}. Another quarter show a wait in a client that a line of the same method called.
      */
     private static CallSamples belowLine(int waiting, int running) {
         StackTraceElement caller = new StackTraceElement("depot.Desk", "touch", "Desk.java", waiting);

@@ -9,8 +9,8 @@ import tern.rpc.Phase;
 import tern.rpc.evidence.RunTime;
 
 /**
- * Tests processors that work of normal priority always saturates. Only the waits of the threads that serve calls show
- * whether they get a processor later than usual.
+ * Tests processors that are always saturated by work of normal priority. In this case, only the waits of the threads
+ * that serve calls show whether these threads get a processor later than usual.
  */
 class DelayedThreadsTest {
 
@@ -48,7 +48,9 @@ class DelayedThreadsTest {
         return shop.miss(slower);
     }
 
-    /** Returns the diagnosis of a miss shortly after the start, while the processors have been short from the start. */
+    /**
+     * Returns the diagnosis of a miss shortly after the start, if the processors have been saturated from the start.
+     */
     private Diagnosis missSoonAfterStart(Consumer<Shop.Steps> slower) {
         shop.machine = full(0.4, 8);
         for (int second = 0; second < 64; second++) {

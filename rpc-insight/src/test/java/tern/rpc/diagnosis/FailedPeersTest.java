@@ -154,7 +154,7 @@ class FailedPeersTest {
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("SLOW STATEMENT: select report");
     }
 
-    /** Has the simple name of the base class of the MongoDB client's exceptions. */
+    /** A class with the simple name of the base class of the MongoDB client's exceptions. */
     private static class MongoException extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -267,7 +267,7 @@ class FailedPeersTest {
                 .contains("allow more connections in the application's own HTTP client", "pendingAcquireMaxCount");
     }
 
-    /** Has the simple name of the exception with which the pool of Tomcat ends a wait. */
+    /** An exception with the simple name of the exception with which Tomcat's pool ends a wait. */
     private static final class PoolExhaustedException extends SQLException {
         private static final long serialVersionUID = 1;
 
@@ -305,7 +305,7 @@ class FailedPeersTest {
                         + " of memory or process/resource limits reached")));
     }
 
-    /** Has the simple name of the exception with which Spring wraps the failures of Redis connections. */
+    /** An exception with the simple name of the exception in which Spring wraps failures of Redis connections. */
     private static final class RedisConnectionFailureException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

@@ -169,7 +169,7 @@ class FirstCausesTest {
                         call -> call.in(Phase.JDBC_CONNECTION, "hikari", 90)));
     }
 
-    /** Returns the failure of the JDK's HTTP client if it cannot connect. */
+    /** Returns the failure that the JDK's HTTP client reports if it cannot connect. */
     private static IOException byJdkClient(Exception reason) {
         IOException failure = new ConnectException();
         failure.initCause(reason);

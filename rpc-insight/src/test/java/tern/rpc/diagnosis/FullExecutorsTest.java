@@ -81,7 +81,10 @@ class FullExecutorsTest {
                 holders));
     }
 
-    /** Simulates calls that wait for results of the executor, and other calls that wait for one of its threads. */
+    /**
+     * Simulates calls that wait for results of the executor's tasks, and other calls that wait for one of the
+     * executor's threads.
+     */
     private List<Cause> causesWith(Runnable task, Consumer<Shop.Steps> others) throws Exception {
         for (int i = 0; i < THREADS; i++) {
             legs.execute(task);

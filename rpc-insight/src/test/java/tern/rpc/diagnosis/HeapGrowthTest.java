@@ -40,7 +40,8 @@ class HeapGrowthTest {
     }
 
     /**
-     * Returns the growth after young and mixed collections of G1, each second, with the given used memory per minute.
+     * Returns the growth if G1 runs a young or mixed collection every second, with the given used memory in each
+     * minute.
      */
     private static @Nullable HeapGrowth slowGrowth(boolean marks, long... megabytesOfMinutes) {
         LeastUses least = new LeastUses();
@@ -105,7 +106,7 @@ class HeapGrowthTest {
         "1, false, FREES, '300 400 500 600 700 310 320'", // The collector has freed old objects.
         "1, false, FREES, '100 160 220 280 340 400 450'", // The collector has not freed old objects yet.
         "20, false, FREES, '500 540 580 620 660 700'", // The used memory grows slowly.
-        "1, false, FREES, '300 500 700'", // There are too few collections.
+        "1, false, FREES, '300 500 700'", // There are too few garbage collections to tell whether the heap grows.
         "1, false, KEEPS, '300 400 500 600 700 800 900'", // Young collections do not free old objects.
         "1, false, FREES_MARKED, '400 470 540 610 680 750'", // G1 has not marked old garbage yet.
         "2, true, KEEPS, '400 410 405 400'",

@@ -65,7 +65,7 @@ class LocalRefusalsTest {
         }
     }
 
-    /** Has the simple name of an exception of Sentinel, but not its package. */
+    /** An exception with the simple name of a Sentinel exception, but in a different package. */
     static final class FlowException extends Exception {
         private static final long serialVersionUID = 1L;
     }

@@ -8,7 +8,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests calls that wait for a signal of another thread. */
+/** Tests calls that wait for a signal from another thread. */
 class LostSignalsTest {
 
     private static final int LOOKS = 10;

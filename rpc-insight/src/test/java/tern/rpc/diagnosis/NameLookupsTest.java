@@ -13,7 +13,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests lookups of host names on threads that serve no call. */
+/** Tests host name lookups on threads that serve no call. */
 class NameLookupsTest {
 
     private static final String[] LOOKUP = {
@@ -153,7 +153,10 @@ class NameLookupsTest {
                 List.of());
     }
 
-    /** Returns the share of the wait for a connection of the pool "web" that belongs to lookups of the given thread. */
+    /**
+     * Returns the share of the wait for a connection from the pool "web" that is attributed to lookups by the given
+     * thread.
+     */
     private static double ofWeb(String thread, String... pools) {
         ThreadSnapshot adder = look(
                 thread,

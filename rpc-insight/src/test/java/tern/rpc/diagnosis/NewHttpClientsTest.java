@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 
-/** Tests calls that create a new HTTP client of the JDK for each exchange. */
+/** Tests calls that create a new JDK HTTP client for each exchange. */
 class NewHttpClientsTest {
 
     private static final String STOCK = "GET stock:80";

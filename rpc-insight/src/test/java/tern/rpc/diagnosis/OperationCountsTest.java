@@ -95,7 +95,7 @@ class OperationCountsTest {
         }
     }
 
-    /** Returns the steps of calls of which each runs the slow operation. */
+    /** Returns the steps of calls that each run the slow operation. */
     private static Supplier<Consumer<Shop.Steps>> uncached(double own, Phase phase, String name, double millis) {
         return () -> call -> call.own(own).in(phase, "quick operation", 1).in(phase, name, millis);
     }
@@ -302,7 +302,7 @@ class OperationCountsTest {
 
     @Test
     void poolThatIsFullBecauseOfManyNewStatementsIsNotTooSmall() {
-        int[] uses = {200}; // uses of connections per second, of 2 ms each
+        int[] uses = {200}; // connection uses per second, each of 2 ms
         fullPool(uses, 2);
         seconds(90, () -> call -> call.in(Phase.SQL, "select order", 2).in(Phase.SQL, "commit", 2));
         uses[0] = 2_000;

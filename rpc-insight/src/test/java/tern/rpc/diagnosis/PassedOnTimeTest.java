@@ -267,7 +267,10 @@ class PassedOnTimeTest {
         assertThat(first(shop.diagnosis()).change().text()).contains("smaller requests of BookingService.book");
     }
 
-    /** Simulates calls to three methods, each with this time for reading the request, while the collector works. */
+    /**
+     * Simulates calls that take 250 ms to read their requests, while the collector takes the given share of the time.
+     * Returns the first cause.
+     */
     private Cause firstWithSlowDecoding(double collecting) {
         shop.machine = machine(0.3, 0.1, 0);
         shop.healthy(USUAL);

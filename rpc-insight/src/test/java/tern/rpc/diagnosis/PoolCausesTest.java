@@ -159,7 +159,7 @@ class PoolCausesTest {
         }
     }
 
-    /** Has the same simple name as the Spring exception that wraps the exceptions of Redis clients. */
+    /** An exception with the same simple name as the Spring exception that wraps the exceptions of Redis clients. */
     private static final class DataAccessException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

@@ -22,7 +22,7 @@ class PoolHoldersTest {
 
     private final Shop shop = new Shop();
 
-    /** Returns four connections. A call holds each of them. */
+    /** Returns four connections, each held by a different call. */
     private Holders heldByCalls(Consumer<CallLedger> eachCall) {
         Holders holders = new Holders();
         holders.size(4);

@@ -206,7 +206,7 @@ final class SampledCalls {
         return this;
     }
 
-    /** Sets the present and the usual time of calls to a remote method, by threads that serve no call. */
+    /** Sets the current and the usual time of calls to a remote method from threads that serve no call. */
     SampledCalls remoteOutside(String name, double millis, double usualMillis) {
         OutsideOperations.Timed timed = new OutsideOperations.Timed(Phase.RPC, name, "", millis * 1e6);
         outside.add(timed);

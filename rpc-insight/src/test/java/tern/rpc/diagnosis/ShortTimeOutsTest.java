@@ -176,7 +176,9 @@ class ShortTimeOutsTest {
         assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
     }
 
-    /** Serves calls. Every seventh call repeats the exchange after timeouts of 20 ms, and then succeeds or fails. */
+    /**
+     * Serves calls, every seventh of which repeats the exchange after timeouts of 20 ms, and then succeeds or fails.
+     */
     private void secondsWithRepeatedExchanges(int count, int timeOuts, boolean fail) {
         for (int i = 0; i < count; i++) {
             shop.second(() -> {
@@ -328,7 +330,7 @@ class ShortTimeOutsTest {
         assertThat(title()).as(shop.diagnosis().text()).startsWith("SLOW STATEMENT: select stock");
     }
 
-    /** An exception with the simple name of the exception of Spring's transactions. */
+    /** An exception with the simple name of the exception that Spring throws for a transaction timeout. */
     private static final class TransactionTimedOutException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

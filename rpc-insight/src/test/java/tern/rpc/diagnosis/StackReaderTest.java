@@ -229,7 +229,7 @@ class StackReaderTest {
                 .isEqualTo(Part.of(Part.Kind.RUN_QUEUE));
     }
 
-    /** Reads the stack of a thread that waits for a lock of the given thread. */
+    /** Reads the stack of a thread that waits for a lock held by the given thread. */
     private static Part waitingFor(Thread.State state, String lock, ThreadSnapshot owner, String... frames) {
         return StackReader.read(
                 new ThreadSnapshot("worker-1", 7, state, look(state, frames).frames(), lock, owner, -1, -1));

@@ -12,14 +12,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 
-/** Tests calls whose timeouts pass, or whose connections end, while the whole process stands still. */
+/** Tests calls whose timeouts pass, or whose connections end, while the whole process is stopped. */
 class StoppedProcessesTest {
 
     private static final String STOCK = "GET stock:80";
 
     private final Shop shop = new Shop();
 
-    /** Returns the diagnosis if the process stands still for the given share of the time of calls that fail. */
+    /** Returns the diagnosis if the process is stopped for the given share of the time of calls that fail. */
     private Diagnosis failing(double stood, Throwable failure) {
         shop.healthy(call -> call.own(2).in(Phase.HTTP, STOCK, 20));
         shop.pauses = (from, to) -> {

@@ -88,7 +88,7 @@ class TimeOutsTest {
         assertThat(first(miss).change().where()).isEqualTo(Cause.Where.PEER);
     }
 
-    /** Returns the failure of a call that was still running at its deadline, as the server reports it. */
+    /** Returns the failure that the server reports for a call that was still running at its deadline. */
     private static RpcException stillRunning(String method, long millis) {
         return RpcException.refusal(
                 StatusCode.DEADLINE_EXCEEDED,
@@ -206,7 +206,7 @@ class TimeOutsTest {
                 .contains("it ends after 20 ms and usually takes 40 ms; the timeout is 20 ms (rpc.client.timeout)");
     }
 
-    /** Returns the name of the same method at one of three providers. */
+    /** Returns the name of a call to the same method at one of three providers. */
     private static String panelAt(int call) {
         return "ReferenceService.wholePanel at 10.0.0." + call % 3 + ":20880";
     }

@@ -12,7 +12,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * Tests calls that wait for tasks of an executor whose threads are all busy, and which is not measured by Tern. Twenty
+ * Tests calls that wait for tasks of an executor that Tern does not measure and whose threads are all busy. Twenty
  * calls per second wait for 400 ms each. In most tests, the executor has one thread, so the work for a call takes 50
  * ms.
  */

@@ -1,6 +1,6 @@
 package com.alibaba.csp.sentinel.slots.block;
 
-/** Has the name of an exception of Sentinel. */
+/** Stands in for the Sentinel exception of the same name. */
 public final class DegradeException extends Exception {
 
     private static final long serialVersionUID = 1L;
