@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -161,6 +162,45 @@ final class ExecutorText {
         return pools.values().stream().filter(ExecutorText::isFull).findFirst().orElse(null);
     }
 
+    /**
+     * Describes, as a cause, tasks that wait for other tasks of their executor.
+     *
+     * @param part the wait of the tasks, which names the threads of their executor
+     * @param line the line where calls wait in this way; null if no call does
+     */
+    CauseDescription innerTasks(Part part, @Nullable StackTraceElement line) {
+        String threads = part.name().substring(Part.TASKS_OF.length(), part.name().lastIndexOf(" in "));
+        TaskSamples tasks = evidence.tasks().executor(threads);
+        Part waiting = tasks == null ? null : tasks.waitingForTasks();
+        StackTraceElement place = tasks == null || waiting == null ? line : tasks.lines.get(waiting);
+        List<String> facts = new ArrayList<>();
+        if (place != null) {
+            facts.add("line     " + ApplicationCode.shown(place));
+        }
+        pools.values().stream()
+                .filter(pool -> threads.equals(evidence.tasks().threadsOfPool(pool.name())))
+                .filter(ResultRules::submitsToItself)
+                .map(pool -> pool.pool().now())
+                .findFirst()
+                .ifPresent(pool -> {
+                    facts.add(busy(pool));
+                    facts.add("inner    threads of this executor submit tasks to it and wait for them");
+                });
+        return new CauseDescription(
+                "TASKS WAIT FOR TASKS",
+                part.name(),
+                Change.of(
+                        Where.CODE,
+                        "use a separate executor for the inner tasks, or do not wait for them: " + part.name()
+                                + " wait for the results of other tasks, which find no thread; more threads only"
+                                + " raise the limit"),
+                facts);
+    }
+
+    private static String busy(PoolSnapshot pool) {
+        return "threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting() + " tasks wait";
+    }
+
     /** Describes, as a cause, a full executor whose tasks wait for a thread. */
     CauseDescription executor(PoolVerdict verdict) {
         PoolSnapshot pool = verdict.pool().now();
@@ -169,11 +209,7 @@ final class ExecutorText {
         double hold = verdict.pool().holdNanos();
         List<String> facts = new ArrayList<>();
         String full = CommonPool.isOne(verdict) ? ForkedWork.fullLooks(evidence.tasks(), excess.samples) : null;
-        facts.add(
-                full != null
-                        ? full
-                        : "threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting()
-                                + " tasks wait");
+        facts.add(full != null ? full : busy(pool));
         facts.addAll(verdict.facts());
         if (CommonPool.isOne(verdict)) {
             return CommonPool.describe(pool, evidence.tasks().executor(ExecutorNames.COMMON_THREADS), facts);

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Newsletter;
 import shop.Orders;
+import shop.Overviews;
 import shop.Packages;
 import shop.Tickets;
 import tern.rpc.Phase;
@@ -43,6 +44,7 @@ class FullExecutorsTest {
     private Duration held = Duration.ZERO;
     private @Nullable String submitter; // the code that submits most tasks outside of calls; null if calls submit them
     private int othersRunning;
+    private long inner = -1; // tasks that the threads of the executor submit; -1 if unknown
 
     FullExecutorsTest() {
         shop.pools.add(() -> PoolSnapshot.builder("legs", PoolKind.EXECUTOR, THREADS)
@@ -54,6 +56,7 @@ class FullExecutorsTest {
                         submitter == null ? Duration.ZERO : held.multipliedBy(3).dividedBy(4),
                         othersRunning,
                         submitter))
+                .inner(inner < 0 ? -1 : inner * tasks.get())
                 .settings(List.of())
                 .build());
         shop.healthy(USUAL);
@@ -216,5 +219,43 @@ class FullExecutorsTest {
         assertThat(causes)
                 .extracting(DiagnosisText::title)
                 .containsExactly("TASKS WAIT FOR TASKS: tasks of legs in Packages.split");
+    }
+
+    /**
+     * Simulates calls whose class no task runs. Their tasks wait in two methods for a future, for at most some seconds,
+     * and a short task runs between them.
+     *
+     * @param own how many tasks the threads of the executor submit for each task that starts
+     */
+    private Cause firstOfCallsInAnotherClass(long own) throws Exception {
+        inner = own;
+        legs.execute(() -> Overviews.assemble(end));
+        legs.execute(() -> Packages.whole(end));
+        calls.firstCause(() -> Newsletter.send(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+        return shop.diagnosis().causes().get(0);
+    }
+
+    @Test
+    void tasksThatWaitSomeSecondsForTasksOfTheirOwnThreadsAreTheCause() throws Exception {
+        Cause first = firstOfCallsInAnotherClass(1);
+
+        assertThat(first.title()).as(shop.diagnosis().text()).startsWith("TASKS WAIT FOR TASKS: tasks of legs in ");
+        assertThat(first.change().text()).startsWith("use a separate executor for the inner tasks");
+        assertThat(first.evidence()).anyMatch(line -> line.startsWith("inner    threads of this executor submit"));
+    }
+
+    @Test
+    void tasksThatWaitForOthersThanTheTasksOfTheirExecutorDoNotWaitForTasks() throws Exception {
+        assertThat(firstOfCallsInAnotherClass(0).kind()).isNotEqualTo("TASKS WAIT FOR TASKS");
+        end.complete("");
+    }
+
+    @Test
+    void tasksThatHaveNeverSubmittedTasksOfTheirExecutorDoNotWaitForThem() throws Exception {
+        inner = 0;
+        List<Cause> causes =
+                causesWith(() -> Packages.whole(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+
+        assertThat(causes).extracting(Cause::kind).doesNotContain("TASKS WAIT FOR TASKS");
     }
 }
