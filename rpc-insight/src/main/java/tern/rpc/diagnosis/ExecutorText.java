@@ -169,7 +169,8 @@ final class ExecutorText {
      * @param line the line where calls wait in this way; null if no call does
      */
     CauseDescription innerTasks(Part part, @Nullable StackTraceElement line) {
-        String threads = part.name().substring(Part.TASKS_OF.length(), part.name().lastIndexOf(" in "));
+        String threads =
+                part.name().substring(Part.TASKS_OF.length(), part.name().lastIndexOf(" in "));
         TaskSamples tasks = evidence.tasks().executor(threads);
         Part waiting = tasks == null ? null : tasks.waitingForTasks();
         StackTraceElement place = tasks == null || waiting == null ? line : tasks.lines.get(waiting);
@@ -230,6 +231,10 @@ final class ExecutorText {
         if (batch != null) {
             return batch;
         }
+        Change same = sameTasks(pool, takings, hold);
+        if (same != null) {
+            return same;
+        }
         String name = "\"" + pool.name() + "\"";
         // The mean duration covers only tasks that have ended. If all threads are busy although the ended tasks need
         // only a few threads, long tasks that have not ended occupy the threads.
@@ -251,17 +256,40 @@ final class ExecutorText {
                     (slower ? "use a separate executor for the long tasks: " : "") + tasks
                             + "; more threads do not meet the target");
         }
-        int wanted = QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
+        int wanted = wantedThreads(takings, hold);
         if (slower) {
-            String more = wanted > pool.max() && !evidence.machine().isFull()
-                    ? ", or " + wanted + " threads instead of " + pool.max()
-                    : "";
-            return Change.of(Where.CODE, "use a separate executor for the long tasks" + more + ": " + tasks);
+            String more = moreThreads(pool, takings, hold);
+            return Change.of(
+                    Where.CODE,
+                    "use a separate executor for the long tasks" + (more.isEmpty() ? "" : ", or " + more) + ": "
+                            + tasks);
         }
         Change change = ExecutorSize.of(pool, wanted, evidence.machine());
         if (change == null && wanted > pool.max()) {
             change = ExecutorSize.moreThreads(pool, wanted);
         }
         return change == null ? Change.of(Where.CODE, tasks + "; more threads do not meet the target") : change;
+    }
+
+    /** Returns the advice for tasks that became slower and all do the same; null if the tasks are not like this. */
+    private @Nullable Change sameTasks(PoolSnapshot pool, double takings, double hold) {
+        PoolVerdict verdict = pools.get(pool.name());
+        double usual = verdict == null ? -1 : verdict.pool().usualHoldNanos();
+        if (usual <= 0 || (hold >= 0 && hold <= 1.5 * usual)) {
+            return null;
+        }
+        boolean meetsTarget = hold >= 0 && hold <= evidence.targetNanos();
+        String more = meetsTarget ? moreThreads(pool, takings, hold) : "";
+        return new SlowTasks(evidence, excess).change(pool, hold, usual, more.isEmpty() ? "" : "meanwhile use " + more);
+    }
+
+    /** Returns the recommended number of threads as text; an empty string if more threads do not help. */
+    private String moreThreads(PoolSnapshot pool, double takings, double hold) {
+        int wanted = wantedThreads(takings, hold);
+        return wanted > pool.max() && !evidence.machine().isFull() ? wanted + " threads instead of " + pool.max() : "";
+    }
+
+    private int wantedThreads(double takings, double hold) {
+        return QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
     }
 }

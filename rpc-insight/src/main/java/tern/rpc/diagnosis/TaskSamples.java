@@ -192,9 +192,8 @@ final class TaskSamples {
      */
     @Nullable
     Part waitingForTasks() {
-        Times waits = parts.only(part -> part.kind() == Part.Kind.RESULT
-                && isOwnWait(part)
-                && TaskWaits.isForTaskOrFuture(called.get(part)));
+        Times waits = parts.only(part ->
+                part.kind() == Part.Kind.RESULT && isOwnWait(part) && TaskWaits.isForTaskOrFuture(called.get(part)));
         return busy >= MIN_BUSY && 2 * waits.sum() >= busy
                 ? waits.longestFirst().get(0)
                 : null;

@@ -2,6 +2,9 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -14,6 +17,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import shop.Labels;
 import shop.Newsletter;
 import shop.Orders;
 import shop.Overviews;
@@ -257,5 +261,45 @@ class FullExecutorsTest {
                 causesWith(() -> Packages.whole(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
 
         assertThat(causes).extracting(Cause::kind).doesNotContain("TASKS WAIT FOR TASKS");
+    }
+
+    /** Simulates tasks that read from a socket, and calls that wait for a thread of their executor. */
+    private Cause firstWithSlowPrinter(Runnable wait, Runnable second) throws Exception {
+        try (ServerSocket printer = new ServerSocket(0, 2, InetAddress.getLoopbackAddress());
+                Socket client = new Socket(printer.getInetAddress(), printer.getLocalPort());
+                Socket answers = printer.accept()) {
+            legs.execute(() -> Labels.render(client));
+            legs.execute(second);
+            calls.after(ledger -> ledger.begin(Phase.EXECUTOR, () -> "legs"));
+            calls.firstCause(wait, call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+            answers.getOutputStream().write(new byte[2]);
+        }
+        return shop.diagnosis().causes().get(0);
+    }
+
+    @Test
+    void tasksThatAllBecameSlowForTheSameReasonNeedNoSeparateExecutor() throws Exception {
+        Cause first = firstWithSlowPrinter(() -> Labels.print(end), () -> {});
+
+        assertThat(first.title()).as(shop.diagnosis().text()).isEqualTo("SLOW TASKS: legs");
+        assertThat(first.change().text())
+                .startsWith("find out why the tasks of \"legs\" take 990 ms each instead of 3")
+                .contains("wait in Labels.render:")
+                .contains("for a peer")
+                .contains("neither more threads nor a separate executor helps");
+    }
+
+    @Test
+    void slowTasksOfOtherCodeNeedASeparateExecutor() throws Exception {
+        Cause first = firstWithSlowPrinter(() -> Packages.of(end), () -> {});
+
+        assertThat(first.change().text()).as(shop.diagnosis().text()).startsWith("use a separate executor");
+    }
+
+    @Test
+    void oneOfSeveralKindsOfTasksThatBecameSlowNeedsASeparateExecutor() throws Exception {
+        Cause first = firstWithSlowPrinter(() -> Labels.print(end), () -> Newsletter.send(end));
+
+        assertThat(first.change().text()).as(shop.diagnosis().text()).startsWith("use a separate executor");
     }
 }
