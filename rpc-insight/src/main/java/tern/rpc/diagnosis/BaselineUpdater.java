@@ -4,7 +4,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.CallRecords.Sums;
@@ -192,16 +191,13 @@ final class BaselineUpdater {
      * Removes the calls to methods that have never met the target and whose usual times are still unknown, such as long
      * polls. Their long times would hide the cause. Removes nothing if no other calls miss the target. Calls that
      * mostly decode their request are kept, because this work may slow down other calls.
-     *
-     * @param mayBeRemoved returns false for a call that is kept although its method has never met the target
      */
-    List<EndedCall> withoutSlowMethods(List<EndedCall> bad, Predicate<EndedCall> mayBeRemoved) {
+    List<EndedCall> withoutSlowMethods(List<EndedCall> bad) {
         List<EndedCall> others = bad.stream()
                 .filter(call -> call.failure() != null
                         || usual.of(call.method()) != null
                         || 2 * call.ledger().nanos(Phase.DECODE, call.endedNanos()) > call.tookNanos()
-                        || !hasNeverMetTarget(call.method(), false)
-                        || !mayBeRemoved.test(call))
+                        || !hasNeverMetTarget(call.method(), false))
                 .toList();
         return others.isEmpty() ? bad : others;
     }

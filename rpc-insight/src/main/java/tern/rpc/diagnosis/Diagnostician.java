@@ -411,10 +411,9 @@ public final class Diagnostician {
         }
         bad.removeIf(usual::isUsual);
         bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
-        if (counts.refused() == 0 && !SlowCallers.waitForWorkers(bad, targetNanos)) {
-            // While the processors are saturated, only a call that uses no processor cannot hinder others.
-            bad = updater.withoutSlowMethods(
-                    bad, call -> !seen.isFull() || PossibleLongPolls.onlyWaits(call, sampler.samples()));
+        boolean mayHinderOthers = counts.refused() > 0 || seen.isFull() || SlowCallers.waitForWorkers(bad, targetNanos);
+        if (!mayHinderOthers) {
+            bad = updater.withoutSlowMethods(bad);
         }
         if (bad.isEmpty() && counts.refused() == 0) {
             return; // Without new evidence, the last diagnosis stays published.

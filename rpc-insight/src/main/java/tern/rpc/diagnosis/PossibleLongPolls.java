@@ -1,10 +1,8 @@
 package tern.rpc.diagnosis;
 
 import java.util.Collections;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
@@ -24,12 +22,6 @@ final class PossibleLongPolls {
     /** A call whose thread is busy, instead of waiting for an event, is expected to end within this time. */
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** A long poll is expected to take at most this multiple of the mean time of ended calls to its method. */
-    private static final double LIKE_ENDED = 2;
-
-    /** A call does nothing but wait if it waits for at least this share of its time. */
-    private static final double NEARLY_ALL = 0.9;
-
     private PossibleLongPolls() {}
 
     /**
@@ -43,57 +35,7 @@ final class PossibleLongPolls {
         boolean mayWait = call.threadId() == RunningCall.NO_THREAD
                 ? waitsForOthers(call)
                 : (call.runningNanos() < LONG_NANOS && call.phase() != Phase.QUEUE) || waitsOnItsThread(call, samples);
-        return mayWait
-                && (isEarly(records, now) || isLikeEndedCalls(call, records, samples))
-                && isUnknownMethodAmongGood(call, records);
-    }
-
-    /**
-     * Returns whether the call only waits, and calls to its method have ended before, all of them without a failure and
-     * after a similar time. A method that is new in an application that has run for long may contain long polls, too.
-     */
-    private static boolean isLikeEndedCalls(
-            RunningCall call, CallRecords records, Map<CallLedger, Sampler.Samples> samples) {
-        Sums ended = records.sums().getOrDefault(call.method(), Sums.NONE);
-        boolean waits = call.threadId() == RunningCall.NO_THREAD
-                || call.phase() == Phase.RPC
-                || call.phase() == Phase.HTTP
-                || waitsOnItsThread(call, samples);
-        return waits
-                && ended.calls() > 0
-                && ended.failed() + ended.refused() == 0
-                && call.runningNanos() <= LIKE_ENDED * ended.nanos() / ended.calls();
-    }
-
-    /**
-     * Returns whether the call does nothing but wait for another process or for an event, such as an item in a queue.
-     * Such a call uses no processor. A wait for a task or a future does not count as a wait for an event.
-     *
-     * @param samples the samples of the threads of calls
-     */
-    static boolean onlyWaits(EndedCall call, Map<CallLedger, Sampler.Samples> samples) {
-        long end = call.endedNanos();
-        CallLedger ledger = call.ledger();
-        double waited = ledger.nanos(Phase.RPC, end)
-                + ledger.nanos(Phase.HTTP, end)
-                + ledger.nanos(Phase.UNATTRIBUTED, end)
-                + waitsForEvents(samples.get(ledger)) * ledger.nanos(Phase.OWN, end);
-        return waited >= NEARLY_ALL * call.tookNanos();
-    }
-
-    /** Returns the share of samples of the call's own work that found its thread waiting for an event. */
-    private static double waitsForEvents(Sampler.@Nullable Samples known) {
-        int own = 0;
-        int waits = 0;
-        for (Sample sample : known == null ? List.<Sample>of() : known.list) {
-            if (sample.isOwn()) {
-                own++;
-                waits += sample.part().kind() == Part.Kind.RESULT && !TaskWaits.isForTaskOrFuture(sample.called())
-                        ? 1
-                        : 0;
-            }
-        }
-        return (double) waits / Math.max(1, own);
+        return mayWait && isEarly(records, now) && isUnknownMethodAmongGood(call, records);
     }
 
     /** Returns whether the call's thread waits for another thread, for example for an item in a queue. */

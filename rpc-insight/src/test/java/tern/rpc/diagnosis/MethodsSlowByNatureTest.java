@@ -3,7 +3,6 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 
-import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
@@ -78,44 +77,5 @@ class MethodsSlowByNatureTest {
         assertThat(shop.diagnosis().causes())
                 .extracting(DiagnosisText::title)
                 .containsExactly("SLOW STATEMENT: select stock");
-    }
-
-    /** Returns the diagnosis of slow orders and of calls to a new method, while other processes use all processors. */
-    private Diagnosis missOnFullMachine(Consumer<Shop.Steps> newMethod) {
-        for (int i = 0; i < 90; i++) {
-            shop.second(150, USUAL);
-        }
-        shop.machine = new Machine(2, 0.1, 1.9, 0, 0, 0.2, null, 10e6, -1, List.of(), 0, null, List.of());
-        for (int i = 0; i < 6; i++) {
-            shop.second(() -> {
-                for (int call = 0; call < 150; call++) {
-                    shop.call(Shop.PLACE, 0, steps -> steps.own(2).in(Phase.SQL, "select stock", 150));
-                }
-                shop.call("EventService.await", 0, newMethod);
-            });
-        }
-        return shop.diagnosis();
-    }
-
-    @Test
-    void newLongPollHidesNoCauseOnAFullMachine() {
-        Diagnosis miss = missOnFullMachine(call -> call.own(1).in(Phase.UNATTRIBUTED, null, 15_000));
-
-        assertThat(miss.miss().methods()).as(miss.text()).containsExactly(Shop.PLACE);
-        assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("OTHER THREADS");
-    }
-
-    @Test
-    void newMethodThatWaitsForALongPollOfAProviderHidesNoCauseOnAFullMachine() {
-        Diagnosis miss = missOnFullMachine(call -> call.own(1).in(Phase.RPC, "EventService.await at a:1", 15_000));
-
-        assertThat(miss.miss().methods()).as(miss.text()).containsExactly(Shop.PLACE);
-    }
-
-    @Test
-    void newMethodThatMayUseTheProcessorsIsReportedOnAFullMachine() {
-        Diagnosis miss = missOnFullMachine(call -> call.own(15_000));
-
-        assertThat(miss.miss().methods()).as(miss.text()).contains("EventService.await");
     }
 }

@@ -107,27 +107,4 @@ class PossibleLongPollsTest {
 
         assertThat(shop.diagnosis().state()).isEqualTo(State.QUIET);
     }
-
-    /** Simulates three calls that began after calls to their new method had ended after 20 seconds. */
-    private State stateAfterSecondsOfANewMethod(int seconds) {
-        for (int second = 1; second <= 310; second++) {
-            shop.second(100, USUAL);
-        }
-        shop.call(POLL, 0, steps -> steps.in(Phase.UNATTRIBUTED, null, 20_000));
-        begin(3);
-        for (int second = 1; second <= seconds; second++) {
-            second(second);
-        }
-        return shop.diagnosis().state();
-    }
-
-    @Test
-    void longPollsOfANewMethodDoNotSeemToHang() {
-        assertThat(stateAfterSecondsOfANewMethod(30)).isEqualTo(State.HEALTHY);
-    }
-
-    @Test
-    void callsToANewMethodThatTakeMuchLongerThanItsEndedCallsHang() {
-        assertThat(stateAfterSecondsOfANewMethod(60)).isEqualTo(State.MISS);
-    }
 }
