@@ -353,13 +353,7 @@ final class CodeText {
 
     private CauseDescription result(Part part, String place, @Nullable StackTraceElement line) {
         if (part.name().startsWith(Part.TASKS_OF)) {
-            return code(
-                    "TASKS WAIT FOR TASKS",
-                    part.name(),
-                    "use a separate executor for the inner tasks, or do not wait for them: " + part.name()
-                            + " wait for the results of other tasks, which find no thread; more threads only raise the"
-                            + " limit",
-                    line);
+            return executors.innerTasks(part, line);
         }
         CauseDescription full = executors.fullExecutor(part);
         if (full != null) {

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -164,6 +165,46 @@ final class ExecutorText {
         return pools.values().stream().filter(ExecutorText::isFull).findFirst().orElse(null);
     }
 
+    /**
+     * Describes, as a cause, tasks that wait for other tasks of their executor.
+     *
+     * @param part the wait of the tasks, which names the threads of their executor
+     * @param line the line where calls wait in this way; null if no call does
+     */
+    CauseDescription innerTasks(Part part, @Nullable StackTraceElement line) {
+        String threads =
+                part.name().substring(Part.TASKS_OF.length(), part.name().lastIndexOf(" in "));
+        TaskSamples tasks = evidence.tasks().executor(threads);
+        Part waiting = tasks == null ? null : tasks.waitingForTasks();
+        StackTraceElement place = tasks == null || waiting == null ? line : tasks.lines.get(waiting);
+        List<String> facts = new ArrayList<>();
+        if (place != null) {
+            facts.add("line     " + ApplicationCode.shown(place));
+        }
+        pools.values().stream()
+                .filter(pool -> threads.equals(evidence.tasks().threadsOfPool(pool.name())))
+                .filter(ResultRules::submitsToItself)
+                .map(pool -> pool.pool().now())
+                .findFirst()
+                .ifPresent(pool -> {
+                    facts.add(busy(pool));
+                    facts.add("inner    threads of this executor submit tasks to it and wait for them");
+                });
+        return new CauseDescription(
+                "TASKS WAIT FOR TASKS",
+                part.name(),
+                Change.of(
+                        Where.CODE,
+                        "use a separate executor for the inner tasks, or do not wait for them: " + part.name()
+                                + " wait for the results of other tasks, which find no thread; more threads only"
+                                + " raise the limit"),
+                facts);
+    }
+
+    private static String busy(PoolSnapshot pool) {
+        return "threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting() + " tasks wait";
+    }
+
     /** Describes, as a cause, a full executor whose tasks wait for a thread. */
     CauseDescription executor(PoolVerdict verdict) {
         PoolSnapshot pool = verdict.pool().now();
@@ -172,11 +213,7 @@ final class ExecutorText {
         double hold = verdict.pool().holdNanos();
         List<String> facts = new ArrayList<>();
         String full = CommonPool.isOne(verdict) ? ForkedWork.fullLooks(evidence.tasks(), excess.samples) : null;
-        facts.add(
-                full != null
-                        ? full
-                        : "threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting()
-                                + " tasks wait");
+        facts.add(full != null ? full : busy(pool));
         facts.addAll(verdict.facts());
         if (CommonPool.isOne(verdict)) {
             return CommonPool.describe(pool, evidence.tasks().executor(ExecutorNames.COMMON_THREADS), facts);
@@ -196,6 +233,10 @@ final class ExecutorText {
         Change batch = slower ? null : moreTasks(pool, takings);
         if (batch != null) {
             return batch;
+        }
+        Change same = sameTasks(pool, takings, hold);
+        if (same != null) {
+            return same;
         }
         String name = "\"" + pool.name() + "\"";
         // The mean duration covers only tasks that have ended. If all threads are busy although the ended tasks need
@@ -218,17 +259,40 @@ final class ExecutorText {
                     (slower ? "use a separate executor for the long tasks: " : "") + tasks
                             + "; more threads do not meet the target");
         }
-        int wanted = QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
+        int wanted = wantedThreads(takings, hold);
         if (slower) {
-            String more = wanted > pool.max() && !evidence.machine().isFull()
-                    ? ", or " + wanted + " threads instead of " + pool.max()
-                    : "";
-            return Change.of(Where.CODE, "use a separate executor for the long tasks" + more + ": " + tasks);
+            String more = moreThreads(pool, takings, hold);
+            return Change.of(
+                    Where.CODE,
+                    "use a separate executor for the long tasks" + (more.isEmpty() ? "" : ", or " + more) + ": "
+                            + tasks);
         }
         Change change = ExecutorSize.of(pool, wanted, evidence.machine());
         if (change == null && wanted > pool.max()) {
             change = ExecutorSize.moreThreads(pool, wanted);
         }
         return change == null ? Change.of(Where.CODE, tasks + "; more threads do not meet the target") : change;
+    }
+
+    /** Returns the advice for tasks that became slower and all do the same; null if the tasks are not like this. */
+    private @Nullable Change sameTasks(PoolSnapshot pool, double takings, double hold) {
+        PoolVerdict verdict = pools.get(pool.name());
+        double usual = verdict == null ? -1 : verdict.pool().usualHoldNanos();
+        if (usual <= 0 || (hold >= 0 && hold <= 1.5 * usual)) {
+            return null;
+        }
+        boolean meetsTarget = hold >= 0 && hold <= evidence.targetNanos();
+        String more = meetsTarget ? moreThreads(pool, takings, hold) : "";
+        return new SlowTasks(evidence, excess).change(pool, hold, usual, more.isEmpty() ? "" : "meanwhile use " + more);
+    }
+
+    /** Returns the recommended number of threads as text; an empty string if more threads do not help. */
+    private String moreThreads(PoolSnapshot pool, double takings, double hold) {
+        int wanted = wantedThreads(takings, hold);
+        return wanted > pool.max() && !evidence.machine().isFull() ? wanted + " threads instead of " + pool.max() : "";
+    }
+
+    private int wantedThreads(double takings, double hold) {
+        return QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
     }
 }

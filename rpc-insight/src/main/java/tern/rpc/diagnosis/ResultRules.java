@@ -22,6 +22,9 @@ final class ResultRules {
      */
     private static final double NOTABLE = 0.1;
 
+    /** Tasks of an executor usually wait for its other tasks if its threads submit at least this share of them. */
+    private static final double INNER_SHARE = 0.2;
+
     /** Threads are considered to work most of the time if on average at least this number of threads is busy. */
     private static final double MOSTLY = 0.5;
 
@@ -240,10 +243,26 @@ final class ResultRules {
      * @param pool the state of the executor; null if it is unknown
      */
     static @Nullable Part innerTasks(String name, TaskSamples executor, @Nullable PoolVerdict pool) {
-        Part waiting = executor.waiting();
+        if (pool != null && pool.pool().now().inner() == 0) {
+            return null; // the executor's threads have never submitted a task to it
+        }
+        Part own = submitsToItself(pool) ? executor.waitingForTasks() : null;
+        Part waiting = own != null ? own : executor.waiting();
         boolean isFull = pool == null ? executor.isFull() : pool.pool().now().waiting() > 0;
         return waiting != null && isFull && executor.isOwnWait(waiting)
                 ? new Part(Kind.RESULT, Part.TASKS_OF + name + " in " + waiting.name())
                 : null;
+    }
+
+    /**
+     * Returns whether the executor's own threads submit a large part of its tasks. If no task has started lately, the
+     * submissions were earlier, so it is enough that there were any.
+     */
+    static boolean submitsToItself(@Nullable PoolVerdict pool) {
+        if (pool == null || pool.pool().now().inner() <= 0) {
+            return false;
+        }
+        PoolSnapshot since = pool.pool().since();
+        return since.taken() <= 0 || since.inner() >= INNER_SHARE * since.taken();
     }
 }

@@ -38,7 +38,11 @@ final class SlowServers {
     Set<String> all(Kind kind) {
         Phase phase = Operations.phase(kind);
         Map<String, Double> each = phase == null ? Map.of() : operations.each(phase);
-        if (phase == null || !areSlower(kind, phase, each)) {
+        if (phase == null) {
+            return Set.of();
+        }
+        Set<String> slower = slower(kind, phase, each);
+        if (slower.isEmpty()) {
             return Set.of();
         }
         // It is unlikely that several data sources, Redis servers or peers become slow at the same time for different
@@ -48,7 +52,7 @@ final class SlowServers {
                         .anyMatch(name -> !OperationNames.store(name).isEmpty());
         return oneOfSeveral && (stores(kind, each.keySet()).size() == 1 || isAnyQuick(phase, each.keySet()))
                 ? Set.of()
-                : new LinkedHashSet<>(each.keySet());
+                : slower;
     }
 
     /**
@@ -64,9 +68,19 @@ final class SlowServers {
         Map<String, Double> each = operations.each(phase);
         each.keySet().removeIf(name -> !OperationNames.store(name).equals(store));
         boolean isKnown = new CommonSlowdown(each, name -> operations.usualNamed(phase, name)).isKnown();
-        return isKnown && areSlower(kind, phase, each) && !(isOfPeer(kind) && areOthersQuick(phase, store, each.keySet()))
-                ? new LinkedHashSet<>(each.keySet())
-                : Set.of();
+        boolean isQuickPeer = isOfPeer(kind) && areOthersQuick(phase, store, each.keySet());
+        return isKnown && !isQuickPeer ? slower(kind, phase, each) : Set.of();
+    }
+
+    /**
+     * Returns the names of the given operations if all of them became slower. If another client blocks a Redis server
+     * again and again, returns the names of the commands that wait for it. Otherwise returns an empty set.
+     */
+    private Set<String> slower(Kind kind, Phase phase, Map<String, Double> each) {
+        if (areSlower(kind, phase, each)) {
+            return new LinkedHashSet<>(each.keySet());
+        }
+        return kind == Kind.REDIS ? new RedisPauses(excess, operations).delayed(each.keySet()) : Set.of();
     }
 
     /**

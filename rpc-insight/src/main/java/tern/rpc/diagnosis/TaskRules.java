@@ -85,7 +85,7 @@ final class TaskRules {
             return waits;
         }
         Part inner = threads == null ? null : ResultRules.innerTasks(threads, tasks, executor);
-        if (inner != null && (byCause.of(inner) > 0 || waitForTasksOfCalls(tasks))) {
+        if (inner != null && (byCause.of(inner) > 0 || waitForTasksOfCalls(tasks) || waitForInner(executor, tasks))) {
             waits.add(inner, 1);
             return waits;
         }
@@ -131,6 +131,14 @@ final class TaskRules {
                 })
                 .findFirst()
                 .orElse(null);
+    }
+
+    /**
+     * Returns whether the tasks wait for tasks or futures, and the executor's own threads submit many of its tasks. The
+     * calls may then wait in a class whose code no task runs.
+     */
+    private static boolean waitForInner(PoolVerdict executor, TaskSamples tasks) {
+        return ResultRules.submitsToItself(executor) && tasks.waitingForTasks() != null;
     }
 
     /** Returns whether the tasks wait for other tasks, and run code of a class in which late calls wait. */

@@ -186,6 +186,19 @@ final class TaskSamples {
         return null;
     }
 
+    /**
+     * If application code waits directly for tasks or futures in at least half of the samples of busy threads, returns
+     * the most frequent of these waits. Otherwise returns null.
+     */
+    @Nullable
+    Part waitingForTasks() {
+        Times waits = parts.only(part ->
+                part.kind() == Part.Kind.RESULT && isOwnWait(part) && TaskWaits.isForTaskOrFuture(called.get(part)));
+        return busy >= MIN_BUSY && 2 * waits.sum() >= busy
+                ? waits.longestFirst().get(0)
+                : null;
+    }
+
     /** Formats the most frequent activity of the tasks, for example {@code in Orders.export}. */
     String mostly() {
         if (parts.isEmpty()) {

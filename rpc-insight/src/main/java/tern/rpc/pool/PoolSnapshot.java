@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param failed the number of tasks that ended with an exception since the pool was created; 0 except for executors.
  *     Tasks whose exception a future keeps may be missing
  * @param lastFailure the exception and the code of such a task; null if there was none
+ * @param inner the number of tasks that the executor's own threads have submitted to it since the pool was created;
+ *     -1 if they are not counted
  * @param others the tasks that no call has submitted; null if they are not counted
  * @param waited the sum of all waiting times since the pool was created; negative if unknown
  * @param held the total time that resources have been in use since the pool was created; negative if unknown
@@ -51,6 +53,7 @@ public record PoolSnapshot(
         long callerRuns,
         long failed,
         @Nullable String lastFailure,
+        long inner,
         @Nullable OtherTasks others,
         Duration waited,
         Duration held,
@@ -120,6 +123,7 @@ public record PoolSnapshot(
                 difference(callerRuns, earlier.callerRuns),
                 difference(failed, earlier.failed),
                 lastFailure,
+                difference(inner, earlier.inner),
                 others == null ? null : others.since(earlier.others),
                 difference(waited, earlier.waited),
                 difference(held, earlier.held),
@@ -157,6 +161,7 @@ public record PoolSnapshot(
         private long callerRuns;
         private long failed;
         private @Nullable String lastFailure;
+        private long inner = -1;
         private @Nullable OtherTasks others;
         private Duration waited = UNKNOWN;
         private Duration held = UNKNOWN;
@@ -224,6 +229,12 @@ public record PoolSnapshot(
             return this;
         }
 
+        /** Sets the number of tasks that the executor's own threads have submitted to it; -1 if unknown. */
+        public Builder inner(long tasks) {
+            inner = tasks;
+            return this;
+        }
+
         /** Sets the tasks that no call has submitted. */
         public Builder others(OtherTasks tasks) {
             others = tasks;
@@ -265,6 +276,7 @@ public record PoolSnapshot(
                     callerRuns,
                     failed,
                     lastFailure,
+                    inner,
                     others,
                     waited,
                     held,

@@ -202,4 +202,58 @@ class BlockingCommandsTest {
         assertThat(DiagnosisText.title(firstWhileAJobRuns("KEYS resv:*", 400, 150)))
                 .isEqualTo("SLOW REDIS: every command");
     }
+
+    /** Simulates orders that set a lock, read two values and delete the lock. Each command takes the given time. */
+    private static Consumer<Shop.Steps> order(double... millis) {
+        return call -> call.in(Phase.REDIS, "SET lock:north:*", millis[0])
+                .in(Phase.REDIS, "GET reserved:north:*", millis[1])
+                .in(Phase.REDIS, "GET reserved:south:*", millis[2])
+                .in(Phase.REDIS, "DEL lock:north:*", millis[3]);
+    }
+
+    /** Simulates calls of which every fourth is like one of the given calls in turn, and the others are quick. */
+    private Diagnosis diagnosisOfEveryFourth(List<Consumer<Shop.Steps>> late, boolean onlyLate) {
+        shop.healthy(order(1, 2, 1, 1));
+        for (int second = 0; second < 6; second++) {
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    boolean isLate = onlyLate || call % 4 == 0;
+                    shop.call(Shop.PLACE, 0, isLate ? late.get(call / 4 % late.size()) : order(1, 2, 1, 1));
+                }
+            });
+        }
+        return shop.diagnosis();
+    }
+
+    @Test
+    void pausesOfTheServerThatDelayOneCommandOfACallAreOneCause() {
+        Diagnosis miss =
+                diagnosisOfEveryFourth(List.of(order(180, 2, 1, 1), order(1, 230, 1, 1), order(1, 2, 160, 1)), false);
+
+        assertThat(miss.causes()).extracting(DiagnosisText::title).containsExactly("SLOW REDIS: every command");
+        assertThat(miss.causes().get(0).change().text())
+                .startsWith("find the command or script that blocks the Redis server");
+        assertThat(miss.causes().get(0).saves()).isGreaterThan(0.9);
+    }
+
+    @Test
+    void commandsThatAreSlowForDifferentReasonsAreDifferentCauses() {
+        Diagnosis miss =
+                diagnosisOfEveryFourth(List.of(order(120, 2, 1, 1), order(1, 600, 1, 1), order(1, 2, 300, 1)), false);
+
+        assertThat(miss.causes())
+                .as(miss.text())
+                .extracting(DiagnosisText::title)
+                .doesNotContain("SLOW REDIS: every command");
+    }
+
+    @Test
+    void commandsThatAreSlowInAllCallsAreNotDelayedByPauses() {
+        Diagnosis miss = diagnosisOfEveryFourth(List.of(order(180, 190, 200, 1)), true);
+
+        assertThat(miss.causes())
+                .as(miss.text())
+                .extracting(DiagnosisText::title)
+                .doesNotContain("SLOW REDIS: every command");
+    }
 }

@@ -2,6 +2,9 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -14,8 +17,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import shop.Labels;
 import shop.Newsletter;
 import shop.Orders;
+import shop.Overviews;
 import shop.Packages;
 import shop.Tickets;
 import tern.rpc.Phase;
@@ -43,6 +48,7 @@ class FullExecutorsTest {
     private Duration held = Duration.ZERO;
     private @Nullable String submitter; // the code that submits most tasks outside of calls; null if calls submit them
     private int othersRunning;
+    private long inner = -1; // tasks that the threads of the executor submit; -1 if unknown
 
     FullExecutorsTest() {
         shop.pools.add(() -> PoolSnapshot.builder("legs", PoolKind.EXECUTOR, THREADS)
@@ -54,6 +60,7 @@ class FullExecutorsTest {
                         submitter == null ? Duration.ZERO : held.multipliedBy(3).dividedBy(4),
                         othersRunning,
                         submitter))
+                .inner(inner < 0 ? -1 : inner * tasks.get())
                 .settings(List.of())
                 .build());
         shop.healthy(USUAL);
@@ -219,5 +226,83 @@ class FullExecutorsTest {
         assertThat(causes)
                 .extracting(DiagnosisText::title)
                 .containsExactly("TASKS WAIT FOR TASKS: tasks of legs in Packages.split");
+    }
+
+    /**
+     * Simulates calls whose class no task runs. Their tasks wait in two methods for a future, for at most some seconds,
+     * and a short task runs between them.
+     *
+     * @param own how many tasks the threads of the executor submit for each task that starts
+     */
+    private Cause firstOfCallsInAnotherClass(long own) throws Exception {
+        inner = own;
+        legs.execute(() -> Overviews.assemble(end));
+        legs.execute(() -> Packages.whole(end));
+        calls.firstCause(() -> Newsletter.send(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+        return shop.diagnosis().causes().get(0);
+    }
+
+    @Test
+    void tasksThatWaitSomeSecondsForTasksOfTheirOwnThreadsAreTheCause() throws Exception {
+        Cause first = firstOfCallsInAnotherClass(1);
+
+        assertThat(first.title()).as(shop.diagnosis().text()).startsWith("TASKS WAIT FOR TASKS: tasks of legs in ");
+        assertThat(first.change().text()).startsWith("use a separate executor for the inner tasks");
+        assertThat(first.evidence()).anyMatch(line -> line.startsWith("inner    threads of this executor submit"));
+    }
+
+    @Test
+    void tasksThatWaitForOthersThanTheTasksOfTheirExecutorDoNotWaitForTasks() throws Exception {
+        assertThat(firstOfCallsInAnotherClass(0).kind()).isNotEqualTo("TASKS WAIT FOR TASKS");
+        end.complete("");
+    }
+
+    @Test
+    void tasksThatHaveNeverSubmittedTasksOfTheirExecutorDoNotWaitForThem() throws Exception {
+        inner = 0;
+        List<Cause> causes =
+                causesWith(() -> Packages.whole(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+
+        assertThat(causes).extracting(Cause::kind).doesNotContain("TASKS WAIT FOR TASKS");
+    }
+
+    /** Simulates tasks that read from a socket, and calls that wait for a thread of their executor. */
+    private Cause firstWithSlowPrinter(Runnable wait, Runnable second) throws Exception {
+        try (ServerSocket printer = new ServerSocket(0, 2, InetAddress.getLoopbackAddress());
+                Socket client = new Socket(printer.getInetAddress(), printer.getLocalPort());
+                Socket answers = printer.accept()) {
+            legs.execute(() -> Labels.render(client));
+            legs.execute(second);
+            calls.after(ledger -> ledger.begin(Phase.EXECUTOR, () -> "legs"));
+            calls.firstCause(wait, call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+            answers.getOutputStream().write(new byte[2]);
+        }
+        return shop.diagnosis().causes().get(0);
+    }
+
+    @Test
+    void tasksThatAllBecameSlowForTheSameReasonNeedNoSeparateExecutor() throws Exception {
+        Cause first = firstWithSlowPrinter(() -> Labels.print(end), () -> {});
+
+        assertThat(first.title()).as(shop.diagnosis().text()).isEqualTo("SLOW TASKS: legs");
+        assertThat(first.change().text())
+                .startsWith("find out why the tasks of \"legs\" take 990 ms each instead of 3")
+                .contains("wait in Labels.render:")
+                .contains("for a peer")
+                .contains("neither more threads nor a separate executor helps");
+    }
+
+    @Test
+    void slowTasksOfOtherCodeNeedASeparateExecutor() throws Exception {
+        Cause first = firstWithSlowPrinter(() -> Packages.of(end), () -> {});
+
+        assertThat(first.change().text()).as(shop.diagnosis().text()).startsWith("use a separate executor");
+    }
+
+    @Test
+    void oneOfSeveralKindsOfTasksThatBecameSlowNeedsASeparateExecutor() throws Exception {
+        Cause first = firstWithSlowPrinter(() -> Labels.print(end), () -> Newsletter.send(end));
+
+        assertThat(first.change().text()).as(shop.diagnosis().text()).startsWith("use a separate executor");
     }
 }

@@ -27,6 +27,7 @@ final class TaskTimes {
     private final LongAdder ranNanos = new LongAdder();
     private final LongAdder rejected = new LongAdder();
     private final LongAdder failed = new LongAdder();
+    private final LongAdder inner = new LongAdder(); // tasks that the executor's own threads have submitted
     private final AtomicLong submitted = new AtomicLong();
     private final AtomicLong newestStarted = new AtomicLong(); // a task number; numbers follow the order of submission
     private final AtomicInteger running = new AtomicInteger();
@@ -37,6 +38,7 @@ final class TaskTimes {
     private volatile @Nullable Failure lastFailure;
     private volatile @Nullable Submitter lastSubmitter;
     private volatile @Nullable String thread; // the name of one of the executor's threads
+    private volatile @Nullable String threadPrefix; // this name without its number
 
     /** A failed task's exception and code. */
     private record Failure(long atNanos, String text) {}
@@ -97,6 +99,10 @@ final class TaskTimes {
         private final @Nullable Thread submitter = thread == null ? Thread.currentThread() : null;
 
         Submission() {
+            String prefix = threadPrefix;
+            if (prefix != null && Thread.currentThread().getName().startsWith(prefix)) {
+                inner.increment();
+            }
             if (!isOfCall) {
                 noteSubmitter(atNanos);
             }
@@ -109,6 +115,7 @@ final class TaskTimes {
             // The thread that submits a task runs it itself if the executor is full.
             if (thread == null && submitter != null && submitter != Thread.currentThread()) {
                 thread = Thread.currentThread().getName();
+                threadPrefix = prefixOf(Thread.currentThread().getName());
             }
             int all = running.incrementAndGet();
             if (all > mostRunning.get()) {
@@ -132,6 +139,15 @@ final class TaskTimes {
                 othersRanNanos.add(ran);
             }
         }
+    }
+
+    /** Returns the name of a numbered thread without its number; null if the name does not end with a number. */
+    private static @Nullable String prefixOf(String name) {
+        int end = name.length();
+        while (end > 0 && Character.isDigit(name.charAt(end - 1))) {
+            end--;
+        }
+        return end == 0 || end == name.length() ? null : name.substring(0, end);
     }
 
     /**
@@ -192,6 +208,7 @@ final class TaskTimes {
                         Duration.ofNanos(othersRanNanos.sum()),
                         othersRunning.get(),
                         submitter == null ? null : submitter.text))
+                .inner(threadPrefix == null ? -1 : inner.sum())
                 .thread(thread)
                 .counts(started.sum(), rejected.sum())
                 .failures(failed.sum(), known == null ? null : known.text)

@@ -329,6 +329,22 @@ class ExecutorWatchTest {
     }
 
     @Test
+    void tasksThatTheExecutorsOwnThreadsSubmitAreCounted() throws Exception {
+        TaskTimes times = new TaskTimes();
+        Runnable inner = () -> {};
+        List<Runnable> tasks = List.of(times.measured(inner), times.measured((Runnable) () -> times.measured(inner)));
+        for (Runnable task : tasks) {
+            Thread thread = new Thread(task, "overview-" + tasks.indexOf(task));
+            thread.start();
+            thread.join();
+        }
+        times.measured(inner);
+
+        PoolSnapshot.Builder snapshot = PoolSnapshot.builder("overview", PoolKind.EXECUTOR, 2);
+        assertThat(times.into(snapshot).build().inner()).isEqualTo(1);
+    }
+
+    @Test
     void submittedTaskCanBeRemovedAndIsReturnedByAShutdown() {
         application.withUserConfiguration(OwnExecutors.class).run(there -> {
             ThreadPoolExecutor executor = there.getBean(ThreadPoolExecutor.class);
