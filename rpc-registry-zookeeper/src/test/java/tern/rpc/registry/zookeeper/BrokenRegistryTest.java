@@ -103,7 +103,7 @@ class BrokenRegistryTest {
         snapshots.awaitAddresses("10.0.0.9:7001", "10.0.0.9:7002");
 
         assertThat(warnings())
-                .filteredOn(warning -> warning.contains("/dubbo/cap.Greeting/providers"))
+                .filteredOn(warning -> warning.contains("/dubbo/cap.Greeting/providers at "))
                 .singleElement()
                 .asString()
                 .contains("cannot be listed", "67108864 bytes");
