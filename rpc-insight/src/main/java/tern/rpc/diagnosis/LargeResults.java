@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ResultRows;
 
@@ -31,6 +32,9 @@ final class LargeResults {
      * statement.
      */
     private static final double MOSTLY = 0.8;
+
+    /** Reading a row over the network and creating its object usually takes less than this time. */
+    private static final double NANOS_OF_ROW = 50e3;
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -64,9 +68,20 @@ final class LargeResults {
             return false;
         }
         double usually = usually(statement);
-        return usually >= 0
-                ? rows >= MORE * usually
-                : new OperationCounts(evidence, excess, operations).areNew(statement);
+        if (usually >= 0) {
+            return rows >= MORE * usually;
+        }
+        OperationCounts counts = new OperationCounts(evidence, excess, operations);
+        return counts.areNew(statement) || (counts.areUnusual(statement) && takesTheTimeOfItsRows(statement, rows));
+    }
+
+    /**
+     * Returns whether the number of rows explains the time of a statement. A statement that replaces another one, such
+     * as a new version of it, may also return many rows and lack an index.
+     */
+    private boolean takesTheTimeOfItsRows(Part statement, double rows) {
+        double eachNanos = operations.of(Phase.SQL, statement.name()).eachNanos();
+        return eachNanos > 0 && eachNanos <= rows * NANOS_OF_ROW;
     }
 
     /** Returns the evidence about the number of rows; null if results have few rows or if their number is unknown. */

@@ -206,6 +206,16 @@ final class OperationCounts {
                 && perCall(phase, "", methods) - usuallyAll >= MOSTLY * perCallOfUnusual(part.kind(), phase, methods);
     }
 
+    /** Returns whether usual calls do not run the given operation, which may be additional or replace other operations. */
+    boolean areUnusual(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        if (phase == null || !isCounted(part)) {
+            return false;
+        }
+        Map<String, Integer> methods = methodsThatRun(phase, name(part));
+        return operations.usualCount(phase, methods) >= 0 && isUnusual(part.kind(), phase, name(part), methods);
+    }
+
     /**
      * Returns whether calls run the given operation at most {@code mostPerCall} times on average, both now and usually.
      * Considers only the methods whose late or failed calls run it, because calls to other methods never run it.

@@ -16,6 +16,7 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
+import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.StoreNames;
 
 /** Describes causes in databases. */
@@ -330,11 +331,15 @@ final class StoreText {
         String network = "check the network to the " + server;
         String itself = "the " + server + ": " + look;
         if (part.kind() == Kind.REDIS && !isLossy() && stopsForMoments(store)) {
+            String large = largeReply(store);
+            String who = large == null
+                    ? "another client runs it, because some commands of calls are as quick as usual"
+                    : "it may be " + large + " of these calls, because the other commands of a shared connection wait"
+                            + " until this reply has been read, or a command of another client";
             return Change.of(
                     Where.PEER,
                     "find the command or script that blocks the " + server + " for moments (SLOWLOG GET, INFO"
-                            + " commandstats): another client runs it, because some commands of calls are as quick"
-                            + " as usual; otherwise check its load and its memory"
+                            + " commandstats): " + who + "; otherwise check its load and its memory"
                             + DelayedAcks.hint(part, excess, operations));
         }
         return Change.of(
@@ -346,6 +351,17 @@ final class StoreText {
                                                 + "; each operation takes about the same time longer"
                                         : "check " + itself)
                         + DelayedAcks.hint(part, excess, operations));
+    }
+
+    /** Returns the command of late calls with a large reply that takes the most time; null if there is none. */
+    private @Nullable String largeReply(String store) {
+        return operations.each(Phase.REDIS).entrySet().stream()
+                .filter(command -> !LargeReplies.sizeIn(command.getKey()).isEmpty())
+                .filter(command ->
+                        store.isEmpty() || OperationNames.store(command.getKey()).equals(store))
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(null);
     }
 
     /**

@@ -277,10 +277,7 @@ final class TimeOuts {
 
     private TooShort tooShort(
             Part part, Phase phase, Failed failed, double timeout, String times, AnswerTimes answers) {
-        String sampled = operations.placeOf(phase, part.name());
-        String place = sampled != null
-                ? sampled
-                : most(failed.ended, FailurePart::placeOf).stream().findFirst().orElse(null);
+        String place = placeOf(part, phase, failed);
         return new TooShort(
                 part.name(),
                 Change.of(
@@ -291,6 +288,19 @@ final class TimeOuts {
                 answers.areEnough()
                         ? List.of("answers  " + answers.text() + " in calls that the timeout does not end")
                         : List.of());
+    }
+
+    /**
+     * Returns the place that runs the operation. The exceptions of a timeout show it exactly, unless code stopped
+     * waiting for another thread. The few samples of short operations may show other work of the same calls.
+     */
+    private @Nullable String placeOf(Part part, Phase phase, Failed failed) {
+        String sampled = operations.placeOf(phase, part.name());
+        String thrown =
+                most(failed.ended, FailurePart::placeOf).stream().findFirst().orElse(null);
+        boolean isShown = sampled != null && thrown != null && sampled.startsWith(thrown);
+        boolean isGivenUp = !most(failed.ended, FailurePart::givenUpIn).isEmpty();
+        return thrown == null || isShown || (isGivenUp && sampled != null) ? sampled : thrown;
     }
 
     /**
@@ -341,8 +351,23 @@ final class TimeOuts {
         if (isLong || (answers.areEnough() && answers.meanNanos() > Baseline.AS_USUAL * usually)) {
             return true;
         }
-        double expected = timeout <= usually ? 1 : slow > 0 && timeout > slow ? FEW : isMuchLonger ? SOME : MOST;
-        return counts.share(phase, part.name(), call -> isEndedBy(part, call)) > expected;
+        return counts.share(phase, part.name(), call -> isEndedBy(part, call))
+                > expected(timeout, usually, slow, isMuchLonger);
+    }
+
+    /**
+     * Returns the share of the operations that a timeout ends at most if they take their usual times. The measured time
+     * of an ended operation includes the time until its thread runs again, so a timeout that is a little longer than
+     * the slowest tenth may as well be shorter.
+     */
+    private static double expected(double timeout, double usually, double slow, boolean isMuchLonger) {
+        if (timeout <= usually) {
+            return 1;
+        }
+        if (slow > 0 && timeout > Baseline.SLOWER_THAN_USUAL * slow) {
+            return FEW;
+        }
+        return isMuchLonger ? SOME : MOST;
     }
 
     private boolean isEndedBy(Part part, EndedCall call) {

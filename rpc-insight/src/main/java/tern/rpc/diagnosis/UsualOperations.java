@@ -94,14 +94,19 @@ final class UsualOperations {
 
     /**
      * Returns the usual time of the operation with the given name; -1 if unknown. If the usual time of a Redis command
-     * with a large reply is unknown, returns the usual time of the same command with a smaller reply.
+     * with a large reply is unknown, or known for a few seconds only, returns the usual time of the same command with a
+     * smaller reply. A reply that has just become large is also read by calls that still meet the target.
      */
     double each(Phase phase, String name) {
         String known = isFailedInStore(phase, name) ? OperationNames.withoutStatus(name) : name;
         double usually = usual.figure(eachKey(phase, known));
-        if (usually < 0 && phase == Phase.REDIS) {
+        boolean mayBeNew = phase == Phase.REDIS && usual.reliableFigure(eachKey(phase, known)) < 0;
+        if (mayBeNew) {
             for (String smaller : LargeReplies.smaller(known)) {
-                usually = usually < 0 ? usual.figure(eachKey(phase, smaller)) : usually;
+                double before = usual.figure(eachKey(phase, smaller));
+                if (before >= 0) {
+                    return before;
+                }
             }
         }
         return usually;

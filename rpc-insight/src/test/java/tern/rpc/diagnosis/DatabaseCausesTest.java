@@ -323,6 +323,32 @@ class DatabaseCausesTest {
     }
 
     @Test
+    void valueThatBecameLargeBeforeCallsMissedTheTargetDelaysTheOtherCommands() {
+        Shop redis =
+                new Shop().healthy(operations(Phase.REDIS, "GET plan:today", 3, "GET status:*", 3, "SET status:*", 3));
+        for (int i = 0; i < 3; i++) {
+            redis.second(100, operations(
+                    Phase.REDIS, "GET plan:today [over 4 MB]", 40, "GET status:*", 20, "SET status:*", 20));
+        }
+        Cause first = first(redis.miss(
+                operations(Phase.REDIS, "GET plan:today [over 4 MB]", 90, "GET status:*", 30, "SET status:*", 25)));
+
+        assertThat(DiagnosisText.title(first))
+                .as(redis.diagnosis().text())
+                .isEqualTo("SLOW REDIS COMMAND: GET plan:today [over 4 MB]");
+    }
+
+    @Test
+    void valueThatIsUsuallyLargeIsNotTheCauseOfASlowRedis() {
+        Diagnosis miss = new Shop()
+                .healthy(operations(Phase.REDIS, "GET plan:today [over 4 MB]", 40, "GET status:*", 3, "SET status:*", 3))
+                .miss(operations(
+                        Phase.REDIS, "GET plan:today [over 4 MB]", 90, "GET status:*", 55, "SET status:*", 50));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW REDIS: every command");
+    }
+
+    @Test
     void transactionsThatTheDatabaseEndsBecauseOfConflictsAreNoRowLock() {
         Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 2, OTHER, 2)).miss(call -> {
             for (int i = 0; i < 4; i++) {

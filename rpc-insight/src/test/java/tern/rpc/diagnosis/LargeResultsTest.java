@@ -72,6 +72,26 @@ class LargeResultsTest {
         assertThat(first(shop.diagnosis()).evidence()).contains("rows     2,000 rows a result, usually 2,000");
     }
 
+    /** The statement replaces the usual statement of the calls. */
+    private Cause replacedBy(double sqlMillis, int rows) {
+        shop.healthy(call -> call.in(Phase.SQL, "select * from visits limit ?", 5).own(2));
+        seconds(8, sqlMillis, 2, rows);
+        return first(shop.diagnosis());
+    }
+
+    @Test
+    void statementWithManyRowsThatReplacesAnotherOneIsALargeResult() {
+        Cause first = replacedBy(200, 6_000);
+
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("LARGE RESULT: " + statement);
+        assertThat(first.change().text()).startsWith("read fewer rows by this statement");
+    }
+
+    @Test
+    void replacingStatementWhoseTimeItsRowsDoNotExplainIsASlowStatement() {
+        assertThat(replacedBy(300, 1_200).kind()).as(shop.diagnosis().text()).isEqualTo("SLOW STATEMENT");
+    }
+
     private static void look(Sampler.Samples samples, String called) {
         Part computing = new Part(Part.Kind.COMPUTING, "Visits.map");
         List<StackTraceElement> path = List.of(new StackTraceElement("shop.Visits", "map", "Visits.java", 31));

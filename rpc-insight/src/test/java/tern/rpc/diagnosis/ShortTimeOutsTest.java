@@ -158,6 +158,69 @@ class ShortTimeOutsTest {
     }
 
     @Test
+    void timeoutThatIsMeasuredALittleLongerThanTheUsualSlowAnswersIsTooShort() {
+        seconds(90, call -> 40.0 + call % 10);
+        seconds(6, call -> call % 10 >= 6 ? -51.0 : 40.0 + call % 10);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+    }
+
+    @Test
+    void peerThatTakesLongerThanTheUsualSlowAnswersInManyCallsIsTheCause() {
+        seconds(90, call -> 40.0 + call % 10);
+        seconds(6, call -> call % 10 >= 6 ? -58.0 : 40.0 + call % 10);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
+    }
+
+    /** A timeout whose exception was created in the given line of application code. */
+    private static HttpTimeoutException thrownIn(String type, String method, int line) {
+        HttpTimeoutException late = new HttpTimeoutException("request timed out");
+        late.setStackTrace(new StackTraceElement[] {new StackTraceElement(type, method, "Naps.java", line)});
+        return late;
+    }
+
+    private static String changeWithSamplesIn(Throwable failure, String method, int line) {
+        List<StackTraceElement> path = List.of(new StackTraceElement("shop.Naps", method, "Naps.java", line));
+        return new SampledCalls()
+                .usually(Shop.PLACE, Phase.HTTP, STOCK, 120)
+                .quick(Shop.PLACE, Phase.HTTP, STOCK, 90)
+                .failing(failure)
+                .calls(
+                        Shop.PLACE,
+                        Phase.HTTP,
+                        110,
+                        samples -> samples.add(new Sample(
+                                0,
+                                Phase.HTTP,
+                                new Part(Part.Kind.HTTP, ""),
+                                path,
+                                "SocketInputStream.read",
+                                null,
+                                null,
+                                false,
+                                null,
+                                -1,
+                                -1)))
+                .causes()
+                .get(0)
+                .change()
+                .text();
+    }
+
+    @Test
+    void placeOfATimeoutIsWhereItsExceptionWasThrown() {
+        assertThat(changeWithSamplesIn(thrownIn("shop.Discounts", "percent", 35), "lock", 23))
+                .contains("set a longer timeout for " + STOCK + ", called in Discounts.percent:35: it ends after");
+    }
+
+    @Test
+    void placeOfATimeoutWhoseExceptionShowsNoApplicationCodeIsSampled() {
+        assertThat(changeWithSamplesIn(thrownIn("java.net.http.Other", "send", 5), "ask", 23))
+                .contains("called in Naps.ask:23");
+    }
+
+    @Test
     void timeoutThatIsShorterThanTheUsualSlowAnswersIsTooShort() {
         seconds(90, call -> call % 7 == 0 ? 30.0 : 5.0);
         seconds(12, call -> call % 7 == 0 ? -20.0 : 5.0);
