@@ -3,7 +3,8 @@ package tern.rpc.diagnosis;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import tern.rpc.diagnosis.CallRecords.Sums;
+import tern.rpc.diagnosis.calls.CallRecords.Sums;
+import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.pool.PoolSnapshot;
 
 /**

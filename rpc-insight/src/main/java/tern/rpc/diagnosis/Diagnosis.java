@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.cause.Cause;
 
 /**
  * Describes whether an application's calls miss their latency target, and why.

@@ -7,9 +7,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import tern.rpc.diagnosis.Diagnosis.Miss;
+import tern.rpc.diagnosis.cause.Cause;
 
 /** Formats a diagnosis as readable text. */
-final class DiagnosisText {
+public final class DiagnosisText {
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
     private static final int MAX_PARTS = 5;
@@ -94,7 +95,7 @@ final class DiagnosisText {
     }
 
     /** Returns the cause's kind and name in one line. */
-    static String title(Cause cause) {
+    public static String title(Cause cause) {
         return cause.title();
     }
 

@@ -7,7 +7,9 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.diagnosis.CallRecords.Sums;
+import tern.rpc.diagnosis.calls.CallRecords.Sums;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.machine.Machine;
 
 /**
  * Stores the history of an application: up to {@value #MAX_EPISODES} causes of missed latency targets from the last 24

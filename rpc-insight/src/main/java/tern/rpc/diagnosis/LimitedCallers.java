@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.account.Part;
 
 /**
  * Decides whether answers with status 429 count as bad calls. Answers with status 429 do not count as bad calls if a

@@ -5,14 +5,18 @@ import java.util.Iterator;
 import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.diagnosis.CallRecords.Sums;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.calls.CallRecords;
+import tern.rpc.diagnosis.calls.CallRecords.Sums;
+import tern.rpc.diagnosis.calls.MissWatch;
 
 /**
  * Decides whether a single method misses the latency target in a large share of its calls. If the method receives only
  * few calls, the share of late calls among all calls does not show that the method misses the target. Not thread-safe:
  * only one thread uses it.
  */
-final class MethodMisses {
+public final class MethodMisses {
 
     /** Methods with few calls are judged by the calls in this number of seconds. */
     private static final int SECONDS = 20;

@@ -7,7 +7,10 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.diagnosis.CallRecords.Sums;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.calls.CallRecords.Sums;
+import tern.rpc.diagnosis.calls.MethodRate;
 
 /** Learns how often each method is usually called, and compares the current number of calls with the usual number. */
 final class MethodRates {

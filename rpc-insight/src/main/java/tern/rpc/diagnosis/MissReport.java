@@ -14,6 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
+import tern.rpc.diagnosis.account.Account;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.text.CauseText;
 
 /**
  * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once

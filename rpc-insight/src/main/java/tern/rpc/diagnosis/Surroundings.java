@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.List;
 import java.util.Map;
 import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.failure.TimeLimit;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
 

@@ -1,7 +1,8 @@
 /**
- * Finds out why calls miss their latency target. This package breaks the time of late calls down into activities and
- * waits. Waits are attributed to the awaited work, and the causes are ranked by the time that they cost. Of the RPC
- * classes, this package uses only the call ledger.
+ * Finds out why calls miss their latency target. {@link tern.rpc.diagnosis.Diagnostician} collects the evidence each
+ * second and makes the diagnosis: it breaks the time of late calls down into parts, attributes waits to the work that
+ * the calls waited for, and ranks the causes by the time that they cost. The packages below this one do one step each.
+ * Of the RPC classes, they use only the call ledger.
  */
 @NullMarked
 package tern.rpc.diagnosis;

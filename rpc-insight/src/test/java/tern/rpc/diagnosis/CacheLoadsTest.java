@@ -7,6 +7,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Sample;
 
 /** Tests the advice for calls that wait while another call computes a value for the same map. */
 class CacheLoadsTest {

@@ -17,6 +17,11 @@ import shop.Gate;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.stack.ClassInitializers;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
+import tern.rpc.diagnosis.stack.ThreadSnapshots;
 
 /** Tests the diagnosis with real threads that wait until another thread has initialized a class. */
 class ClassInitializationTest {

@@ -12,6 +12,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.sample.Statements;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
@@ -327,8 +332,9 @@ class DatabaseCausesTest {
         Shop redis =
                 new Shop().healthy(operations(Phase.REDIS, "GET plan:today", 3, "GET status:*", 3, "SET status:*", 3));
         for (int i = 0; i < 3; i++) {
-            redis.second(100, operations(
-                    Phase.REDIS, "GET plan:today [over 4 MB]", 40, "GET status:*", 20, "SET status:*", 20));
+            redis.second(
+                    100,
+                    operations(Phase.REDIS, "GET plan:today [over 4 MB]", 40, "GET status:*", 20, "SET status:*", 20));
         }
         Cause first = first(redis.miss(
                 operations(Phase.REDIS, "GET plan:today [over 4 MB]", 90, "GET status:*", 30, "SET status:*", 25)));
@@ -341,7 +347,8 @@ class DatabaseCausesTest {
     @Test
     void valueThatIsUsuallyLargeIsNotTheCauseOfASlowRedis() {
         Diagnosis miss = new Shop()
-                .healthy(operations(Phase.REDIS, "GET plan:today [over 4 MB]", 40, "GET status:*", 3, "SET status:*", 3))
+                .healthy(
+                        operations(Phase.REDIS, "GET plan:today [over 4 MB]", 40, "GET status:*", 3, "SET status:*", 3))
                 .miss(operations(
                         Phase.REDIS, "GET plan:today [over 4 MB]", 90, "GET status:*", 55, "SET status:*", 50));
 

@@ -9,6 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import shop.Packages;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
+import tern.rpc.diagnosis.stack.ThreadSnapshots;
 import tern.rpc.pool.Holders;
 
 /** Tests stacks with many library frames below the application's code. */

@@ -6,13 +6,17 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.evidence.RunTime;
 
 /**
  * Tests processors that are always saturated by work of normal priority. In this case, only the waits of the threads
  * that serve calls show whether these threads get a processor later than usual.
  */
-class DelayedThreadsTest {
+public class DelayedThreadsTest {
 
     private static final Consumer<Shop.Steps> USUAL = call -> call.own(2)
             .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 5)
@@ -27,7 +31,7 @@ class DelayedThreadsTest {
     private final Shop shop = new Shop();
 
     /** Returns two saturated processors, on which each thread that serves calls waits for the given time. */
-    static Machine full(double own, double delayMillis, Machine.Burner... burners) {
+    public static Machine full(double own, double delayMillis, Machine.Burner... burners) {
         long turns = 200;
         return new Machine(2, own, 2 - own, 0, 0, 0.2, null, 10e6, -1, List.of(burners), 0, null, List.of())
                 .delayed(Machine.Delay.of(new RunTime(100_000_000, (long) (delayMillis * 1e6 * turns), turns)));

@@ -6,8 +6,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import tern.rpc.diagnosis.Cause.Change;
-import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.cause.Cause.Change;
+import tern.rpc.diagnosis.cause.Cause.Where;
 
 /** Tests which lines of a cause the text contains. */
 class DiagnosisTextTest {

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import shop.Orders;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.machine.Machine;
 
 class DiagnosticianTest {
 

@@ -12,6 +12,7 @@ import shop.Packages;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.sample.Sampler;
 import tern.rpc.evidence.RunQueue;
 import tern.rpc.evidence.ThreadIds;
 

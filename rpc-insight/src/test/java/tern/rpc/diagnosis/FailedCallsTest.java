@@ -15,6 +15,8 @@ import shop.Tickets;
 import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.failure.ErrorStatus;
+import tern.rpc.diagnosis.failure.WebRefusals;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.cause.Cause;
 
 /** Tests the first cause and the recommended change for typical failures. */
 class FirstCausesTest {

@@ -24,6 +24,7 @@ import shop.Overviews;
 import shop.Packages;
 import shop.Tickets;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;

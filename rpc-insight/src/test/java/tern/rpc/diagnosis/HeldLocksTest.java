@@ -13,6 +13,11 @@ import org.junit.jupiter.api.Test;
 import shop.Fares;
 import shop.Invoices;
 import shop.Signatures;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
+import tern.rpc.diagnosis.stack.ThreadSnapshots;
 
 /** Tests the diagnosis of locks with real threads that hold them and wait for them. */
 class HeldLocksTest {

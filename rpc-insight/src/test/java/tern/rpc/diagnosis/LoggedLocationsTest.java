@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 /** Tests loggers that search the stack for the line that logs. */
 class LoggedLocationsTest {

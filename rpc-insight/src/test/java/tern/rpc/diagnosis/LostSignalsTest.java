@@ -5,6 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.TaskWatch;
+import tern.rpc.diagnosis.stack.Hints;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.machine.Machine;
 
 /** Tests processors that are always saturated, usually by threads of low priority, which delay no call. */
 class LowPriorityWorkTest {

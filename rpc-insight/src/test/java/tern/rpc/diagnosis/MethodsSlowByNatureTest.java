@@ -6,6 +6,7 @@ import static tern.rpc.diagnosis.Shop.USUAL;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.cause.Cause;
 
 class MethodsSlowByNatureTest {
 

@@ -6,7 +6,12 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
-import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 /** Tests which names and which place the diagnosis shows if many statements together are the cause. */
 class OperationPlacesTest {

@@ -7,6 +7,9 @@ import static tern.rpc.diagnosis.Shop.first;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.machine.Machine;
 
 class PausesOfCallsTest {
 

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;

@@ -12,6 +12,7 @@ import shop.Orders;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
@@ -214,8 +215,7 @@ class PoolHoldersTest {
     private void hangsInAStatement(CallLedger call) {
         long ran = 20_000_000_000L;
         call.enter(Phase.SQL);
-        shop.running.add(
-                new RunningCall(Shop.PLACE, Thread.currentThread().getId(), Phase.SQL, ran, ran, call));
+        shop.running.add(new RunningCall(Shop.PLACE, Thread.currentThread().getId(), Phase.SQL, ran, ran, call));
     }
 
     @Test

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
+import tern.rpc.diagnosis.cause.Cause;
 
 /** Tests refusals by limits of the application. */
 class RefusedCallsTest {

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
+import tern.rpc.diagnosis.cause.Cause;
 
 /** Tests causes in other services and in the network. */
 class RemoteCausesTest {

@@ -11,6 +11,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import shop.Tickets;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.sample.Sampler;
 
 /** Tests calls whose code sleeps before it repeats a failed operation. */
 class RetriedOperationsTest {

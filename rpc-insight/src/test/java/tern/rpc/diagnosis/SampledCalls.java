@@ -11,12 +11,32 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.PauseTimes;
+import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.Answers;
+import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.calls.MethodRate;
+import tern.rpc.diagnosis.calls.UsualOperations;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.machine.HeapGrowth;
+import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.pool.ObservedPool;
+import tern.rpc.diagnosis.sample.HeldRows;
+import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.TaskWatch;
+import tern.rpc.diagnosis.stack.EventLoops;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolSnapshot;
 
 /** Recorded late calls with samples of their threads, and the ranked causes. The latency target is 100 ms. */
-final class SampledCalls {
+public final class SampledCalls {
 
     private static final int CALLS = 20;
     private static final int LOOKS = 5;
@@ -42,18 +62,18 @@ final class SampledCalls {
     private long missedFrom = time.get();
 
     /** Sets the samples of threads that serve no call. */
-    SampledCalls tasks(TaskWatch samples) {
+    public SampledCalls tasks(TaskWatch samples) {
         tasks = samples;
         return this;
     }
 
     /** Sets the state of a pool at the end of the observed period. */
-    SampledCalls pool(PoolSnapshot snapshot) {
+    public SampledCalls pool(PoolSnapshot snapshot) {
         return pools(snapshot);
     }
 
     /** Sets the states of the pools at the end of the observed period. */
-    SampledCalls pools(PoolSnapshot... snapshots) {
+    public SampledCalls pools(PoolSnapshot... snapshots) {
         pools = Stream.of(snapshots)
                 .map(snapshot -> ObservedPool.of(snapshot, null, null, Set.of(), -1, null))
                 .toList();
@@ -61,19 +81,19 @@ final class SampledCalls {
     }
 
     /** Sets the state of a pool whose connections or threads are usually held for the given time. */
-    SampledCalls pool(PoolSnapshot snapshot, double usualHoldMillis) {
+    public SampledCalls pool(PoolSnapshot snapshot, double usualHoldMillis) {
         pools = List.of(ObservedPool.of(snapshot, null, null, Set.of(), usualHoldMillis * 1e6, null));
         return this;
     }
 
     /** Sets the length of the observed period, in which all calls ended. */
-    SampledCalls during(double observedSeconds) {
+    public SampledCalls during(double observedSeconds) {
         seconds = observedSeconds;
         return this;
     }
 
     /** Adds pauses of the collector to each call. */
-    SampledCalls pausedMillis(double millis) {
+    public SampledCalls pausedMillis(double millis) {
         pauses = (from, to) -> {
             Times times = new Times();
             times.add(Part.of(Part.Kind.COLLECTOR), millis * 1e6);
@@ -84,13 +104,13 @@ final class SampledCalls {
     }
 
     /** Sets the state of the processors and the memory. */
-    SampledCalls on(Machine state) {
+    public SampledCalls on(Machine state) {
         machine = state;
         return this;
     }
 
     /** Sets the growth of the used heap. */
-    SampledCalls growing(HeapGrowth growth) {
+    public SampledCalls growing(HeapGrowth growth) {
         machine = machine.growing(growth);
         return this;
     }
@@ -100,7 +120,7 @@ final class SampledCalls {
      *
      * @param cause the main cause of collections
      */
-    SampledCalls stalledMillis(double millis, String cause) {
+    public SampledCalls stalledMillis(double millis, String cause) {
         pauses = new PauseTimes() {
             @Override
             public Times between(long fromNanos, long toNanos) {
@@ -121,17 +141,17 @@ final class SampledCalls {
      *
      * @param look samples the call's thread, and adds the sample to the call's samples
      */
-    SampledCalls calls(String method, Phase phase, double millis, Consumer<Sampler.Samples> look) {
+    public SampledCalls calls(String method, Phase phase, double millis, Consumer<Sampler.Samples> look) {
         return add(method, 0, phase, phase.isOperation() ? "GET stock:80" : null, 1, millis, look);
     }
 
     /** Adds calls that wait for a thread before they spend time in their own code. */
-    SampledCalls queued(String method, double queuedMillis, double ownMillis, Consumer<Sampler.Samples> look) {
+    public SampledCalls queued(String method, double queuedMillis, double ownMillis, Consumer<Sampler.Samples> look) {
         return add(method, ownMillis, Phase.QUEUE, null, 1, queuedMillis, look);
     }
 
     /** Adds calls that wait for a thread, and then run an operation. */
-    SampledCalls waitingForThread(
+    public SampledCalls waitingForThread(
             String method, double queuedMillis, Phase phase, double millis, Consumer<Sampler.Samples> look) {
         queueMillis = queuedMillis;
         add(method, 0, phase, "select orders", 1, millis, look);
@@ -177,7 +197,7 @@ final class SampledCalls {
     }
 
     /** Adds calls that meet the target with an operation of the given kind. */
-    SampledCalls quick(String method, Phase phase, String name, double millis) {
+    public SampledCalls quick(String method, Phase phase, String name, double millis) {
         for (int i = 0; i < CALLS; i++) {
             good.add(call(method, 0, phase, name, 1, millis));
         }
@@ -185,14 +205,14 @@ final class SampledCalls {
     }
 
     /** The calls that were added so far ended before the observed period. */
-    SampledCalls endedEarlier() {
+    public SampledCalls endedEarlier() {
         earlier.addAll(bad);
         bad.clear();
         return this;
     }
 
     /** Sets the time when calls began to miss the latency target: after the calls that were added so far. */
-    SampledCalls missBegins() {
+    public SampledCalls missBegins() {
         missedFrom = time.get();
         return this;
     }
@@ -201,7 +221,7 @@ final class SampledCalls {
      * Sets the usual value of a measured quantity. With several calls of this method, the usual value is learned from
      * all given values.
      */
-    SampledCalls usualFigure(String name, double value) {
+    public SampledCalls usualFigure(String name, double value) {
         usual.learn(name, value);
         return this;
     }
@@ -217,7 +237,7 @@ final class SampledCalls {
     }
 
     /** Sets the usual time that calls to a method spend outside of operations, and their usual number per second. */
-    SampledCalls usuallyOwn(String method, double millis, double perSecond) {
+    public SampledCalls usuallyOwn(String method, double millis, double perSecond) {
         for (int second = 0; second < LEARNT_SECONDS; second++) {
             CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
             ledger.turnTo(Phase.OWN);
@@ -234,12 +254,12 @@ final class SampledCalls {
     }
 
     /** Sets the usual time of an operation. */
-    SampledCalls usually(String method, Phase phase, String name, double millis) {
+    public SampledCalls usually(String method, Phase phase, String name, double millis) {
         return usually(method, phase, name, 1, millis);
     }
 
     /** Sets the usual number of operations of the given kind in a call, and their usual time. */
-    SampledCalls usually(String method, Phase phase, String name, int times, double millis) {
+    public SampledCalls usually(String method, Phase phase, String name, int times, double millis) {
         UsualOperations.learn(usual, List.of(call(method, 0, phase, name, times, millis)));
         return this;
     }
@@ -249,19 +269,19 @@ final class SampledCalls {
      *
      * @param look samples the call's thread, and adds the sample to the call's samples
      */
-    SampledCalls waiting(
+    public SampledCalls waiting(
             String method, String operation, double millis, double waitMillis, Consumer<Sampler.Samples> look) {
         return add(method, waitMillis, Phase.HTTP, operation, 1, millis, look);
     }
 
     /** Adds calls that run a statement, and then compute. */
-    SampledCalls running(
+    public SampledCalls running(
             String method, String statement, double millis, double ownMillis, Consumer<Sampler.Samples> look) {
         return add(method, ownMillis, Phase.SQL, statement, 1, millis, look);
     }
 
     /** Sets the failure of the calls that are added from now on. */
-    SampledCalls failing(@Nullable Throwable with) {
+    public SampledCalls failing(@Nullable Throwable with) {
         failure = with;
         return this;
     }
@@ -292,7 +312,7 @@ final class SampledCalls {
     }
 
     /** Returns a sample of a thread that serves a call, with the call in the given phase. */
-    static Sample sample(Phase phase, ThreadSnapshot thread) {
+    public static Sample sample(Phase phase, ThreadSnapshot thread) {
         return new Sample(
                 0,
                 phase,
@@ -308,12 +328,12 @@ final class SampledCalls {
     }
 
     /** Returns the causes, most expensive first. */
-    List<Cause> causes() {
+    public List<Cause> causes() {
         return new Ranking(evidence(), time.get()).causes();
     }
 
     /** Returns the evidence about the added calls. */
-    Evidence evidence() {
+    public Evidence evidence() {
         return new Evidence(
                 100_000_000L,
                 seconds,

@@ -6,6 +6,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 /** Tests the recognition of library work in samples of threads. */
 class SampledCallsTest {

@@ -17,34 +17,41 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.account.PauseTimes;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.failure.TimeLimit;
+import tern.rpc.diagnosis.machine.HiccupMeter;
+import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.machine.ProcessWatch;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 import tern.rpc.pool.PoolSource;
 
 /** A simulated application with simulated calls and a simulated clock. Its latency target is 100 ms. */
-final class Shop implements Surroundings {
+public final class Shop implements Surroundings {
 
-    static final String PLACE = "OrderService.place";
+    public static final String PLACE = "OrderService.place";
 
     /** The steps of a simulated call without a fault. */
-    static final Consumer<Steps> USUAL =
+    public static final Consumer<Steps> USUAL =
             call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.REDIS, "GET user:*", 1);
 
     private final AtomicLong time = new AtomicLong(1_000_000_000L);
-    final List<RunningCall> running = new ArrayList<>();
+    public final List<RunningCall> running = new ArrayList<>();
     final Map<String, Long> refused = new LinkedHashMap<>();
-    final List<PoolSource> pools = new ArrayList<>();
+    public final List<PoolSource> pools = new ArrayList<>();
     final Map<String, Long> answers = new LinkedHashMap<>();
-    final Map<String, String> servers = new LinkedHashMap<>();
+    public final Map<String, String> servers = new LinkedHashMap<>();
     final List<TimeLimit> limits = new ArrayList<>();
-    Machine machine = Machine.UNKNOWN;
-    PauseTimes pauses = PauseTimes.NONE;
-    final List<HiccupMeter.Stop> stops = new ArrayList<>();
-    double exhausted; // the collector's share of the time while the heap is exhausted, otherwise 0
+    public Machine machine = Machine.UNKNOWN;
+    public PauseTimes pauses = PauseTimes.NONE;
+    public final List<HiccupMeter.Stop> stops = new ArrayList<>();
+    public double exhausted; // the collector's share of the time while the heap is exhausted, otherwise 0
     private long lastTook;
     private final RpcMeters meters =
             new RpcMeters(new SimpleMeterRegistry(), new Slo(500, Duration.ofMillis(100)), time::get);
-    final Diagnostician diagnostician = new Diagnostician(
+    public final Diagnostician diagnostician = new Diagnostician(
             meters,
             this,
             new ProcessWatch() {
@@ -108,32 +115,32 @@ final class Shop implements Surroundings {
         return limits;
     }
 
-    long now() {
+    public long now() {
         return time.get();
     }
 
-    void pass(double millis) {
+    public void pass(double millis) {
         time.addAndGet((long) (millis * 1e6));
     }
 
     /** The steps that a call can take. */
-    final class Steps {
-        final CallLedger ledger;
+    public final class Steps {
+        public final CallLedger ledger;
 
         @Nullable
-        String caller;
+        public String caller;
 
-        Steps(double queuedMillis) {
+        public Steps(double queuedMillis) {
             ledger = CallLedger.ofReceived(time::get, time.get(), (long) (queuedMillis * 1e6));
             ledger.turnTo(Phase.OWN);
         }
 
-        Steps own(double millis) {
+        public Steps own(double millis) {
             pass(millis);
             return this;
         }
 
-        Steps in(Phase phase, @Nullable String name, double millis) {
+        public Steps in(Phase phase, @Nullable String name, double millis) {
             Phase outer = ledger.enter(phase);
             pass(millis);
             ledger.leave(outer, name);
@@ -142,11 +149,11 @@ final class Shop implements Surroundings {
     }
 
     /** Serves one call. Then sets the simulated clock back to the start of the call, because calls run in parallel. */
-    void call(String method, double queuedMillis, Consumer<Steps> body) {
+    public void call(String method, double queuedMillis, Consumer<Steps> body) {
         call(method, queuedMillis, null, body);
     }
 
-    void call(String method, double queuedMillis, @Nullable Throwable failure, Consumer<Steps> body) {
+    public void call(String method, double queuedMillis, @Nullable Throwable failure, Consumer<Steps> body) {
         long start = time.get();
         Steps steps = new Steps(queuedMillis);
         body.accept(steps);
@@ -164,7 +171,7 @@ final class Shop implements Surroundings {
     }
 
     /** Serves {@code calls} calls within one second. */
-    void second(int calls, Consumer<Steps> body) {
+    public void second(int calls, Consumer<Steps> body) {
         second(() -> {
             for (int i = 0; i < calls; i++) {
                 call(PLACE, 0, body);
@@ -173,7 +180,7 @@ final class Shop implements Surroundings {
     }
 
     /** Serves {@code calls} calls that arrive at equal intervals over one second. */
-    void evenSecond(int calls, Supplier<Consumer<Steps>> bodies) {
+    public void evenSecond(int calls, Supplier<Consumer<Steps>> bodies) {
         for (int i = 0; i < calls; i++) {
             call(PLACE, 0, bodies.get());
             pass(1_000.0 / calls);
@@ -181,14 +188,14 @@ final class Shop implements Surroundings {
         diagnostician.second();
     }
 
-    void second(Runnable calls) {
+    public void second(Runnable calls) {
         calls.run();
         time.addAndGet(TimeUnit.SECONDS.toNanos(1));
         diagnostician.second();
     }
 
     /** Serves calls within the latency target for more than a minute. The diagnosis learns their usual times. */
-    Shop healthy(Consumer<Steps> body) {
+    public Shop healthy(Consumer<Steps> body) {
         for (int i = 0; i < 90; i++) {
             second(100, body);
         }
@@ -198,19 +205,19 @@ final class Shop implements Surroundings {
     /**
      * Serves calls for several seconds, and returns the resulting diagnosis. The body defines the steps of each call.
      */
-    Diagnosis miss(Consumer<Steps> body) {
+    public Diagnosis miss(Consumer<Steps> body) {
         for (int i = 0; i < 6; i++) {
             second(100, body);
         }
         return diagnostician.diagnosis();
     }
 
-    Diagnosis diagnosis() {
+    public Diagnosis diagnosis() {
         return diagnostician.diagnosis();
     }
 
     /** Returns the first cause of a diagnosis. Fails if calls meet the latency target. */
-    static Cause first(Diagnosis diagnosis) {
+    public static Cause first(Diagnosis diagnosis) {
         assertThat(diagnosis.state()).as(diagnosis.text()).isEqualTo(Diagnosis.State.MISS);
         return diagnosis.causes().get(0);
     }

@@ -11,6 +11,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.PauseTimes;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.machine.HiccupMeter;
+import tern.rpc.diagnosis.machine.Machine;
 
 /** Tests calls whose timeouts pass, or whose connections end, while the whole process is stopped. */
 class StoppedProcessesTest {

@@ -9,6 +9,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.sample.TaskWatch;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.OutsideOperations;
 
 /**

@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.PriceBook;
+import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.evidence.VirtualStacks;
 
 /** Tests locks whose owners the JVM does not report, held by real threads that serve no call. */

@@ -8,6 +8,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.cause.CauseDescription;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.failure.FailureText;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
+import tern.rpc.diagnosis.text.MachineText;
 
 /** Tests the advice about delayed acknowledgements, repeated transactions and a full code cache. */
 class UnpreparedFaultsTest {

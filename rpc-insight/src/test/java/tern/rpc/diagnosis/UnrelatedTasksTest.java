@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import shop.Brochures;
 import shop.Packages;
 import shop.PriceBook;
+import tern.rpc.diagnosis.stack.TaskWaits;
 
 /** Tests busy tasks and threads that are unrelated to the wait of calls, although they run similar code. */
 class UnrelatedTasksTest {

@@ -10,9 +10,10 @@ import java.util.function.Consumer;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.cause.Cause;
 
 /** Recorded calls to a shop. Each call has a real thread, which waits until the end of the test. */
-final class WaitingCalls {
+public final class WaitingCalls {
 
     private static final int CALLS = 4;
 
@@ -20,12 +21,12 @@ final class WaitingCalls {
     private final List<Thread> threads = new ArrayList<>();
     private Consumer<CallLedger> before = ledger -> {};
 
-    WaitingCalls(Shop shop) {
+    public WaitingCalls(Shop shop) {
         this.shop = shop;
     }
 
     /** Sets the operations that each waiting call runs before it waits. */
-    WaitingCalls after(Consumer<CallLedger> operations) {
+    public WaitingCalls after(Consumer<CallLedger> operations) {
         before = operations;
         return this;
     }
@@ -37,7 +38,7 @@ final class WaitingCalls {
      * @param wait the code that each waiting call runs on its own thread; it must not return before the end of the test
      * @param others the simulated steps of the other calls, which end in the meantime
      */
-    Cause firstCause(Runnable wait, Consumer<Shop.Steps> others) throws Exception {
+    public Cause firstCause(Runnable wait, Consumer<Shop.Steps> others) throws Exception {
         return firstCause(Collections.nCopies(CALLS, wait), others);
     }
 
@@ -47,7 +48,7 @@ final class WaitingCalls {
      *
      * @param waits the code of each waiting call, in the order in which the calls start
      */
-    Cause firstCause(List<Runnable> waits, Consumer<Shop.Steps> others) throws Exception {
+    public Cause firstCause(List<Runnable> waits, Consumer<Shop.Steps> others) throws Exception {
         List<RunningCall> calls = new ArrayList<>();
         for (Runnable wait : waits) {
             calls.add(start(wait));
@@ -96,7 +97,7 @@ final class WaitingCalls {
     }
 
     /** Waits until the threads of the calls have ended. */
-    void join() throws InterruptedException {
+    public void join() throws InterruptedException {
         for (Thread thread : threads) {
             thread.join();
         }

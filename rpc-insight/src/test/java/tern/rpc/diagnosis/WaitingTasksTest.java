@@ -26,6 +26,12 @@ import shop.Packages;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.sample.ExecutorNames;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 

@@ -124,7 +124,8 @@ class QueryArgumentsTest {
                     .hasMessage("Search/byNumber, parameter 1 (n): expected int, found an empty text");
         }
         assertThatThrownBy(() -> method("scalars").query("exact=&price=1"))
-                .hasMessage("Search/scalars, parameter 1 (exact): expected boolean, true or false, found an empty text");
+                .hasMessage(
+                        "Search/scalars, parameter 1 (exact): expected boolean, true or false, found an empty text");
         assertThatThrownBy(() -> method("numbers").query("ids=1&ids="))
                 .hasMessage("Search/numbers, parameter 1 (ids) at $[1]: expected int, found an empty text");
         assertThatThrownBy(() -> method("person").query("name=Ann&age="))

@@ -7,7 +7,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallSource;
 import tern.rpc.diagnosis.Surroundings;
-import tern.rpc.diagnosis.TimeLimit;
+import tern.rpc.diagnosis.failure.TimeLimit;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
 import tern.rpc.pool.StoreNames;

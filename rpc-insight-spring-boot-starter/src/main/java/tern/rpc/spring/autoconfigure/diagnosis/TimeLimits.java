@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.env.Environment;
 import tern.rpc.Phase;
-import tern.rpc.diagnosis.TimeLimit;
+import tern.rpc.diagnosis.failure.TimeLimit;
 
 /** Finds the properties of Spring Boot that limit how long operations may take. */
 final class TimeLimits {

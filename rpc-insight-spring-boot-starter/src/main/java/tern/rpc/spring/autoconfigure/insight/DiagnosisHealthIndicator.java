@@ -3,10 +3,10 @@ package tern.rpc.spring.autoconfigure.insight;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
-import tern.rpc.diagnosis.Cause;
 import tern.rpc.diagnosis.Diagnosis;
 import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnostician;
+import tern.rpc.diagnosis.cause.Cause;
 
 /**
  * Reports the health status DEGRADED, with the first cause, while more than one call in a hundred fails, is refused or

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.diagnosis.Cause;
 import tern.rpc.diagnosis.Diagnosis;
 import tern.rpc.diagnosis.Diagnostician;
 import tern.rpc.diagnosis.History;
-import tern.rpc.diagnosis.Recorded;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.machine.Recorded;
 import tern.rpc.metrics.RpcReportPart;
 
 /** Reports the current diagnosis, earlier diagnoses and measured values. docs/diagnosis.md describes the JSON form. */

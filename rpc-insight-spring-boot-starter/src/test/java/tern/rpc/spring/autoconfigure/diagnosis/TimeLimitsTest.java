@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import tern.rpc.Phase;
-import tern.rpc.diagnosis.TimeLimit;
+import tern.rpc.diagnosis.failure.TimeLimit;
 
 class TimeLimitsTest {
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.context.ConfigurableApplicationContext;
 import tern.rpc.diagnosis.CallSource;
-import tern.rpc.diagnosis.ErrorStatus;
+import tern.rpc.diagnosis.failure.ErrorStatus;
 import tern.rpc.metrics.RpcMeters;
 
 /** Tests which failures the diagnosis sees if the application itself answers failed web requests. */

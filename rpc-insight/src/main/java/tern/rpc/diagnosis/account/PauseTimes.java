@@ -1,0 +1,36 @@
+package tern.rpc.diagnosis.account;
+
+import java.util.Map;
+
+/** The periods in which the whole process was paused. Thread-safe. */
+@FunctionalInterface
+public interface PauseTimes {
+
+    /** An instance without pauses, for use if no pauses are known. */
+    PauseTimes NONE = (from, to) -> new Times();
+
+    /**
+     * Returns the pauses within the given period, divided into {@link Part.Kind#COLLECTOR}, {@link Part.Kind#JVM_PAUSE}
+     * and {@link Part.Kind#OUTSIDE}.
+     *
+     * @param fromNanos the beginning of the period, on the clock of {@link System#nanoTime()}
+     * @param toNanos the end of the period, on the same clock
+     */
+    Times between(long fromNanos, long toNanos);
+
+    /**
+     * Returns the time within the given period for which the collector ran in cycles that began because threads waited
+     * for memory. The result is an upper bound on the time for which a thread waited.
+     */
+    default double stalledNanos(long fromNanos, long toNanos) {
+        return 0;
+    }
+
+    /**
+     * Returns the times for which operations of the JVM have recently stopped all threads, in nanoseconds by operation
+     * name. Collections are not included.
+     */
+    default Map<String, Double> operations() {
+        return Map.of();
+    }
+}

@@ -1,0 +1,87 @@
+package tern.rpc.diagnosis.account;
+
+import java.util.Locale;
+import java.util.Set;
+
+/** Classifies Redis commands by the time that they take. */
+public final class RedisCommands {
+
+    /**
+     * The commands that occupy their connection while they wait for data. Spring Data reports its method names as
+     * command names.
+     */
+    private static final Set<String> BLOCKING = Set.of(
+            "BLPOP",
+            "BRPOP",
+            "BLMOVE",
+            "BLMPOP",
+            "BRPOPLPUSH",
+            "BZPOPMIN",
+            "BZPOPMAX",
+            "BZMPOP",
+            "XREAD",
+            "XREADGROUP",
+            "WAIT",
+            "SUBSCRIBE",
+            "PSUBSCRIBE",
+            "SSUBSCRIBE",
+            "MONITOR");
+
+    /**
+     * The Redis commands whose duration grows with the data or with the script. Redis executes only one command at a
+     * time.
+     */
+    private static final Set<String> STOPPING =
+            Set.of("KEYS", "FLUSHALL", "FLUSHDB", "SAVE", "SORT", "EVAL", "EVALSHA", "FCALL", "DEBUG");
+
+    /** The Redis commands that usually take long even if the server and the network are fast. */
+    private static final Set<String> ALWAYS_SLOW = Set.of("KEYS", "FLUSHALL", "FLUSHDB");
+
+    /** The Redis commands that take constant time, and transfer only one value. */
+    private static final Set<String> CONSTANT = Set.of(
+            "GET",
+            "EXISTS",
+            "TTL",
+            "PTTL",
+            "TYPE",
+            "STRLEN",
+            "INCR",
+            "INCRBY",
+            "DECR",
+            "DECRBY",
+            "SETNX",
+            "EXPIRE",
+            "PEXPIRE",
+            "HGET",
+            "HEXISTS",
+            "HINCRBY",
+            "HLEN",
+            "LLEN",
+            "SCARD",
+            "SISMEMBER",
+            "ZCARD",
+            "ZSCORE",
+            "PING");
+
+    private RedisCommands() {}
+
+    /** Returns whether the command with the given name blocks the Redis server for a long time. */
+    public static boolean stopsServer(String command) {
+        return STOPPING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
+    }
+
+    /** Returns whether the command with the given name can wait until data arrives. */
+    public static boolean isBlocking(String command) {
+        return BLOCKING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
+    }
+
+    /** Returns whether the command usually takes long, even if the server and the network are fast. */
+    public static boolean isAlwaysSlow(String verb) {
+        return ALWAYS_SLOW.contains(verb);
+    }
+
+    /** Returns whether the command takes constant time and transfers only one value. */
+    public static boolean isConstant(String verb) {
+        return CONSTANT.contains(verb);
+    }
+}

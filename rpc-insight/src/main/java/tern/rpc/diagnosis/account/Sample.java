@@ -1,0 +1,125 @@
+package tern.rpc.diagnosis.account;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+
+/**
+ * A snapshot of a call's activity at one moment.
+ *
+ * @param phase the phase of the call's ledger
+ * @param part the activity of the call's thread
+ * @param path the stack frames of the application, the innermost first. If the thread waits for a lock, these are the
+ *     frames of the last owner in the chain of lock owners, starting at the frame that acquired the lock. If the thread
+ *     waits for the initialization of a class, these are the frames of the thread that initializes the class
+ * @param called the method of a library or of the JDK called by the application's innermost frame, such as {@code
+ *     Matcher.matches}; null if there is none
+ * @param doing if the thread waits for a lock, the application's innermost frame in the last owner of the lock; if it
+ *     waits for the initialization of a class, the application's innermost frame in the waiting thread; otherwise null
+ * @param owner the name of the thread that holds the lock or initializes the class; null if the thread waits for
+ *     neither
+ * @param isApart whether the activity does not belong to the operation during which it was found, such as the lookup of
+ *     a host name, or a pause of the client
+ * @param ownerPhase the phase of the call that holds the lock; null if no call holds the lock
+ * @param cpuNanos the thread's total processor time so far; -1 if unknown
+ * @param delayNanos the total time that the thread has waited for a processor so far; -1 if unknown
+ * @param ownersPart the activity of the lock's last owner; null if the thread waits for no lock, or if the owner is
+ *     unknown
+ */
+public record Sample(
+        long atNanos,
+        Phase phase,
+        Part part,
+        List<StackTraceElement> path,
+        @Nullable String called,
+        @Nullable StackTraceElement doing,
+        @Nullable String owner,
+        boolean isApart,
+        @Nullable Phase ownerPhase,
+        long cpuNanos,
+        long delayNanos,
+        @Nullable Part ownersPart) {
+
+    public Sample {
+        path = List.copyOf(path);
+    }
+
+    /** Creates a sample in which the activity of a lock's owner is unknown. */
+    public Sample(
+            long atNanos,
+            Phase phase,
+            Part part,
+            List<StackTraceElement> path,
+            @Nullable String called,
+            @Nullable StackTraceElement doing,
+            @Nullable String owner,
+            boolean isApart,
+            @Nullable Phase ownerPhase,
+            long cpuNanos,
+            long delayNanos) {
+        this(atNanos, phase, part, path, called, doing, owner, isApart, ownerPhase, cpuNanos, delayNanos, null);
+    }
+
+    /** Returns the application's innermost frame; null if there is none. */
+    @Nullable
+    public StackTraceElement line() {
+        return path.isEmpty() ? null : path.get(0);
+    }
+
+    /**
+     * Returns a copy whose time is attributed to an outer stack frame of the application.
+     *
+     * @param frame the index of this frame in {@link #path}
+     * @param place the name of this frame
+     */
+    public Sample at(int frame, String place) {
+        return new Sample(
+                atNanos,
+                phase,
+                new Part(part.kind(), place),
+                path.subList(frame, path.size()),
+                called,
+                doing,
+                owner,
+                isApart,
+                ownerPhase,
+                cpuNanos,
+                delayNanos,
+                ownersPart);
+    }
+
+    /** Returns a copy of this sample that shows the same wait as a later sample of the same call. */
+    public Sample waitingAs(Sample later) {
+        return new Sample(
+                atNanos,
+                phase,
+                later.part,
+                later.path,
+                later.called,
+                later.doing,
+                later.owner,
+                isApart,
+                later.ownerPhase,
+                cpuNanos,
+                delayNanos,
+                later.ownersPart);
+    }
+
+    /** Returns a copy of this sample whose activity has the given name. */
+    public Sample named(String name) {
+        return at(0, name);
+    }
+
+    public boolean isOwn() {
+        return phase == Phase.OWN;
+    }
+
+    /** Returns whether the activity is work or a wait within this process, and not an operation of a peer. */
+    public boolean isOwnWork() {
+        return isOwn() || isApart;
+    }
+
+    public boolean isComputing() {
+        return part.kind() == Part.Kind.COMPUTING;
+    }
+}

@@ -1,0 +1,135 @@
+package tern.rpc.diagnosis.account;
+
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part.Kind;
+
+/**
+ * Divides the time of calls in proportion to samples. A call's own time is divided among the activities of its thread.
+ * Host name lookups, waits for a processor, and work of this process that were sampled during an operation are
+ * subtracted from the operation's time. Not thread-safe.
+ */
+public final class Shares {
+
+    private static final double MIN_MOVED = 0.1;
+    private static final double MIN_WEIGHT = 1e-3;
+
+    /** The relative weights of the activities in the calls' own time. */
+    public final Times own = new Times();
+
+    // For each operation, the activities and waits that take a share of the operation's time. The weight of an activity
+    // or wait is its number of samples.
+    private final Map<Phase, Times> moved = new EnumMap<>(Phase.class);
+    private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
+    private final double waitingShare;
+    private int ownLooks;
+
+    public Shares() {
+        this(0);
+    }
+
+    /**
+     * @param waitingShare the share of its active time for which a thread waits for a processor; used for samples
+     *     without a previous sample of the same call
+     */
+    public Shares(double waitingShare) {
+        this.waitingShare = waitingShare;
+    }
+
+    /**
+     * Adds the samples of one call to the weights of the activities and waits.
+     *
+     * @param samples the call's samples, oldest first
+     */
+    public void add(List<Sample> samples) {
+        Sample before = null;
+        for (Sample sample : samples) {
+            if (sample.isOwn()) {
+                ownLooks++;
+                addOwn(before, sample);
+            } else {
+                addOperation(before, sample);
+            }
+            before = sample;
+        }
+    }
+
+    public int ownLooks() {
+        return ownLooks;
+    }
+
+    private void addOwn(@Nullable Sample before, Sample sample) {
+        if (!sample.isComputing()) {
+            own.add(sample.part(), 1);
+            return;
+        }
+        boolean isFirst = before == null && sample.cpuNanos() >= 0;
+        Use use = isFirst ? new Use(1 - waitingShare, waitingShare, 0) : Use.between(before, sample);
+        own.add(sample.part(), Math.max(use.computing, MIN_WEIGHT));
+        own.add(Part.of(Kind.RUN_QUEUE), use.delayed);
+        own.add(new Part(Kind.NATIVE, sample.part().name()), use.blocked);
+    }
+
+    private void addOperation(@Nullable Sample before, Sample sample) {
+        looks.merge(sample.phase(), 1.0, Double::sum);
+        Times of = moved.computeIfAbsent(sample.phase(), phase -> new Times());
+        if (sample.isApart()) {
+            of.add(sample.part(), 1);
+        } else if (sample.part().kind() == Kind.RUN_QUEUE) { // the delay of a virtual thread is not measured
+            of.add(sample.part(), 1);
+        } else if (before != null && before.delayNanos() >= 0 && sample.delayNanos() >= 0) {
+            double passed = sample.atNanos() - before.atNanos();
+            double delayed = sample.delayNanos() - before.delayNanos();
+            of.add(Part.of(Kind.RUN_QUEUE), passed <= 0 ? 0 : Math.min(1, delayed / passed));
+        }
+    }
+
+    /**
+     * Returns the shares of an operation's time that belong to other activities and waits. Shares below
+     * {@link #MIN_MOVED} stay with the operation.
+     */
+    public Times movedFrom(Phase phase) {
+        Times shares = new Times();
+        Times found = moved.get(phase);
+        double all = looks.getOrDefault(phase, 0.0);
+        if (found != null && all > 0) {
+            for (Part part : found.longestFirst()) {
+                double share = found.of(part) / all;
+                shares.add(part, share < MIN_MOVED ? 0 : share);
+            }
+        }
+        return shares;
+    }
+
+    /**
+     * How a thread spent the time since its previous sample: three shares whose sum is 1. Used for a thread that
+     * appears to be computing.
+     */
+    private record Use(double computing, double delayed, double blocked) {
+
+        private static final Use COMPUTES = new Use(1, 0, 0);
+
+        static Use between(@Nullable Sample before, Sample sample) {
+            if (before == null || before.cpuNanos() < 0 || sample.cpuNanos() < 0) {
+                return COMPUTES;
+            }
+            double passed = sample.atNanos() - before.atNanos();
+            double cpu = Math.max(0, sample.cpuNanos() - before.cpuNanos());
+            boolean known = before.delayNanos() >= 0 && sample.delayNanos() >= 0;
+            double delay = known ? Math.max(0, sample.delayNanos() - before.delayNanos()) : 0;
+            if (passed <= 0) {
+                return COMPUTES;
+            }
+            if (before.isComputing() && before.isOwn()) {
+                double computing = Math.min(1, cpu / passed);
+                double delayed = known ? Math.min(1 - computing, delay / passed) : 1 - computing;
+                return new Use(computing, delayed, 1 - computing - delayed);
+            }
+            double ready = cpu + delay;
+            return ready <= 0 ? COMPUTES : new Use(cpu / ready, delay / ready, 0);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package tern.rpc.diagnosis.calls;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part.Kind;
+
+/**
+ * The times at which calls last ended without a failure. The databases and Redis servers used by these calls were
+ * answering at that time.
+ *
+ * @param byPhase for each kind of operation, the end of the last such call that ran an operation of this kind
+ * @param byMethod for each method, the end of the last such call to it
+ * @param byStore when each data source and each Redis server last answered; empty if there is only one
+ * @param servers the server of each data source and each Redis server, where it is known
+ */
+public record Answers(
+        Map<Phase, Long> byPhase, Map<String, Long> byMethod, Map<String, Long> byStore, Map<String, String> servers) {
+
+    /** An instance without any recorded answers. */
+    public static final Answers UNKNOWN = new Answers(Map.of(), Map.of(), Map.of(), Map.of());
+
+    public Answers {
+        byPhase = Map.copyOf(byPhase);
+        byMethod = Map.copyOf(byMethod);
+        byStore = Map.copyOf(byStore);
+        servers = Map.copyOf(servers);
+    }
+
+    /**
+     * Returns whether two operations run on the same server. Returns false for two data sources if one of their servers
+     * is unknown.
+     */
+    public boolean areOfSameServer(String operation, String other) {
+        String store = OperationNames.store(operation);
+        String otherStore = OperationNames.store(other);
+        String server = servers.get(store);
+        return store.equals(otherStore) || (server != null && server.equals(servers.get(otherStore)));
+    }
+
+    /**
+     * Returns the time at which a call last got an answer from a database or Redis server (store); null if unknown.
+     *
+     * @param store {@link Kind#SQL} for a database, {@link Kind#REDIS} for Redis
+     * @param name the name of the data source or Redis server; empty if there is only one
+     */
+    @Nullable
+    public Long of(Kind store, String name) {
+        if (!name.isEmpty()) {
+            return byStore.get(name);
+        }
+        return byPhase.get(store == Kind.REDIS ? Phase.REDIS : Phase.SQL);
+    }
+
+    /** Returns the time at which a call to the given method last ended without a failure; null if unknown. */
+    @Nullable
+    public Long of(String method) {
+        return byMethod.get(method);
+    }
+}

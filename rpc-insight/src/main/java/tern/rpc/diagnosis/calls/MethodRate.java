@@ -1,0 +1,65 @@
+package tern.rpc.diagnosis.calls;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How often a method is called.
+ *
+ * @param perSecond the calls per second in the observed period
+ * @param usual the usual calls per second; -1 if unknown
+ * @param sinceNanos the duration of the current burst, in which the method is called much more often than usual; 0 if
+ *     there is no burst
+ * @param caller the address with the most additional calls, even if these are few; null if unknown
+ * @param refusedPerSecond the number of these calls per second that were refused by the method's limit
+ * @param limit the place where the method's limit is set; null if the limit refused no call
+ */
+public record MethodRate(
+        String method,
+        double perSecond,
+        double usual,
+        long sinceNanos,
+        @Nullable Caller caller,
+        double refusedPerSecond,
+        @Nullable String limit) {
+
+    /**
+     * A method is considered to be called more often than usual if the number of its calls is at least this multiple of
+     * the usual number.
+     */
+    public static final double MORE = 3;
+
+    /** Replaces {@link #MORE} if nearly all of the additional calls come from one caller. */
+    private static final double MORE_OF_ONE = 1.8;
+
+    private static final double NEARLY_ALL = 0.8;
+    private static final double HALF = 0.5;
+
+    /**
+     * A caller of the method. The numbers of calls are estimates, because only some calls are counted by caller.
+     *
+     * @param usual the usual calls per second
+     */
+    public record Caller(String address, double perSecond, double usual) {}
+
+    public boolean isHigh() {
+        return usual > 0 && (perSecond >= MORE * usual || (perSecond >= MORE_OF_ONE * usual && isOfCaller(NEARLY_ALL)));
+    }
+
+    /**
+     * Returns whether at least the given share of the additional calls comes from one caller: the caller with the most
+     * additional calls.
+     */
+    private boolean isOfCaller(double share) {
+        return caller != null && caller.perSecond() - caller.usual() >= share * (perSecond - usual);
+    }
+
+    /** Returns the caller from which at least half of the additional calls come; null if there is none. */
+    @Nullable
+    public Caller mainCaller() {
+        return isHigh() && isOfCaller(HALF) ? caller : null;
+    }
+
+    public double factor() {
+        return perSecond / usual;
+    }
+}

@@ -1,0 +1,263 @@
+package tern.rpc.diagnosis.calls;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import tern.rpc.diagnosis.MethodMisses;
+
+/**
+ * Decides every second whether calls miss the latency target. A second counts as missed if the share of bad calls
+ * (late, failed or refused) is above one percent with 99 % confidence (lower bound of Wilson's score interval). While
+ * calls miss the latency target, a share above half a percent is enough. The share covers the last ten seconds, or the
+ * last sixty seconds if there are few calls. The share counts only if at least five calls are bad. A miss of the
+ * latency target begins when two of the last three seconds counted as missed, or when calls hang. In the first minute
+ * with calls, only calls that hang for {@value #EARLY_HUNG_SECONDS} seconds begin a miss of the latency target. A
+ * second also counts as missed if a single method misses the target ({@link MethodMisses}). Not thread-safe: only one
+ * thread uses it.
+ */
+public final class MissWatch {
+
+    private static final int FAST_SECONDS = 10;
+    private static final int FAST_CALLS = 50;
+    private static final int SLOW_SECONDS = 60;
+    private static final int SLOW_CALLS = 20;
+    private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
+
+    /**
+     * The calls in the last {@value #FAST_SECONDS} seconds show a miss of the latency target only if at least one call
+     * has ended within this number of seconds.
+     */
+    private static final int RECENT_SECONDS = 3;
+
+    private static final int MIN_BAD = 5;
+    private static final double SHARE = 0.01;
+    private static final double Z = 2.326; // the one-sided 99 % quantile of the normal distribution
+    private static final int MIN_HUNG = 3;
+
+    /** If calls hang, a miss of the latency target begins only after this number of successive seconds. */
+    private static final int HUNG_SECONDS = 2;
+
+    /**
+     * During the warm-up, a miss of the latency target begins only if calls hang for at least this number of successive
+     * seconds. The number is high because the first calls also wait for connections that are opened and for clients
+     * that are initialized.
+     */
+    private static final int EARLY_HUNG_SECONDS = 10;
+
+    /**
+     * A miss of the latency target is considered to decline if the share of late, failed or refused calls falls below
+     * the highest share in the same miss, divided by this number.
+     */
+    private static final double DECLINE = 3;
+
+    /**
+     * After this number of seconds, a declining miss of the latency target no longer counts as declining. The calls
+     * that are still late then show the current cause.
+     */
+    private static final int MAX_DECLINE_SECONDS = 15;
+
+    private static final int QUIET_SECONDS = 30;
+
+    /**
+     * If at least this number of seconds passed in which calls met the target (a lull), late calls after the lull may
+     * have a different cause than the late calls before it, even if the miss has not ended in the meantime.
+     */
+    private static final int LULL_SECONDS = 8;
+
+    /**
+     * Late calls after a lull are assumed to have a different cause if their share is at least this multiple of the
+     * highest share before the lull.
+     */
+    private static final double RENEWED = 3;
+
+    /**
+     * A miss that begins within this number of seconds after the start (counting only seconds with calls) is probably a
+     * consequence of the start. Late calls after a lull are then assumed to have a different cause.
+     */
+    private static final int START_SECONDS = 120;
+
+    /**
+     * The length of the warm-up. Only seconds in which at least one call ended are counted. During the warm-up, the JVM
+     * loads classes and compiles code.
+     */
+    private static final int WARM_UP_SECONDS = 60;
+
+    /** Usual times are learned only after more than this many seconds in which at least one call ended. */
+    private static final int LEARNING_SECONDS = 30;
+
+    // for each second, the number of calls and the number of late, failed or refused calls
+    private final Deque<long[]> seconds = new ArrayDeque<>();
+    private int votes; // whether each of the last three seconds counted as missed, one bit per second
+    private int hungLooks;
+    private int quiet;
+    private int secondsWithCalls;
+    private boolean open;
+    private boolean isOfStart; // whether the current miss began soon after the start
+    private boolean renewed; // whether the late calls of the last second begin a new miss within the current one
+    private boolean missed; // whether calls missed the latency target in the last second
+    // the highest share of bad calls in any window of RECENT_SECONDS, since calls began to miss the target
+    private double highest;
+    private double highestMissed; // like highest, but only over the seconds in which calls missed the target
+    private int declining; // for how many consecutive seconds the share of bad calls has been low again
+
+    /**
+     * Adds the calls in a second, and decides whether calls miss the latency target.
+     *
+     * @param calls the number of calls that ended in this second, including refused calls
+     * @param bad the number of late, failed or refused calls
+     * @param hung the number of running calls that have taken more than ten times the target so far
+     * @param isOfMethod whether a single method misses the target
+     * @return whether calls miss the target
+     */
+    public boolean second(long calls, long bad, int hung, boolean isOfMethod) {
+        seconds.addLast(new long[] {calls, bad});
+        if (seconds.size() > SLOW_SECONDS) {
+            seconds.removeFirst();
+        }
+        if (calls > 0 && ++secondsWithCalls == WARM_UP_SECONDS + 1) {
+            forgetWarmUp();
+        }
+        hungLooks = hung >= MIN_HUNG ? hungLooks + 1 : 0;
+        votes = ((votes << 1) | (isOfMethod || isMissedByAll() ? 1 : 0)) & 0b111;
+        boolean hangs = hungLooks >= (open || isWarm() ? HUNG_SECONDS : EARLY_HUNG_SECONDS);
+        missed = Integer.bitCount(votes) >= 2 || hangs;
+        renewed = false;
+        if (missed && (open || isWarm() || hangs)) {
+            renewed = open && isRenewed();
+            if (!open || renewed) {
+                isOfStart = secondsWithCalls <= START_SECONDS;
+            }
+            open = true;
+            quiet = 0;
+        } else if (open && ++quiet >= QUIET_SECONDS) {
+            open = false;
+        }
+        updateHighest(recentShare(hung));
+        return open;
+    }
+
+    /** Returns whether too many calls to all methods together are bad. */
+    private boolean isMissedByAll() {
+        if (calls(FAST_SECONDS) >= FAST_CALLS) {
+            return calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
+        }
+        // If there were few calls in the last ten seconds, the share of bad calls is computed over the last minute. The
+        // share is not used if there were many calls in the last minute. If many calls have just stopped, the share
+        // would describe the past.
+        boolean areFew = calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS;
+        return areFew && isMiss(SLOW_SECONDS, SLOW_CALLS);
+    }
+
+    /**
+     * Returns the share of bad calls in the last {@value #RECENT_SECONDS} seconds.
+     *
+     * @param hung the number of calls that hang, which also count as bad
+     */
+    private double recentShare(int hung) {
+        long calls = calls(RECENT_SECONDS) + hung;
+        return calls == 0 ? 0 : (double) (bad(RECENT_SECONDS) + hung) / calls;
+    }
+
+    private void updateHighest(double share) {
+        if (!open) {
+            highest = 0;
+            highestMissed = 0;
+        } else if (renewed) {
+            highest = share;
+            highestMissed = share;
+        } else {
+            highest = Math.max(highest, share);
+            if (missed) { // A second that only begins a new miss must not count for the previous one.
+                highestMissed = Math.max(highestMissed, share);
+            }
+        }
+        declining = open && share < highest / DECLINE ? declining + 1 : 0;
+    }
+
+    /** Forgets the late calls of the warm-up, so that they do not begin a miss when the warm-up ends. */
+    private void forgetWarmUp() {
+        long[] last = seconds.removeLast();
+        seconds.clear();
+        seconds.addLast(last);
+        votes = 0;
+    }
+
+    /**
+     * Returns whether the late calls of the last second follow a lull and probably have a different cause than before.
+     */
+    private boolean isRenewed() {
+        return quiet >= LULL_SECONDS && (isOfStart || recentShare(0) >= RENEWED * highestMissed);
+    }
+
+    /**
+     * Returns whether the late calls of the last second begin a new miss, although the previous miss has not ended. If
+     * so, calls are considered to have begun to miss the target in the last second.
+     */
+    public boolean isNew() {
+        return renewed;
+    }
+
+    /**
+     * Returns whether far fewer calls miss the target than in the worst seconds of the current miss of the latency
+     * target. If so, the cause of the late calls has probably ended, and the last late calls show its consequences,
+     * such as garbage and a backlog of work.
+     */
+    public boolean isDeclining() {
+        return declining > 0 && declining <= MAX_DECLINE_SECONDS;
+    }
+
+    private long calls(int count) {
+        long calls = 0;
+        int skipped = seconds.size() - count;
+        for (long[] second : seconds) {
+            if (skipped-- <= 0) {
+                calls += second[0];
+            }
+        }
+        return calls;
+    }
+
+    private long bad(int count) {
+        long bad = 0;
+        int skipped = seconds.size() - count;
+        for (long[] second : seconds) {
+            if (skipped-- <= 0) {
+                bad += second[1];
+            }
+        }
+        return bad;
+    }
+
+    private boolean isMiss(int count, int minCalls) {
+        long calls = calls(count);
+        long bad = bad(count);
+        return calls >= minCalls && bad >= MIN_BAD && lowerBound(bad, calls) > SHARE / (open ? 2 : 1);
+    }
+
+    /** Returns the lower bound of the Wilson score interval for a proportion. */
+    public static double lowerBound(long bad, long calls) {
+        double share = (double) bad / calls;
+        double z2 = Z * Z / calls;
+        return (share + z2 / 2 - Z * Math.sqrt(share * (1 - share) / calls + z2 / (4 * calls))) / (1 + z2);
+    }
+
+    /**
+     * Returns whether calls missed the latency target in the last second. A miss of the latency target ends only some
+     * seconds after calls meet the target again.
+     */
+    public boolean isMissed() {
+        return missed;
+    }
+
+    /** Returns whether the application has run long enough for a log line at WARN about late calls. */
+    public boolean isWarm() {
+        return secondsWithCalls > WARM_UP_SECONDS;
+    }
+
+    /**
+     * Returns whether usual times can be learned from the last second. Usual times can be learned while calls meet the
+     * latency target and no miss is in progress.
+     */
+    public boolean isHealthy() {
+        return !open && votes == 0 && secondsWithCalls > LEARNING_SECONDS;
+    }
+}

@@ -1,0 +1,95 @@
+package tern.rpc.diagnosis.calls;
+
+import java.util.Collections;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.diagnosis.calls.CallRecords.Sums;
+import tern.rpc.diagnosis.sample.Sampler;
+
+/**
+ * Recognizes running calls to methods whose usual times are unknown, if the calls may be long polls or the methods may
+ * always be slow. Without this class, the diagnosis would count a few long polls soon after the start of the
+ * application as calls that hang, and would report that calls miss the latency target. While calls miss the latency
+ * target, the diagnosis does not learn usual times.
+ */
+public final class PossibleLongPolls {
+
+    /** Long polls are expected to end several times within this time after the application's first call. */
+    private static final long EARLY_NANOS = TimeUnit.MINUTES.toNanos(5);
+
+    /** A call whose thread is busy, instead of waiting for an event, is expected to end within this time. */
+    private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    private PossibleLongPolls() {}
+
+    /**
+     * Returns whether the call is possibly waiting for an event or always slow, instead of hanging. Returns true only
+     * if no call to its method has met the target yet, and most other calls meet the target. In addition, a call
+     * without a thread must run no operation, and a call whose thread works must not have run for longer than a minute.
+     *
+     * @param samples the samples of the threads of calls
+     */
+    public static boolean mayBe(
+            RunningCall call, CallRecords records, Map<CallLedger, Sampler.Samples> samples, long now) {
+        boolean mayWait = call.threadId() == RunningCall.NO_THREAD
+                ? waitsForOthers(call)
+                : (call.runningNanos() < LONG_NANOS && call.phase() != Phase.QUEUE) || waitsOnItsThread(call, samples);
+        return mayWait && isEarly(records, now) && isUnknownMethodAmongGood(call, records);
+    }
+
+    /** Returns whether the call's thread waits for another thread, for example for an item in a queue. */
+    private static boolean waitsOnItsThread(RunningCall call, Map<CallLedger, Sampler.Samples> samples) {
+        Sampler.Samples known = samples.get(call.ledger());
+        Sample last = known == null || known.list.isEmpty() ? null : known.list.get(known.list.size() - 1);
+        return call.phase() == Phase.OWN && last != null && last.part().kind() == Part.Kind.RESULT;
+    }
+
+    /**
+     * Returns whether at least half of the call's samples show that its thread waited for another thread. Such a call
+     * takes no processor from other calls.
+     */
+    public static boolean hasWaited(EndedCall call, Map<CallLedger, Sampler.Samples> samples) {
+        Sampler.Samples known = samples.get(call.ledger());
+        if (known == null || known.list.isEmpty()) {
+            return false;
+        }
+        long waits = known.list.stream()
+                .filter(sample -> sample.part().kind() == Part.Kind.RESULT)
+                .count();
+        return 2 * waits >= known.list.size();
+    }
+
+    private static boolean waitsForOthers(RunningCall call) {
+        return call.phase() == Phase.UNATTRIBUTED
+                && call.ledger().unfinished().isEmpty()
+                && call.ledger().parts().isEmpty();
+    }
+
+    private static boolean isEarly(CallRecords records, long now) {
+        Map<String, Long> ages = records.ages(now);
+        return !ages.isEmpty() && Collections.max(ages.values()) < EARLY_NANOS;
+    }
+
+    private static boolean isUnknownMethodAmongGood(RunningCall call, CallRecords records) {
+        long calls = 0;
+        long good = 0;
+        for (Map.Entry<String, Sums> entry : records.sums().entrySet()) {
+            long met = entry.getValue().met();
+            if (entry.getKey().equals(call.method())) {
+                if (met > 0) {
+                    return false;
+                }
+            } else {
+                calls += entry.getValue().calls();
+                good += met;
+            }
+        }
+        return 2 * good > calls;
+    }
+}

@@ -1,0 +1,99 @@
+package tern.rpc.diagnosis.calls;
+
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Shares;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.sample.Sampler;
+
+/**
+ * Divides the extra time that late or failed calls spent outside of operations. Only the sum of this time is known for
+ * usual calls. Samples of calls that met the latency target show how this time is usually divided into activities and
+ * waits. A wait that all calls contain is therefore not reported as the reason why some calls are late.
+ */
+public final class UsualOwnTimes {
+
+    /**
+     * At least this many samples of a method's calls that met the latency target are needed to tell how the calls spend
+     * their time.
+     */
+    private static final int MIN_LOOKS = 8;
+
+    private static final UsualOwnTimes UNKNOWN = new UsualOwnTimes(Map.of());
+
+    // for each method, the weights of the activities and waits of calls that met the target
+    private final Map<String, Times> weights;
+
+    private UsualOwnTimes(Map<String, Times> weights) {
+        this.weights = weights;
+    }
+
+    /**
+     * Finds the samples of calls that met the target, to the methods of the given late or failed calls.
+     *
+     * @param samples the samples of all sampled calls, including calls that met the latency target
+     */
+    public static UsualOwnTimes of(List<EndedCall> bad, Map<CallLedger, Sampler.Samples> samples, long targetNanos) {
+        Set<CallLedger> late = Collections.newSetFromMap(new IdentityHashMap<>());
+        bad.forEach(call -> late.add(call.ledger()));
+        Map<String, Shares> shares = new HashMap<>();
+        samples.forEach((ledger, ofCall) -> {
+            if (!late.contains(ledger) && ledger.isEnded() && measuredNanos(ledger) <= targetNanos) {
+                shares.computeIfAbsent(ofCall.method, name -> new Shares()).add(List.copyOf(ofCall.list));
+            }
+        });
+        shares.values().removeIf(ofMethod -> ofMethod.ownLooks() < MIN_LOOKS || ofMethod.own.isEmpty());
+        if (shares.isEmpty()) {
+            return UNKNOWN;
+        }
+        Map<String, Times> weights = new HashMap<>();
+        shares.forEach((method, ofMethod) -> weights.put(method, ofMethod.own));
+        return new UsualOwnTimes(weights);
+    }
+
+    /** Returns the time of the call. The result is too long if the call ran operations in parallel. */
+    private static long measuredNanos(CallLedger ledger) {
+        long sum = 0;
+        for (Phase phase : Phase.values()) {
+            sum += ledger.nanos(phase, ledger.endedNanos());
+        }
+        return sum;
+    }
+
+    /**
+     * Returns the extra time of calls by activity or wait outside of operations. If it is unknown how the usual time is
+     * divided, divides the extra time in proportion to the whole time.
+     *
+     * @param mean the mean time of late or failed calls by activity or wait
+     * @param usualNanos the usual time outside of operations
+     */
+    public Times above(String method, Times mean, double usualNanos) {
+        Times own = mean.only(Baseline::isOwn);
+        double extra = own.sum() - usualNanos;
+        if (extra <= 0) {
+            return new Times();
+        }
+        Times usual = weights.get(method);
+        if (usual == null) {
+            own.scale(extra / own.sum());
+            return own;
+        }
+        // Computing is compared as one sum, because the same code may have the name of its caller in late calls.
+        double computingRatio = usual.sum(Part.Kind.COMPUTING) / own.sum(Part.Kind.COMPUTING);
+        Times above = new Times();
+        for (Part part : own.longestFirst()) {
+            double weight = part.kind() == Part.Kind.COMPUTING ? computingRatio * own.of(part) : usual.of(part);
+            above.add(part, own.of(part) - usualNanos * weight / usual.sum());
+        }
+        above.scale(extra / above.sum());
+        return above;
+    }
+}

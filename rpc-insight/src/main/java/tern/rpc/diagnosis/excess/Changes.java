@@ -1,0 +1,175 @@
+package tern.rpc.diagnosis.excess;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Account;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.MethodRate;
+import tern.rpc.diagnosis.stack.StackReader;
+
+/**
+ * Compares the values measured while calls miss the latency target with their usual values. Reports which values
+ * changed, are new or stayed the same.
+ */
+public final class Changes {
+
+    /** A value is reported as changed if it is at least this multiple of its usual value. */
+    private static final double MUCH = 2;
+
+    /**
+     * The number of operations per call is compared only if the current number or the usual number is greater than
+     * this.
+     */
+    private static final double LEAST_COUNT = 0.2;
+
+    /** Methods with fewer calls per second than this are not reported. */
+    private static final double LEAST_RATE = 1;
+
+    private static final int MAX_METHODS = 2;
+    private static final int MAX_OPERATIONS = 2;
+
+    /** A method is reported as new if it was first called at most this long ago. */
+    private static final long NEW_NANOS = 90_000_000_000L;
+
+    /** Methods that are first called within this time after the application's first call are not reported as new. */
+    private static final long START_NANOS = 60_000_000_000L;
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+    private final OperationCounts counts;
+
+    public Changes(Evidence evidence, ExcessTime excess, Operations operations) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.counts = new OperationCounts(evidence, excess, operations);
+    }
+
+    /**
+     * Returns lines that compare measured values with their usual values, for one cause. Each line begins with
+     * {@code changed}, {@code new} or {@code same}.
+     */
+    public List<String> lines(Part cause) {
+        List<String> lines = new ArrayList<>();
+        List<String> same = new ArrayList<>();
+        double rate = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
+        compare("rate", "calls/s", rate, evidence.usual().figure("calls"), lines, same);
+        evidence.rates().stream()
+                .filter(method -> method.isHigh() && method.perSecond() >= LEAST_RATE)
+                .sorted(Comparator.comparingDouble(method -> method.usual() - method.perSecond()))
+                .limit(MAX_METHODS)
+                .forEach(method -> lines.add(changed(method)));
+        double allocated = evidence.machine().allocatedPerSecond();
+        double usuallyAllocated = evidence.usual().figure("allocated");
+        // A lower allocation rate is only a consequence of waiting calls, so it is not reported.
+        if (allocated >= usuallyAllocated) {
+            compare("allocation", "MB/s", allocated / 1e6, usuallyAllocated / 1e6, lines, same);
+        }
+        for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
+            double usually = operations.usualCount(phase);
+            double now = counts.perCall(phase, "");
+            if (usually > 0 && Math.max(usually, now) > LEAST_COUNT && now > 0) {
+                List<String> unusual = unusual(phase);
+                lines.addAll(unusual);
+                compare(
+                        phase.key() + " operations",
+                        "per call",
+                        now,
+                        usually,
+                        lines,
+                        unusual.isEmpty() ? same : new ArrayList<>());
+            }
+        }
+        long oldest = evidence.methodAges().values().stream()
+                .mapToLong(Long::longValue)
+                .max()
+                .orElse(0);
+        for (Map.Entry<String, Long> entry : evidence.methodAges().entrySet()) {
+            if (entry.getValue() < Math.min(NEW_NANOS, oldest - START_NANOS)) {
+                lines.add(String.format(
+                        Locale.ROOT,
+                        "new      %s, first called %d s ago",
+                        entry.getKey(),
+                        entry.getValue() / 1_000_000_000L));
+            }
+        }
+        if (isNew(cause)) {
+            lines.add("new      " + cause.name() + " was not seen in calls before");
+        }
+        if (!same.isEmpty()) {
+            lines.add("same     " + String.join(", ", same));
+        }
+        return lines;
+    }
+
+    /**
+     * Returns lines about the operations of one kind that are new in calls, or that calls run more often than usual.
+     */
+    private List<String> unusual(Phase phase) {
+        return operations.each(phase).keySet().stream()
+                .map(name -> Account.part(phase, name))
+                .filter(part -> counts.perCall(phase, part.name()) > 0)
+                .filter(part -> counts.areNew(part) || counts.areMore(part))
+                .sorted(Comparator.comparingDouble(part -> -counts.perCall(phase, part.name())))
+                .limit(MAX_OPERATIONS)
+                .map(part -> "changed  " + part.name() + ": " + counts.numbers(part))
+                .toList();
+    }
+
+    private static String changed(MethodRate method) {
+        MethodRate.Caller caller = method.mainCaller();
+        return String.format(
+                Locale.ROOT,
+                "changed  calls of %s: %.1f calls/s, usually %.1f%s%s",
+                method.method(),
+                method.perSecond(),
+                method.usual(),
+                method.sinceNanos() > 0 ? ", since " + method.sinceNanos() / 1_000_000_000L + " s" : "",
+                caller == null ? "" : ", mostly from " + caller.address());
+    }
+
+    private static void compare(
+            String what, String unit, double now, double usually, List<String> changed, List<String> same) {
+        if (usually <= 0 || now < 0) {
+            return;
+        }
+        if (now >= MUCH * usually || now * MUCH <= usually) {
+            changed.add(String.format(Locale.ROOT, "changed  %s: %.1f %s, usually %.1f", what, now, unit, usually));
+        } else {
+            same.add(what);
+        }
+    }
+
+    /**
+     * Returns whether the cause is a new operation: an operation of late or failed calls that is unusual for the called
+     * methods. Returns false if the usual times of a method that runs it are not known.
+     */
+    private boolean isNew(Part cause) {
+        if (Operations.phase(cause.kind()) == null
+                || cause.name().isEmpty()
+                || cause.name().startsWith(StackReader.CALLED)) {
+            return false;
+        }
+        boolean known = false;
+        for (String method : excess.badByMethod().keySet()) {
+            Times usual = evidence.usual().of(method);
+            boolean isRun = excess.meanOf(method, cause) > 0;
+            known |= usual != null && isRun;
+            if (usual == null ? isRun : usual.of(cause) > 0) {
+                return false;
+            }
+        }
+        return known && operations.usualEach(phase(cause)) < 0;
+    }
+
+    private static Phase phase(Part cause) {
+        Phase phase = Operations.phase(cause.kind());
+        return phase == null ? Phase.OWN : phase;
+    }
+}

@@ -1,0 +1,460 @@
+package tern.rpc.diagnosis.excess;
+
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Account;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.calls.Answers;
+import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.calls.UsualOperations;
+import tern.rpc.diagnosis.stack.StackReader;
+
+/**
+ * The operations of late or failed calls: the number of operations per call, their duration, and the code that runs
+ * them.
+ */
+public final class Operations {
+
+    /**
+     * All operations of a kind, such as all statements, are considered slower if even the fastest one takes at least
+     * this multiple of its usual time.
+     */
+    static final double WIDE_FACTOR = 3;
+
+    /**
+     * An operation's additional time counts as small if it is below this share of another operation's additional time.
+     */
+    private static final double SMALL = 0.1;
+
+    public static final double WIDE_NANOS = 3e6;
+
+    /** If a call runs at least this many operations, their number is considered the cause, and not their duration. */
+    public static final int MANY = 8;
+
+    private final ExcessTime excess;
+    private final UsualOperations usual;
+    private final Answers answers;
+
+    public Operations(ExcessTime excess, Baseline usual, Answers answers) {
+        this.excess = excess;
+        this.usual = new UsualOperations(usual);
+        this.answers = answers;
+    }
+
+    /** Returns whether two operations run on the same database or Redis server, as far as their servers are known. */
+    public boolean areOfSameServer(String operation, String other) {
+        return answers.areOfSameServer(operation, other);
+    }
+
+    /** Returns whether the names of two operations show that they run on different servers. */
+    public boolean areOfOtherServers(String operation, String other) {
+        return !OperationNames.store(operation).isEmpty()
+                && !OperationNames.store(other).isEmpty()
+                && !areOfSameServer(operation, other);
+    }
+
+    /** Returns whether all operations on the server of the given operation became slower. */
+    public boolean isServerSlower(Part operation) {
+        Kind kind = operation.kind();
+        return !allSlower(kind).isEmpty()
+                || !allSlowerOf(kind, OperationNames.store(operation.name())).isEmpty();
+    }
+
+    /** Returns the phase in which operations of the given kind run; null if the kind does not represent operations. */
+    public static @Nullable Phase phase(Kind kind) {
+        return switch (kind) {
+            case SQL -> Phase.SQL;
+            case REDIS -> Phase.REDIS;
+            case HTTP -> Phase.HTTP;
+            case RPC -> Phase.RPC;
+            case LOG -> Phase.LOGGING;
+            default -> null;
+        };
+    }
+
+    /**
+     * Returns a predicate for the activities and waits that belong to a cause. A cause is usually a single activity or
+     * wait. If the operations of one kind, or of one remote method, were merged into one cause, the predicate matches
+     * all of these operations.
+     */
+    public static Predicate<Part> only(Part cause) {
+        boolean joined = cause.name().isEmpty() && phase(cause.kind()) != null;
+        if (OperationNames.storeOfAll(cause) != null) {
+            return part -> part.kind() == cause.kind() && OperationNames.isNamed(part.name(), cause.name());
+        }
+        boolean isMethod = cause.kind() == Kind.RPC && OperationNames.method(cause.name()) == null;
+        return joined || isMethod
+                ? part -> part.kind() == cause.kind() && (joined || OperationNames.isNamed(part.name(), cause.name()))
+                : cause::equals;
+    }
+
+    /**
+     * Operations that have the same name, or are of the same kind.
+     *
+     * @param count the mean number of operations, among calls with at least one operation
+     * @param eachNanos the mean time of one operation; 0 if there was none
+     */
+    public record Sum(double count, double eachNanos) {}
+
+    /**
+     * Returns the operations with the given name.
+     *
+     * @param name the operation's name; empty for all operations of the phase
+     */
+    public Sum of(Phase phase, String name) {
+        double count = 0;
+        double nanos = 0;
+        int calls = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            EndedCall call = counted.call();
+            double ofCall = name.isEmpty() ? call.ledger().count(phase) : 0;
+            double spent = name.isEmpty() ? call.ledger().nanos(phase, call.endedNanos()) : 0;
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == phase && OperationNames.isNamed(entry.name(), name)) {
+                    ofCall += entry.count();
+                    spent += entry.nanos();
+                }
+            }
+            count += ofCall;
+            nanos += spent;
+            calls += ofCall > 0 ? 1 : 0;
+        }
+        return new Sum(calls == 0 ? 0 : count / calls, count == 0 ? 0 : nanos / count);
+    }
+
+    /** Returns the usual time of one operation of the given kind; -1 if unknown. */
+    public double usualEach(Phase phase) {
+        return usual.each(phase);
+    }
+
+    /**
+     * Returns the usual time of the operation with the given name. If that is unknown, returns the usual time of all
+     * operations of the given kind, or -1 if both are unknown.
+     */
+    public double usualEach(Phase phase, String name) {
+        double named = usual.each(phase, name);
+        return named >= 0 ? named : usualEach(phase);
+    }
+
+    /**
+     * Returns the evidence for an operation: how often a call runs it, its duration and its usual duration. Returns an
+     * empty list for an operation that is known only from samples or from earlier calls.
+     */
+    public List<String> figures(String word, Phase phase, String name) {
+        if (name.startsWith(StackReader.CALLED)) {
+            return List.of();
+        }
+        double usually = name.isEmpty() ? usualEach(phase) : usualNamed(phase, name);
+        Sum sum = sum(phase, name);
+        return sum.count() == 0 ? List.of() : List.of(perCall(word, sum, usually));
+    }
+
+    /** Formats the number and duration of operations as one line. */
+    public static String perCall(String word, Sum sum, double usualEachNanos) {
+        return String.format(
+                Locale.ROOT,
+                "%-8s %.1f per call, %.1f ms each%s",
+                word,
+                sum.count(),
+                sum.eachNanos() / 1e6,
+                usualEachNanos < 0 ? "" : String.format(Locale.ROOT, ", usually %.1f ms", usualEachNanos / 1e6));
+    }
+
+    /**
+     * Returns the operations with the given name. If no operation with this name was recorded, returns all operations
+     * of the phase. The number and duration of an operation that is known only from samples are unknown, and the result
+     * is zero.
+     */
+    public Sum sum(Phase phase, String name) {
+        Sum named = of(phase, name);
+        return named.count() > 0 || name.startsWith(StackReader.CALLED) ? named : of(phase, "");
+    }
+
+    /**
+     * Returns the usual time of the operation with the given name; -1 if no usual time is known, for example because
+     * the operation is new. The usual time of a remote method, or of all operations of a peer, is the mean over them.
+     */
+    public double usualNamed(Phase phase, String name) {
+        double named = usual.each(phase, name);
+        boolean isMethod = phase == Phase.RPC && !name.isEmpty() && OperationNames.method(name) == null;
+        return named >= 0 || !(isMethod || name.startsWith(OperationNames.ALL))
+                ? named
+                : each(phase).keySet().stream()
+                        .filter(known -> OperationNames.isNamed(known, name))
+                        .mapToDouble(known -> usual.each(phase, known))
+                        .filter(nanos -> nanos >= 0)
+                        .average()
+                        .orElse(-1);
+    }
+
+    /**
+     * Returns the longest time of an operation that calls to the given methods ran soon after the start, when caches
+     * were empty; -1 if they did not run it.
+     */
+    double ofStart(Phase phase, String name, Set<String> methods) {
+        return each(phase).keySet().stream()
+                .filter(known -> OperationNames.isNamed(known, name))
+                .flatMap(known -> methods.stream().map(method -> usual.ofStart(phase, method, known)))
+                .max(Double::compare)
+                .orElse(-1.0);
+    }
+
+    /**
+     * Returns the usual number of operations of the given kind per call, for the methods that miss the latency target;
+     * -1 if unknown.
+     */
+    public double usualCount(Phase phase) {
+        return usualCount(phase, excess.badByMethod());
+    }
+
+    /**
+     * Returns the usual number of operations of the given kind per call to one of these methods; -1 if unknown.
+     *
+     * @param methods the methods, with their numbers of calls
+     */
+    public double usualCount(Phase phase, Map<String, Integer> methods) {
+        return usual.count(phase, methods);
+    }
+
+    /** Returns the mean number of operations of the given kind per late or failed call. */
+    public double count(Phase phase) {
+        double sum = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            sum += counted.call().ledger().count(phase);
+        }
+        return excess.accounts.isEmpty() ? 0 : sum / excess.accounts.size();
+    }
+
+    /** Returns the names of all operations of the given kind if all of them became slower; otherwise an empty set. */
+    public Set<String> allSlower(Kind kind) {
+        return new SlowServers(excess, this).all(kind);
+    }
+
+    /**
+     * Returns the names of all operations on the given database, Redis server or other peer if all of them became
+     * slower; otherwise an empty set.
+     */
+    public Set<String> allSlowerOf(Kind kind, String store) {
+        return new SlowServers(excess, this).allOf(kind, store);
+    }
+
+    /**
+     * Returns the remote method of an operation if the number of calls to the method is the cause: a served call makes
+     * many remote calls to it, perhaps to several providers, and each remote call is short and about as fast as usual.
+     * Otherwise returns null.
+     */
+    @Nullable
+    public String manyCallsOf(Part part) {
+        String method = part.kind() == Kind.RPC ? OperationNames.method(part.name()) : null;
+        if (method == null || OperationNames.isFailing(part.name())) {
+            return null;
+        }
+        Sum sum = of(Phase.RPC, method);
+        double usually = usualEach(Phase.RPC);
+        boolean isQuick = sum.eachNanos() < excess.targetNanos() / 4.0
+                && (usually < 0 || sum.eachNanos() <= WIDE_FACTOR * usually + WIDE_NANOS);
+        return sum.count() >= MANY && isQuick ? method : null;
+    }
+
+    /**
+     * Returns the name of the slow operation of the given kind in the calls that spent time on the given activity or
+     * wait. A stack shows which code waits for an operation, but not the operation's name.
+     *
+     * @return null if no single operation takes more than half of the time of this kind, or if that operation is about
+     *     as fast as usual
+     */
+    @Nullable
+    public String slowOne(Kind kind, Part part) {
+        Phase phase = phase(kind);
+        Map<String, Long> sums = new TreeMap<>();
+        for (ExcessTime.Counted counted : excess.accounts) {
+            if (counted.times().of(part) > 0) {
+                for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                    if (entry.kind() == phase && !entry.name().equals(NamedTimes.OTHERS)) {
+                        sums.merge(entry.name(), entry.nanos(), Long::sum);
+                    }
+                }
+            }
+        }
+        long all = sums.values().stream().mapToLong(Long::longValue).sum();
+        return sums.entrySet().stream()
+                .filter(entry -> phase != null && 2 * entry.getValue() > all && isSlower(phase, entry.getKey()))
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /**
+     * Returns the name of the operation on which bad calls spend the most additional time, if it is slower than usual;
+     * null if there is none.
+     */
+    @Nullable
+    public String slowest() {
+        for (Part part : excess.account.longestFirst()) {
+            Phase phase = phase(part.kind());
+            if (phase != null && !part.name().isEmpty()) {
+                return isSlower(phase, part.name()) ? part.name() : null;
+            }
+        }
+        return null;
+    }
+
+    /** Returns whether the operation takes longer than usual, or has no usual time. */
+    public boolean isSlower(Part operation) {
+        Phase phase = phase(operation.kind());
+        return phase != null && isSlower(phase, operation.name());
+    }
+
+    private boolean isSlower(Phase phase, String name) {
+        double usually = usualNamed(phase, name);
+        return usually < 0 || of(phase, name).eachNanos() > usually + Math.max(usually / 2, WIDE_NANOS);
+    }
+
+    /**
+     * Returns the names of the two operations of the given kind that take the most time; empty if no name is known.
+     *
+     * @param onlySlower whether to leave out operations that take about their usual time
+     */
+    public String names(Kind kind, boolean onlySlower) {
+        List<String> all = named(kind)
+                .filter(part -> !onlySlower || isSlower(part))
+                .map(Part::name)
+                .toList();
+        // A ledger does not record operations that appear only in stacks, such as the beginning of a transaction.
+        List<String> recorded = all.stream()
+                .filter(name -> !name.startsWith(StackReader.CALLED))
+                .toList();
+        return String.join(
+                ", ", (recorded.isEmpty() ? all : recorded).stream().limit(2).toList());
+    }
+
+    private Stream<Part> named(Kind kind) {
+        return excess.account.longestFirst().stream()
+                .filter(part -> part.kind() == kind && !part.name().isEmpty())
+                .filter(part -> !part.name().equals(NamedTimes.OTHERS));
+    }
+
+    /**
+     * Returns whether all operations of the given kind, such as all statements, became slower by about the same time,
+     * as happens on a slow network.
+     *
+     * @param store the data source, Redis server or peer of these operations; empty for all operations of the kind
+     */
+    public boolean isSameForAll(Kind kind, String store) {
+        Phase phase = phase(kind);
+        if (phase == null) {
+            return false;
+        }
+        Map<String, Double> each = each(phase);
+        each.keySet()
+                .removeIf(
+                        name -> !store.isEmpty() && !OperationNames.store(name).equals(store));
+        return new CommonSlowdown(each, name -> usualNamed(phase, name)).isByTheSameTime();
+    }
+
+    /**
+     * Returns whether all other operations of the given kind, on the same data source or Redis server, take about their
+     * usual time in late or failed calls. Ignores slowdowns that are small compared with the slowdown of the given
+     * operation. On a busy machine, all operations become slightly slower.
+     *
+     * @param eachNanos the time of the given operation
+     */
+    public boolean othersAreAsUsual(Phase phase, String name, double eachNanos) {
+        String store = OperationNames.store(name);
+        Map<String, Double> each = each(phase);
+        double additional = eachNanos - Math.max(0, usualEach(phase, name));
+        for (Map.Entry<String, Double> entry : each.entrySet()) {
+            double usually = usualEach(phase, entry.getKey());
+            if (!entry.getKey().equals(name)
+                    && OperationNames.store(entry.getKey()).equals(store)
+                    && usually > 0
+                    && entry.getValue() > WIDE_FACTOR * usually
+                    && entry.getValue() > usually + Math.max(WIDE_NANOS, SMALL * additional)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Returns the mean time of each operation of the given kind in late or failed calls, by name. Failed statements and
+     * commands are left out, because they may end early.
+     */
+    public Map<String, Double> each(Phase phase) {
+        Map<String, long[]> sums = new HashMap<>();
+        for (ExcessTime.Counted counted : excess.accounts) {
+            for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                if (entry.kind() == phase
+                        && !entry.name().equals(NamedTimes.OTHERS)
+                        && !UsualOperations.isFailedInStore(phase, entry.name())) {
+                    long[] sum = sums.computeIfAbsent(entry.name(), name -> new long[2]);
+                    sum[0] += entry.count();
+                    sum[1] += entry.nanos();
+                }
+            }
+        }
+        Map<String, Double> each = new TreeMap<>();
+        sums.forEach((name, sum) -> each.put(name, (double) sum[1] / Math.max(1, sum[0])));
+        return each;
+    }
+
+    /**
+     * Returns the line of application code that most often waits for the operation with the given name. If no sample
+     * shows such a line, returns the line for any operation of the same kind. Returns null if there is none, or if
+     * calls that do not run the given operation run others of the same kind. Samples contain the phase but not the
+     * operation's name, so this method uses the samples of all calls that ran the operation. An operation that is known
+     * only from samples has its own samples. If the name is empty, the operation that takes the most time is used.
+     */
+    @Nullable
+    public String placeOf(Phase phase, String name) {
+        if (name.startsWith(StackReader.CALLED)) {
+            return excess.samples.shownLineOf(Account.part(phase, name));
+        }
+        if (name.isEmpty()) {
+            String longest = named(Account.part(phase, "").kind())
+                    .map(Part::name)
+                    .filter(known -> !known.startsWith(StackReader.CALLED))
+                    .findFirst()
+                    .orElse("");
+            return longest.isEmpty() ? shown(excess.samples.lineIn(phase), phase) : placeOf(phase, longest);
+        }
+        Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
+        boolean others = false; // whether calls without this operation run others of this kind
+        for (ExcessTime.Counted counted : excess.accounts) {
+            CallLedger ledger = counted.call().ledger();
+            if (ledger.named().stream()
+                    .anyMatch(entry -> entry.kind() == phase && OperationNames.isNamed(entry.name(), name))) {
+                calls.add(ledger);
+            } else {
+                others |= ledger.count(phase) > 0;
+            }
+        }
+        StackTraceElement line = calls.isEmpty() ? null : excess.samples.lineIn(phase, calls);
+        line = line == null && (calls.isEmpty() || !others) ? excess.samples.lineIn(phase) : line;
+        return shown(line, phase);
+    }
+
+    private @Nullable String shown(@Nullable StackTraceElement line, Phase phase) {
+        return line == null ? null : excess.samples.shown(line, phase);
+    }
+
+    /** Returns the place as the end of a phrase, with a leading {@code in}; empty if the place is unknown. */
+    public static String at(@Nullable String place) {
+        return place == null ? "" : " in " + place;
+    }
+}

@@ -1,0 +1,60 @@
+package tern.rpc.diagnosis.excess;
+
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.Times;
+
+/**
+ * Finds quick executions of a statement that is slow in other calls. The diagnosis groups statements by their text
+ * without values. If some executions are quick, the statement is probably slow only for some values.
+ */
+public final class QuickExecutions {
+
+    /**
+     * Quick executions are considered only if the recorded calls that met the latency target contain at least this
+     * number of executions.
+     */
+    private static final int MIN_EXECUTIONS = 5;
+
+    /** Executions are considered quick if the slow executions take at least this multiple of their time. */
+    private static final double SLOWER = 5;
+
+    private QuickExecutions() {}
+
+    /**
+     * Returns the advice to compare the values of a statement; empty if there are too few quick executions.
+     *
+     * @param slowNanos the mean time of the executions in late calls
+     */
+    public static String hint(Evidence evidence, String statement, double slowNanos) {
+        double quick = meanNanos(evidence, statement);
+        return quick < 0 || quick * SLOWER > slowNanos
+                ? ""
+                : "; compare its values, because other executions take " + Times.millis(quick)
+                        + " ms: a number for a text column, for example, prevents the use of an index";
+    }
+
+    /**
+     * Returns the mean time of a statement's executions in calls that met the target and ended after the first late
+     * call. Returns -1 if there are too few such executions.
+     */
+    private static double meanNanos(Evidence evidence, String statement) {
+        long first =
+                evidence.bad().stream().mapToLong(EndedCall::endedNanos).min().orElse(Long.MAX_VALUE);
+        long count = 0;
+        long nanos = 0;
+        for (EndedCall call : evidence.good()) {
+            if (call.endedNanos() - first < 0) {
+                continue;
+            }
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == Phase.SQL && entry.name().equals(statement)) {
+                    count += entry.count();
+                    nanos += entry.nanos();
+                }
+            }
+        }
+        return count >= MIN_EXECUTIONS ? (double) nanos / count : -1;
+    }
+}

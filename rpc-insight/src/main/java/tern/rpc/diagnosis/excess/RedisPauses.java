@@ -1,0 +1,133 @@
+package tern.rpc.diagnosis.excess;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.RedisCommands;
+import tern.rpc.pool.LargeReplies;
+
+/**
+ * Recognizes a Redis server that another client blocks again and again for a short time. Only the command that a call
+ * sends at such a moment waits. The next commands of the same call, and all commands of other calls, are quick, so not
+ * every command is slower in late calls.
+ */
+final class RedisPauses {
+
+    /** A command is considered delayed if it takes at least this much longer than usual. */
+    private static final double DELAYED_NANOS = 10e6;
+
+    /** A delayed command takes at least this multiple of its usual time. */
+    private static final double FACTOR = 3;
+
+    /** The delay of a command is known only if at least this many calls were delayed by it. */
+    private static final int MIN_CALLS = 3;
+
+    /** At least this many different commands must be delayed, because a few commands may be slow themselves. */
+    private static final int MIN_COMMANDS = 3;
+
+    /** The mean delays of all commands differ by less than this factor, because all wait for the same pauses. */
+    private static final double SAME = 2;
+
+    /** The delayed commands must explain at least this share of the additional time of all commands. */
+    private static final double MOST = 0.8;
+
+    /** A command that explains more than this share of the delays may be slow itself. */
+    private static final double DOMINANT = 0.6;
+
+    /** At least this many recorded calls must have sent their commands between the pauses. */
+    private static final int MIN_QUICK = 3;
+
+    private final ExcessTime excess;
+    private final Operations operations;
+
+    RedisPauses(ExcessTime excess, Operations operations) {
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    /** The delays of one command in late and failed calls. */
+    private static final class Delays {
+        private int calls;
+        private double nanos;
+
+        private double mean() {
+            return nanos / calls;
+        }
+    }
+
+    /**
+     * Returns the delayed commands if the server was blocked again and again; otherwise an empty set.
+     *
+     * @param commands the names of the commands to compare
+     */
+    Set<String> delayed(Set<String> commands) {
+        Map<String, Delays> delays = new HashMap<>();
+        Set<String> methods = new HashSet<>();
+        double all = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                double usually = entry.kind() == Phase.REDIS && commands.contains(entry.name())
+                        ? operations.usualNamed(Phase.REDIS, entry.name())
+                        : -1;
+                if (usually < 0) {
+                    continue;
+                }
+                double longer = entry.nanos() - usually * entry.count();
+                all += Math.max(0, longer);
+                if (longer >= DELAYED_NANOS && entry.nanos() >= FACTOR * usually * entry.count()) {
+                    Delays known = delays.computeIfAbsent(entry.name(), name -> new Delays());
+                    known.calls++;
+                    known.nanos += longer;
+                    methods.add(counted.call().method());
+                }
+            }
+        }
+        delays.values().removeIf(known -> known.calls < MIN_CALLS);
+        boolean isPaused = areAlike(delays, all) && quickCalls(methods) >= MIN_QUICK;
+        return isPaused ? new TreeSet<>(delays.keySet()) : Set.of();
+    }
+
+    /** Returns whether different commands are delayed by the same time, and none of them is slow by itself. */
+    private static boolean areAlike(Map<String, Delays> delays, double all) {
+        double sum = 0;
+        double shortest = Double.MAX_VALUE;
+        double longest = 0;
+        Set<String> kinds = new HashSet<>();
+        for (Map.Entry<String, Delays> entry : delays.entrySet()) {
+            Delays known = entry.getValue();
+            sum += known.nanos;
+            shortest = Math.min(shortest, known.mean());
+            longest = Math.max(longest, known.mean());
+            kinds.add(kindOf(entry.getKey()));
+            if (RedisCommands.isBlocking(entry.getKey())
+                    || RedisCommands.stopsServer(entry.getKey())
+                    || !LargeReplies.sizeIn(entry.getKey()).isEmpty()) {
+                return false;
+            }
+        }
+        double most = sum * DOMINANT;
+        return delays.size() >= MIN_COMMANDS
+                && kinds.size() > 1
+                && longest < SAME * shortest
+                && sum >= MOST * all
+                && delays.values().stream().allMatch(known -> known.nanos <= most);
+    }
+
+    /** Returns the command with the first part of its key, because keys of one kind may hold similarly large values. */
+    private static String kindOf(String name) {
+        int end = name.indexOf(':');
+        return end < 0 ? name : name.substring(0, end);
+    }
+
+    /** Returns the number of recorded calls to these methods that ran commands and met the target during the miss. */
+    private long quickCalls(Set<String> methods) {
+        return excess.goodDuringMiss().stream()
+                .filter(call -> methods.contains(call.method()))
+                .filter(call -> call.ledger().count(Phase.REDIS) > 0)
+                .count();
+    }
+}

@@ -1,0 +1,191 @@
+package tern.rpc.diagnosis.excess;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.calls.UsualOperations;
+
+/** Finds the operations that late or failed calls repeat: in a polling loop, after a failure, or after a timeout. */
+public final class RepeatedOperations {
+
+    /**
+     * If each call runs at least this many operations with the same name, they are considered the attempts of a polling
+     * loop.
+     */
+    private static final int MIN_ATTEMPTS = 5;
+
+    /** Applies instead of {@link #MIN_ATTEMPTS} if calls run more operations of the same kind than usual. */
+    private static final int MIN_ADDITIONAL_ATTEMPTS = 2;
+
+    private final ExcessTime excess;
+    private final Operations operations;
+
+    public RepeatedOperations(ExcessTime excess, Operations operations) {
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    /**
+     * An operation that code repeats, with pauses, until another thread or process has done something.
+     *
+     * @param attempts the mean number of attempts per call
+     */
+    public record Polled(Phase phase, String name, double attempts) {}
+
+    /**
+     * Returns the operation that code repeats between its pauses; null if there is none. The operation runs in the
+     * sleeping method, or in code that is called by this method or by its caller.
+     */
+    @Nullable
+    public Polled polledIn(Part sleep) {
+        Map<Map.Entry<Phase, String>, Integer> counts = new HashMap<>();
+        List<EndedCall> sleeping = new ArrayList<>();
+        for (ExcessTime.Counted counted : excess.accounts) {
+            if (counted.times().of(sleep) > 0) {
+                sleeping.add(counted.call());
+                for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                    if (UsualOperations.COUNTED.contains(entry.kind())
+                            && !entry.name().equals(NamedTimes.OTHERS)) {
+                        counts.merge(Map.entry(entry.kind(), entry.name()), entry.count(), Integer::sum);
+                    }
+                }
+            }
+        }
+        int all = sleeping.size();
+        return counts.entrySet().stream()
+                .filter(entry -> areAttempts(entry.getKey().getKey(), entry.getValue(), sleeping))
+                .filter(entry -> {
+                    Phase phase = entry.getKey().getKey();
+                    String place = operations.placeOf(phase, entry.getKey().getValue());
+                    boolean areMany = entry.getValue() >= MIN_ATTEMPTS * all;
+                    return isWithin(place, sleep.name())
+                            || (areMany && excess.samples.isNear(sleep, place))
+                            || excess.samples.isRepeatedBetween(sleep, phase);
+                })
+                .max(Map.Entry.comparingByValue())
+                .map(entry ->
+                        new Polled(entry.getKey().getKey(), entry.getKey().getValue(), (double) entry.getValue() / all))
+                .orElse(null);
+    }
+
+    /**
+     * Returns whether operations of one name may be the attempts of a polling loop. Many operations of one name may be
+     * attempts. Few operations of one name may be attempts only if calls run more operations of this kind than usual,
+     * and if the additional operations are at least half as many as the attempts.
+     *
+     * @param attempts the number of operations in all of these calls
+     */
+    private boolean areAttempts(Phase phase, int attempts, List<EndedCall> calls) {
+        if (attempts >= MIN_ATTEMPTS * calls.size()) {
+            return true;
+        }
+        Map<String, Integer> methods = new HashMap<>();
+        int all = 0;
+        for (EndedCall call : calls) {
+            methods.merge(call.method(), 1, Integer::sum);
+            all += call.ledger().count(phase);
+        }
+        double usually = operations.usualCount(phase, methods);
+        double additional = all - usually * calls.size();
+        return usually >= 0
+                && attempts >= MIN_ADDITIONAL_ATTEMPTS * calls.size()
+                && additional >= Math.max(calls.size(), attempts / 2.0);
+    }
+
+    private static boolean isWithin(@Nullable String place, String method) {
+        return place != null && place.startsWith(method + ":");
+    }
+
+    /** A failed operation. Its name contains the failure. */
+    public record Failed(Phase phase, String name) {}
+
+    /**
+     * Returns the operation that failed most often in the calls that spent time on the given activity or wait; null if
+     * no operation failed in at least half of these calls. For statements that the database ended because of deadlocks,
+     * a smaller share is enough. An operation has failed if it ended with an exception other
+     * than a timeout, or with status 429 or 5xx.
+     */
+    @Nullable
+    public Failed failedIn(Part part) {
+        Map<String, Integer> failing = new TreeMap<>();
+        Map<String, Phase> phases = new HashMap<>();
+        int calls = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            if (counted.times().of(part) > 0) {
+                calls++;
+                for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                    if (mayBeRetried(entry.kind()) && OperationNames.isFailing(entry.name())) {
+                        failing.merge(entry.name(), 1, Integer::sum);
+                        phases.put(entry.name(), entry.kind());
+                    }
+                }
+            }
+        }
+        int all = calls;
+        return failing.entrySet().stream()
+                .filter(entry -> 2 * entry.getValue() >= all
+                        || (Deadlocks.isEnded(entry.getKey()) && Deadlocks.areEnough(entry.getValue(), all)))
+                .max(Map.Entry.comparingByValue())
+                .map(entry -> new Failed(phases.getOrDefault(entry.getKey(), Phase.HTTP), entry.getKey()))
+                .orElse(null);
+    }
+
+    private static boolean mayBeRetried(Phase phase) {
+        return phase == Phase.SQL || phase == Phase.REDIS || phase == Phase.HTTP || phase == Phase.RPC;
+    }
+
+    /**
+     * Returns the operation that the calls with the given pauses repeated after timeouts, until a timeout ended the
+     * calls. Returns null if timeouts ended fewer than half of the calls with these pauses in this way.
+     */
+    @Nullable
+    public Part timedOutIn(Part part) {
+        Map<Part, Integer> repeated = new HashMap<>();
+        int calls = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            if (counted.times().of(part) > 0) {
+                calls++;
+                Part operation = excess.timedOutPart(counted.call());
+                Phase phase = operation == null ? null : Operations.phase(operation.kind());
+                if (operation != null
+                        && phase != null
+                        && attempts(counted.call(), phase, operation.name()).count() > 1) {
+                    repeated.merge(operation, 1, Integer::sum);
+                }
+            }
+        }
+        int all = calls;
+        return repeated.entrySet().stream()
+                .filter(entry -> 2 * entry.getValue() >= all)
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    /** Returns the operations with the given name in a call that a timeout ended. */
+    static Operations.Sum attempts(EndedCall call, Phase phase, String name) {
+        Operations.Sum ended = sum(call.ledger().named(), phase, name);
+        return ended.count() > 0 ? ended : sum(call.ledger().unfinished(), phase, name);
+    }
+
+    private static Operations.Sum sum(List<NamedTimes.Entry> entries, Phase phase, String name) {
+        int count = 0;
+        double nanos = 0;
+        for (NamedTimes.Entry entry : entries) {
+            boolean isNamed = OperationNames.isNamed(OperationNames.withoutStatus(entry.name()), name);
+            if (entry.kind() == phase && (name.isEmpty() || isNamed)) {
+                count += Math.max(1, entry.count());
+                nanos += entry.nanos();
+            }
+        }
+        return new Operations.Sum(count, count == 0 ? 0 : nanos / count);
+    }
+}

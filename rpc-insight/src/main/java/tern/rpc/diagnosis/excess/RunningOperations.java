@@ -1,0 +1,98 @@
+package tern.rpc.diagnosis.excess;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Account;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.stack.StackReader;
+
+/** Names operations that have no name yet, because they are still running or are known only from stacks. */
+public final class RunningOperations {
+
+    private final ExcessTime excess;
+    private final Operations operations;
+    private final TimesByCause byCause;
+
+    public RunningOperations(ExcessTime excess, Operations operations, TimesByCause byCause) {
+        this.excess = excess;
+        this.operations = operations;
+        this.byCause = byCause;
+    }
+
+    /**
+     * Gives unnamed operations the name of the slowest operation of the same kind, if this operation takes longer than
+     * usual. An operation in a running call gets its name only when it ends.
+     */
+    public void name() {
+        for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
+            Part failing = failing(kind);
+            if (failing != null) {
+                Part successful = new Part(kind, OperationNames.withoutStatus(failing.name()));
+                // An operation that is slow and fails only occasionally is treated as slow.
+                boolean isShort = time(successful) <= time(Part.of(kind));
+                byCause.move(Part.of(kind), failing);
+                if (isShort) {
+                    byCause.move(successful, failing);
+                }
+            }
+            Times named = byCause.only(part -> part.kind() == kind
+                    && !part.name().isEmpty()
+                    && !part.name().startsWith(StackReader.CALLED));
+            Part slowest = named.isEmpty() ? null : named.longestFirst().get(0);
+            if (slowest != null && named.of(slowest) > named.sum() / 2 && operations.isSlower(slowest)) {
+                byCause.move(Part.of(kind), slowest);
+            }
+            named.longestFirst().forEach(this::addTimeWithin);
+        }
+    }
+
+    private double time(Part part) {
+        return byCause.only(part::equals).sum();
+    }
+
+    /**
+     * Returns the failed operation after which running calls spend time on operations of the given kind that have no
+     * name yet. A client library may pause and then repeat a failed operation itself. Returns null if no operation
+     * failed in calls with at least half of this time.
+     */
+    private @Nullable Part failing(Kind kind) {
+        Part unnamed = Part.of(kind);
+        Times failed = new Times();
+        double all = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            double nanos = counted.times().of(unnamed);
+            all += nanos;
+            if (nanos > 0) {
+                counted.call().ledger().named().stream()
+                        .filter(entry -> OperationNames.isFailing(entry.name()))
+                        .map(entry -> Account.part(entry.kind(), entry.name()))
+                        .filter(part -> part.kind() == kind)
+                        .distinct()
+                        .forEach(part -> failed.add(part, nanos));
+            }
+        }
+        Part longest = failed.isEmpty() ? null : failed.longestFirst().get(0);
+        return longest != null && 2 * failed.of(longest) >= all ? longest : null;
+    }
+
+    /**
+     * Adds the time that threads spend in a client library between operations to the operation run by the same code.
+     * Without this addition, one loop in the code would appear as two causes.
+     */
+    private void addTimeWithin(Part operation) {
+        Phase phase = Operations.phase(operation.kind());
+        String place = phase == null ? null : operations.placeOf(phase, operation.name());
+        for (Part part : byCause.longestFirst()) {
+            boolean within = part.kind() == operation.kind() && part.name().startsWith(StackReader.CALLED);
+            if (within
+                    && place != null
+                    && (place + ":").startsWith(part.name().substring(StackReader.CALLED.length()) + ":")) {
+                byCause.move(part, operation);
+            }
+        }
+    }
+}

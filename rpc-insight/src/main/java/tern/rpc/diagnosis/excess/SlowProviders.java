@@ -1,0 +1,78 @@
+package tern.rpc.diagnosis.excess;
+
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+
+/**
+ * Finds out at which of its providers a remote method became slower. If the method became slower at all providers, the
+ * reason lies in the requests, or in something that the providers share, such as a database.
+ */
+public final class SlowProviders {
+
+    /**
+     * Providers are considered slow together only if the extra time of each is at least this share of the slowest
+     * provider's extra time.
+     */
+    private static final double SIMILAR = 0.25;
+
+    private final Evidence evidence;
+    private final Operations operations;
+
+    public SlowProviders(Evidence evidence, Operations operations) {
+        this.evidence = evidence;
+        this.operations = operations;
+    }
+
+    /** Returns the names of the recorded calls to this method. Each name contains a provider. */
+    public Set<String> all(String method) {
+        Set<String> all = new TreeSet<>();
+        for (List<EndedCall> calls : List.of(evidence.bad(), evidence.good())) {
+            for (EndedCall call : calls) {
+                for (NamedTimes.Entry entry : call.ledger().named()) {
+                    String name = OperationNames.withoutStatus(entry.name());
+                    if (entry.kind() == Phase.RPC && method.equals(OperationNames.method(name))) {
+                        all.add(name);
+                    }
+                }
+            }
+        }
+        return all;
+    }
+
+    /**
+     * Returns the names of the recorded calls to this method at the providers where late or failed calls take longer
+     * than usual. Returns an empty set if the usual time of the method is unknown.
+     */
+    public Set<String> slower(String method) {
+        Set<String> slower = operations.usualNamed(Phase.RPC, method) < 0 ? new TreeSet<>() : all(method);
+        slower.removeIf(name -> operations.of(Phase.RPC, name).count() == 0 || !operations.isSlower(part(name)));
+        return slower;
+    }
+
+    /**
+     * Returns whether the method became slower at all of several providers.
+     *
+     * @param times the extra time of late or failed calls by activity or wait
+     */
+    public boolean areAllSlower(String method, Times times) {
+        Set<String> all = all(method);
+        double largest =
+                all.stream().mapToDouble(name -> times.of(part(name))).max().orElse(0);
+        return all.size() > 1
+                && largest > 0
+                && all.stream().allMatch(name -> times.of(part(name)) >= SIMILAR * largest)
+                && slower(method).equals(all);
+    }
+
+    private static Part part(String name) {
+        return new Part(Kind.RPC, name);
+    }
+}

@@ -1,0 +1,191 @@
+package tern.rpc.diagnosis.excess;
+
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+
+/**
+ * Finds out whether all operations of one kind (such as all statements), or all operations on one peer (such as one of
+ * several data sources or Redis servers), became slower. If so, the server of these operations, or the network to the
+ * server, is the likely cause.
+ */
+public final class SlowServers {
+
+    /**
+     * If only two operations are known, an operation with more than this share of the extra time is considered the only
+     * slow operation.
+     */
+    private static final double DOMINANT = 0.8;
+
+    /** Another peer is considered quick only if at least this many of its operations were measured. */
+    private static final int MIN_QUICK = 3;
+
+    private final ExcessTime excess;
+    private final Operations operations;
+
+    public SlowServers(ExcessTime excess, Operations operations) {
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    /** Returns the names of all operations of the given kind if all of them became slower; otherwise an empty set. */
+    Set<String> all(Kind kind) {
+        Phase phase = Operations.phase(kind);
+        Map<String, Double> each = phase == null ? Map.of() : operations.each(phase);
+        if (phase == null) {
+            return Set.of();
+        }
+        Set<String> slower = slower(kind, phase, each);
+        if (slower.isEmpty()) {
+            return Set.of();
+        }
+        // It is unlikely that several data sources, Redis servers or peers become slow at the same time for different
+        // reasons.
+        boolean oneOfSeveral = isOfPeer(kind)
+                || each.keySet().stream()
+                        .anyMatch(name -> !OperationNames.store(name).isEmpty());
+        return oneOfSeveral && (stores(kind, each.keySet()).size() == 1 || isAnyQuick(phase, each.keySet()))
+                ? Set.of()
+                : slower;
+    }
+
+    /**
+     * Returns the operations of one store or peer if all of them became slower than usual; otherwise an empty set. The
+     * usual times of at least two operations must be known, because a new operation may be slow even if the server is
+     * not slower than usual.
+     */
+    Set<String> allOf(Kind kind, String store) {
+        Phase phase = Operations.phase(kind);
+        if (phase == null || store.isEmpty()) {
+            return Set.of();
+        }
+        Map<String, Double> each = operations.each(phase);
+        each.keySet().removeIf(name -> !OperationNames.store(name).equals(store));
+        boolean isKnown = new CommonSlowdown(each, name -> operations.usualNamed(phase, name)).isKnown();
+        boolean isQuickPeer = isOfPeer(kind) && areOthersQuick(phase, store, each.keySet());
+        return isKnown && !isQuickPeer ? slower(kind, phase, each) : Set.of();
+    }
+
+    /**
+     * Returns the names of the given operations if all of them became slower. If another client blocks a Redis server
+     * again and again, returns the names of the commands that wait for it. Otherwise returns an empty set.
+     */
+    private Set<String> slower(Kind kind, Phase phase, Map<String, Double> each) {
+        if (areSlower(kind, phase, each)) {
+            return new LinkedHashSet<>(each.keySet());
+        }
+        return kind == Kind.REDIS ? new RedisPauses(excess, operations).delayed(each.keySet()) : Set.of();
+    }
+
+    /**
+     * Returns the store or peer whose operations take the most of the given extra time, among the stores and peers
+     * whose operations all became slower. Returns null if there is no such store or peer.
+     *
+     * @param times the extra time of operations of one kind
+     */
+    @Nullable
+    public String slowest(Kind kind, Times times) {
+        Times byStore = new Times();
+        for (Part part : times.only(part -> part.kind() == kind).longestFirst()) {
+            byStore.add(new Part(kind, OperationNames.store(part.name())), times.of(part));
+        }
+        return byStore.longestFirst().stream()
+                .map(Part::name)
+                .filter(store -> !allOf(kind, store).isEmpty())
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** @param each the mean time of each operation, by the operation's name */
+    private boolean areSlower(Kind kind, Phase phase, Map<String, Double> each) {
+        double usually = operations.usualEach(phase);
+        if (usually < 0 || each.size() < 2) {
+            return false;
+        }
+        double threshold = least(usually);
+        CommonSlowdown together = new CommonSlowdown(each, name -> operations.usualNamed(phase, name));
+        double sum = excess.times.sum(part -> part.kind() == kind && each.containsKey(part.name()));
+        for (Map.Entry<String, Double> entry : each.entrySet()) {
+            boolean dominant = excess.times.of(new Part(kind, entry.getKey())) > DOMINANT * sum;
+            boolean isSlower = together.isKnown() ? together.isSlower(entry.getKey()) : entry.getValue() >= threshold;
+            if (!isSlower || (dominant && each.size() < 3)) {
+                return false;
+            }
+        }
+        return !together.isKnown() || !together.standsOut();
+    }
+
+    private static double least(double usually) {
+        return Math.max(Operations.WIDE_FACTOR * usually, usually + Operations.WIDE_NANOS);
+    }
+
+    private static Set<String> stores(Kind kind, Set<String> names) {
+        Set<String> stores = new TreeSet<>();
+        for (String name : names) {
+            String store = OperationNames.store(name);
+            stores.add(store.isEmpty() && isOfPeer(kind) ? OperationNames.address(name) : store);
+        }
+        return stores;
+    }
+
+    /** Returns whether the names of operations of the given kind contain a peer even if there is only one peer. */
+    private static boolean isOfPeer(Kind kind) {
+        return kind == Kind.HTTP || kind == Kind.RPC;
+    }
+
+    /**
+     * Returns whether the peer answers other requests in their usual time, in calls that met the target during the miss.
+     * The peer as a whole, and the network to it, are then not slow.
+     */
+    private boolean areOthersQuick(Phase phase, String store, Set<String> slow) {
+        Map<String, long[]> sums = new HashMap<>();
+        for (EndedCall call : excess.goodDuringMiss()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == phase
+                        && !slow.contains(entry.name())
+                        && OperationNames.store(entry.name()).equals(store)) {
+                    long[] sum = sums.computeIfAbsent(entry.name(), name -> new long[2]);
+                    sum[0] += entry.count();
+                    sum[1] += entry.nanos();
+                }
+            }
+        }
+        return sums.entrySet().stream().anyMatch(entry -> {
+            double usually = operations.usualNamed(phase, entry.getKey());
+            long[] sum = entry.getValue();
+            return usually > 0 && sum[0] >= MIN_QUICK && sum[1] < least(usually) * sum[0];
+        });
+    }
+
+    /**
+     * Returns whether another store or peer answered quickly in calls that met the target, which rules out a slow
+     * network.
+     */
+    private boolean isAnyQuick(Phase phase, Set<String> slow) {
+        double leastNanos = least(operations.usualEach(phase));
+        Map<String, long[]> sums = new HashMap<>();
+        for (EndedCall call : excess.good()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == phase) {
+                    long[] sum = sums.computeIfAbsent(entry.name(), name -> new long[2]);
+                    sum[0] += entry.count();
+                    sum[1] += entry.nanos();
+                }
+            }
+        }
+        return sums.entrySet().stream()
+                .anyMatch(entry -> !slow.contains(entry.getKey())
+                        && entry.getValue()[0] >= MIN_QUICK
+                        && entry.getValue()[1] < leastNanos * entry.getValue()[0]);
+    }
+}

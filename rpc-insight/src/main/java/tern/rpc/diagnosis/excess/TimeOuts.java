@@ -1,0 +1,464 @@
+package tern.rpc.diagnosis.excess;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.cause.Cause.Change;
+import tern.rpc.diagnosis.cause.Cause.Where;
+import tern.rpc.diagnosis.failure.AnswerTimes;
+import tern.rpc.diagnosis.failure.FailurePart;
+import tern.rpc.diagnosis.failure.TimeLimit;
+
+/** Describes timeouts that end calls although the calls' work takes no longer than usual. */
+public final class TimeOuts {
+
+    /**
+     * A timeout between the usual time and the time of the slowest tenth is expected to end at most this share of the
+     * operations. If it ends a larger share, the operation has become slower.
+     */
+    static final double MOST = 0.6;
+
+    /**
+     * Replaces {@link #MOST} for a timeout that is much longer than the usual time, but not longer than the slowest
+     * tenth usually takes.
+     */
+    private static final double SOME = 0.3;
+
+    /** Replaces {@link #MOST} for a timeout that is longer than the slowest tenth usually takes. */
+    private static final double FEW = 0.15;
+
+    /**
+     * Calls are considered to run several operations with the same name if they usually run at least this many on
+     * average.
+     */
+    private static final double SEVERAL = 1.5;
+
+    /** Usual calls are considered to run an operation if they run it at least this often on average. */
+    private static final double RUNS = 0.5;
+
+    private static final int MAX_CALLERS = 2;
+
+    /** The places where the limits of timeouts are set, by the simple name of the timeout's exception. */
+    private static final Map<String, String> SET_BY = Map.of(
+            "AsyncRequestTimeoutException", "spring.mvc.async.request-timeout",
+            "TransactionTimedOutException", "the timeout of @Transactional, or spring.transaction.default-timeout");
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+    private final OperationCounts counts;
+    private final Map<String, Double> usualNanos = new HashMap<>(); // usual time of a call by method; 0 if unknown
+
+    public TimeOuts(Evidence evidence, ExcessTime excess, Operations operations) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.counts = new OperationCounts(evidence, excess, operations);
+    }
+
+    /** The name of the timeout, with the recommended change and the evidence. */
+    public record TooShort(String name, Change change, List<String> facts) {}
+
+    /**
+     * The calls that failed because of a timeout.
+     *
+     * @param of the number of all late or failed calls
+     * @param eachNanos the mean time of a whole call
+     * @param usualNanos the usual time of a whole call
+     */
+    private record Failed(List<EndedCall> ended, int of, double eachNanos, double usualNanos) {
+
+        int calls() {
+            return ended.size();
+        }
+
+        boolean areMost() {
+            return calls() > 0 && 2 * calls() >= of;
+        }
+    }
+
+    /**
+     * Returns whether the timeout of the given operation caused the failure of at least half of the late or failed
+     * calls that run this operation.
+     */
+    public boolean failCalls(Part operation) {
+        return failed(operation, call -> true).areMost();
+    }
+
+    /** Returns a line about the calls that failed because of the operation's timeout; empty if there are none. */
+    public List<String> facts(Part operation) {
+        Failed failed = failed(operation, call -> true);
+        String limit = limit(failed.ended);
+        return failed.calls() == 0 || operation.name().equals(FailurePart.DEADLINE)
+                ? byCallers(operation)
+                : List.of("timeout  " + failed.calls() + " of " + excess.accounts.size()
+                        + " recorded calls failed because of its timeout" + (limit.isEmpty() ? "" : ": " + limit));
+    }
+
+    /**
+     * Returns a line about the deadlines of callers, if these deadlines ended at least half of the late or failed
+     * calls.
+     */
+    private List<String> byCallers(Part part) {
+        Failed failed = failed(new Part(Kind.TIMEOUT, FailurePart.DEADLINE), call -> true);
+        boolean areMost = 2 * failed.calls() >= Math.max(1, excess.accounts.size());
+        return !areMost || part.name().equals(FailurePart.DEADLINE) ? List.of() : List.of(deadlines(failed));
+    }
+
+    /** Returns the time limits of the given calls and where the limits are set; empty if the limits are unknown. */
+    private static String limit(List<EndedCall> ended) {
+        return most(ended, FailurePart::limit).stream().findFirst().orElse("");
+    }
+
+    /** Returns the time limits of an operation that ends calls, and where they are set; empty if they are unknown. */
+    public String limitOf(Part operation) {
+        Failed failed = failed(operation, call -> true);
+        String limit = limit(failed.ended);
+        Phase phase = Operations.phase(operation.kind());
+        return phase == null || !limit.isEmpty()
+                ? limit
+                : ofProperty(phase, timeoutNanos(operation, phase, failed, 0, 1));
+    }
+
+    /**
+     * Describes a timeout that is too short. Returns null if no timeout ended the given operation, or if the operation
+     * was slower than usual when its timeout ended it.
+     */
+    @Nullable
+    public TooShort of(Part part) {
+        if (part.kind() == Kind.POOL) {
+            return PoolTimeOuts.of(evidence, excess, part);
+        }
+        Failed failed = failed(part, call -> isNoReason(call, part));
+        if (!failed.areMost()) {
+            return null;
+        }
+        Phase phase = Operations.phase(part.kind());
+        return phase == null
+                ? part.name().equals(FailurePart.DEADLINE) ? ofCallers(failed) : ofCode(part, failed)
+                : ofOperation(part, phase, failed);
+    }
+
+    /**
+     * Returns whether the time of the given call does not show why the call failed. A call that repeated the operation
+     * after timeouts takes longer, although no single attempt took longer than usual.
+     */
+    private boolean isNoReason(EndedCall call, Part part) {
+        if (call.tookNanos()
+                <= Math.max((double) excess.targetNanos(), Baseline.AS_USUAL * usualNanos(call.method()))) {
+            return true;
+        }
+        Phase phase = Operations.phase(part.kind());
+        Operations.Sum attempts =
+                phase == null ? new Operations.Sum(0, 0) : RepeatedOperations.attempts(call, phase, part.name());
+        return phase != null
+                && attempts.count() > 1
+                && attempts.eachNanos() <= Baseline.AS_USUAL * operations.usualNamed(phase, part.name());
+    }
+
+    /** Returns the usual time of calls to the given method; 0 if unknown. */
+    private double usualNanos(String method) {
+        return usualNanos.computeIfAbsent(method, name -> {
+            Times usual = excess.usualOf(name);
+            return usual == null ? 0 : usual.sum();
+        });
+    }
+
+    private static TooShort ofCode(Part part, Failed failed) {
+        String exception = part.name().split(" ", 2)[0];
+        String text = "set a longer timeout, or do the work faster: " + part.name() + ": calls " + times(failed)
+                + (SET_BY.containsKey(exception) ? "; the timeout is set by " + SET_BY.get(exception) : "");
+        return new TooShort(part.name(), Change.of(Where.CODE, text), List.of());
+    }
+
+    private TooShort ofCallers(Failed failed) {
+        List<String> callers = callers(failed.ended);
+        String methods = String.join(", ", most(failed.ended, EndedCall::method));
+        String at = callers.isEmpty() ? "" : " " + String.join(", ", callers);
+        return new TooShort(
+                FailurePart.DEADLINE + at,
+                Change.of(
+                        Where.PEER,
+                        "set a longer timeout for " + methods + " in the caller" + at + ": calls " + times(failed)
+                                + "; or make " + methods + " faster"),
+                List.of(deadlines(failed)));
+    }
+
+    /** Returns text with the time after which the calls timed out, and with their usual time. */
+    private static String times(Failed failed) {
+        return "end after " + Times.millis(failed.eachNanos) + " ms"
+                + (failed.usualNanos <= 0 ? "" : ", and usually take " + Times.millis(failed.usualNanos) + " ms");
+    }
+
+    private String deadlines(Failed failed) {
+        List<String> callers = callers(failed.ended);
+        return "deadline "
+                + (callers.isEmpty() ? "the caller" : callers.size() == 1 ? "the caller " : "the callers ")
+                + String.join(", ", callers) + " gave up after " + Times.millis(failed.eachNanos) + " ms in "
+                + failed.calls() + " of " + excess.accounts.size() + " recorded late or failed calls";
+    }
+
+    private static List<String> callers(List<EndedCall> ended) {
+        return most(ended, EndedCall::caller);
+    }
+
+    /** Returns the most frequent values of a property of the given calls, the most frequent value first. */
+    private static List<String> most(List<EndedCall> calls, Function<EndedCall, @Nullable String> property) {
+        Map<String, Integer> counts = new TreeMap<>();
+        for (EndedCall call : calls) {
+            String value = property.apply(call);
+            if (value != null) {
+                counts.merge(value, 1, Integer::sum);
+            }
+        }
+        return counts.entrySet().stream()
+                .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
+                .limit(MAX_CALLERS)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    private @Nullable TooShort ofOperation(Part part, Phase phase, Failed failed) {
+        double usually = part.name().isEmpty() ? -1 : operations.usualNamed(phase, part.name());
+        double usualCount = usually <= 0 ? 1 : Math.max(1, usualCount(part, usually, failed));
+        double timeout = timeoutNanos(part, phase, failed, Math.max(0, usually), usualCount);
+        AnswerTimes answers = answers(part, phase, usually < 0 ? evidence.earlierGood() : excess.goodDuringMiss());
+        String limit = limit(failed.ended);
+        if (usually < 0) {
+            boolean isCut = !part.name().isEmpty() && answers.reach(timeout);
+            boolean isNever = phase == Phase.RPC && !part.name().isEmpty() && !limit.isEmpty();
+            return isCut
+                    ? ofAnswers(part, phase, failed, timeout, answers)
+                    : isNever ? neverAnswered(part, limit) : null;
+        }
+        if (isSlower(part, phase, timeout, usually, usualCount, answers)) {
+            return null;
+        }
+        double slow = slowEach(part, usualCount);
+        String slowest = timeout > usually && slow > usually
+                ? ", and " + Times.millis(slow) + " ms in the slowest tenth of the calls"
+                : "";
+        String times = "usually takes " + Times.millis(usually) + " ms" + slowest;
+        return tooShort(part, phase, failed, timeout, times, answers);
+    }
+
+    /** Returns the time of the operation in the slowest tenth of the usual calls; not positive if unknown. */
+    private double slowEach(Part part, double usualCount) {
+        return excess.slowUsual(Operations.only(part)) / usualCount;
+    }
+
+    /**
+     * Returns the times of the operation in the calls that were not ended by its timeout.
+     *
+     * @param good some of the calls that met the target. If the usual times are unknown, the timeout is most likely as
+     *     old as the application, so earlier calls count as well
+     */
+    private AnswerTimes answers(Part part, Phase phase, List<EndedCall> good) {
+        List<EndedCall> late = excess.accounts.stream()
+                .map(ExcessTime.Counted::call)
+                .filter(call -> !isEndedBy(part, call))
+                .toList();
+        return AnswerTimes.of(late, good, phase, part.name());
+    }
+
+    /**
+     * Describes a timeout that is too short for an operation. The usual time of the operation is unknown, because the
+     * timeout has ended many calls since the application started.
+     */
+    private TooShort ofAnswers(Part part, Phase phase, Failed failed, double timeout, AnswerTimes answers) {
+        String times = "takes " + answers.text() + " when it ends in time";
+        return tooShort(part, phase, failed, timeout, times, answers);
+    }
+
+    private TooShort tooShort(
+            Part part, Phase phase, Failed failed, double timeout, String times, AnswerTimes answers) {
+        String place = placeOf(part, phase, failed);
+        return new TooShort(
+                part.name(),
+                Change.of(
+                        Where.CODE,
+                        "set a longer timeout for " + part.name() + (place == null ? "" : ", called in " + place)
+                                + ": it ends after " + Times.millis(timeout) + " ms and " + times
+                                + setBy(phase, failed, timeout)),
+                answers.areEnough()
+                        ? List.of("answers  " + answers.text() + " in calls that the timeout does not end")
+                        : List.of());
+    }
+
+    /**
+     * Returns the place that runs the operation. The exceptions of a timeout show it exactly, unless code stopped
+     * waiting for another thread. The few samples of short operations may show other work of the same calls.
+     */
+    private @Nullable String placeOf(Part part, Phase phase, Failed failed) {
+        String sampled = operations.placeOf(phase, part.name());
+        String thrown =
+                most(failed.ended, FailurePart::placeOf).stream().findFirst().orElse(null);
+        boolean isShown = sampled != null && thrown != null && sampled.startsWith(thrown);
+        boolean isGivenUp = !most(failed.ended, FailurePart::givenUpIn).isEmpty();
+        return thrown == null || isShown || (isGivenUp && sampled != null) ? sampled : thrown;
+    }
+
+    /**
+     * Returns the place where the time limit is set: the property, or the line that stops waiting; empty if it is
+     * unknown.
+     */
+    private String setBy(Phase phase, Failed failed, double timeout) {
+        String limit = limit(failed.ended);
+        if (!limit.isEmpty()) {
+            return "; the timeout is " + limit + "; or make the peer's answer faster";
+        }
+        String place =
+                most(failed.ended, FailurePart::givenUpIn).stream().findFirst().orElse("");
+        if (!place.isEmpty()) {
+            return "; the timeout is set in " + place;
+        }
+        String property = ofProperty(phase, timeout);
+        return property.isEmpty() ? "" : "; the timeout is " + property;
+    }
+
+    /** Returns the limit and the property that set a timeout of the given time; empty if it is unknown. */
+    private String ofProperty(Phase phase, double timeout) {
+        return evidence.limits().stream()
+                .filter(one -> one.mayEnd(phase, timeout))
+                .min(Comparator.comparingDouble(one -> Math.abs(one.limit().toNanos() - timeout)))
+                .map(TimeLimit::text)
+                .orElse("");
+    }
+
+    /**
+     * Returns whether the operation takes longer than usual. There are three cases: the timeout is longer than the
+     * usual times, operations that the timeout does not end are slower, or the timeout ends more operations than
+     * expected from their usual times.
+     *
+     * @param usually the usual time of one operation
+     * @param usualCount the usual number of operations with the same name per call
+     */
+    private boolean isSlower(
+            Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {
+        double slow = slowEach(part, usualCount);
+        boolean isMuchLonger = timeout > Baseline.AS_USUAL * usually;
+        // Repeated attempts add up to a long time in slow calls, although no attempt takes that long.
+        boolean isWithinSlow = timeout <= slow && !areAttempts(part);
+        boolean isLong = (isMuchLonger && !isWithinSlow)
+                || (slow > 0
+                        && timeout > Baseline.SLOWER_THAN_USUAL * usually
+                        && timeout > Baseline.SLOWER_THAN_USUAL * slow);
+        if (isLong || (answers.areEnough() && answers.meanNanos() > Baseline.AS_USUAL * usually)) {
+            return true;
+        }
+        return counts.share(phase, part.name(), call -> isEndedBy(part, call))
+                > expected(timeout, usually, slow, isMuchLonger);
+    }
+
+    /**
+     * Returns the share of the operations that a timeout ends at most if they take their usual times. The measured time
+     * of an ended operation includes the time until its thread runs again, so a timeout that is a little longer than
+     * the slowest tenth may as well be shorter.
+     */
+    private static double expected(double timeout, double usually, double slow, boolean isMuchLonger) {
+        if (timeout <= usually) {
+            return 1;
+        }
+        if (slow > 0 && timeout > Baseline.SLOWER_THAN_USUAL * slow) {
+            return FEW;
+        }
+        return isMuchLonger ? SOME : MOST;
+    }
+
+    private boolean isEndedBy(Part part, EndedCall call) {
+        Part ended = excess.timedOutPart(call);
+        return ended != null && Operations.only(part).test(ended);
+    }
+
+    /** Returns the usual number of operations with the given name per call. */
+    private double usualCount(Part part, double usually, Failed failed) {
+        double nanos = failed.ended.stream()
+                .map(call -> excess.usualOf(call.method()))
+                .mapToDouble(usual -> usual == null ? 0 : usual.sum(Operations.only(part)))
+                .average()
+                .orElse(0);
+        return nanos / usually;
+    }
+
+    /**
+     * Returns whether the given operation has become more frequent only because calls repeat it after timeouts. In this
+     * case, most calls ran the operation several times and failed because of its timeout, and usual calls also run the
+     * operation.
+     */
+    public boolean areAttempts(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        Failed failed = failed(part, call -> true);
+        double usually = phase == null || part.name().isEmpty() ? -1 : operations.usualNamed(phase, part.name());
+        if (phase == null || usually <= 0 || !failed.areMost() || usualCount(part, usually, failed) < RUNS) {
+            return false;
+        }
+        long repeated = failed.ended.stream()
+                .filter(call ->
+                        RepeatedOperations.attempts(call, phase, part.name()).count() > 1)
+                .count();
+        return 2 * repeated >= failed.calls();
+    }
+
+    /** Returns the mean time after which the timeout ends the operation. */
+    private static double timeoutNanos(Part part, Phase phase, Failed failed, double usually, double usualCount) {
+        return failed.ended.stream()
+                .map(call -> RepeatedOperations.attempts(call, phase, part.name()))
+                .filter(attempts -> attempts.count() > 0)
+                // If calls usually run several operations with this name, the timeout ended only the last operation.
+                .mapToDouble(attempts -> usualCount >= SEVERAL
+                        ? Math.max(
+                                attempts.eachNanos(),
+                                attempts.count() * attempts.eachNanos() - (attempts.count() - 1) * usually)
+                        : attempts.eachNanos())
+                .average()
+                .orElse(0);
+    }
+
+    /** Describes the timeout of a remote call whose usual time is unknown. */
+    private TooShort neverAnswered(Part part, String limit) {
+        String place = operations.placeOf(Phase.RPC, part.name());
+        return new TooShort(
+                part.name(),
+                Change.of(
+                        Where.CODE,
+                        "set a longer timeout than " + limit + " for " + part.name()
+                                + (place == null ? "" : ", called in " + place)
+                                + ": its usual time is not known, because no answer within this time was recorded while"
+                                + " calls met the target; if its provider usually answers sooner, read the diagnosis"
+                                + " of the provider"),
+                List.of());
+    }
+
+    private Failed failed(Part part, Predicate<EndedCall> counts) {
+        Predicate<Part> matching = Operations.only(part);
+        List<EndedCall> calls = new ArrayList<>();
+        int of = 0;
+        double nanos = 0;
+        double usually = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            EndedCall call = counted.call();
+            Part ended = excess.timedOutPart(call);
+            boolean matches = ended != null && matching.test(ended);
+            if (matches && counts.test(call)) {
+                calls.add(call);
+                nanos += call.tookNanos();
+                usually += usualNanos(call.method());
+            }
+            of += matches || counted.times().sum(matching) > 0 ? 1 : 0;
+        }
+        int all = Math.max(1, calls.size());
+        return new Failed(calls, of, nanos / all, usually / all);
+    }
+}

@@ -1,0 +1,102 @@
+package tern.rpc.diagnosis.failure;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Times;
+
+/**
+ * The times of an operation in the observed period, except in calls that were ended by the operation's timeout. Times
+ * are in nanoseconds; -1 if there are no such calls.
+ *
+ * @param recorded the number of recorded calls from which the times were computed
+ * @param meanNanos the mean time of one operation
+ * @param medianNanos the time that half of the operations do not exceed
+ * @param slowNanos the time that nine of ten operations do not exceed
+ */
+public record AnswerTimes(int recorded, double meanNanos, double medianNanos, double slowNanos) {
+
+    private static final int MIN_RECORDED = 5;
+    private static final double MEDIAN = 0.5;
+    private static final double SLOW = 0.9;
+
+    /** A timeout is considered too short if the slow answers take at least this share of the timeout. */
+    private static final double NEAR = 0.8;
+
+    private static final double HALF = 0.5;
+
+    /**
+     * The operations of one recorded call. A call that met the target has the weight {@link EndedCall#ONE_IN},
+     * because only a sample of these calls is recorded.
+     */
+    private record Answered(double eachNanos, double weight) {}
+
+    /**
+     * @param late late or failed calls that were not ended by the operation's timeout
+     * @param good some of the calls that met the target
+     */
+    public static AnswerTimes of(List<EndedCall> late, List<EndedCall> good, Phase phase, String name) {
+        List<Answered> answered = new ArrayList<>();
+        late.forEach(call -> add(call, phase, name, 1, answered));
+        good.forEach(call -> add(call, phase, name, EndedCall.ONE_IN, answered));
+        answered.sort(Comparator.comparingDouble(Answered::eachNanos));
+        double weights = answered.stream().mapToDouble(Answered::weight).sum();
+        double sum = answered.stream()
+                .mapToDouble(one -> one.eachNanos() * one.weight())
+                .sum();
+        return new AnswerTimes(
+                answered.size(),
+                weights == 0 ? -1 : sum / weights,
+                quantile(answered, MEDIAN * weights),
+                quantile(answered, SLOW * weights));
+    }
+
+    private static void add(EndedCall call, Phase phase, String name, double weight, List<Answered> into) {
+        double nanos = 0;
+        int count = 0;
+        for (NamedTimes.Entry entry : call.ledger().named()) {
+            if (entry.kind() == phase && OperationNames.isNamed(entry.name(), name)) {
+                nanos += entry.nanos();
+                count += entry.count();
+            }
+        }
+        if (count > 0) {
+            into.add(new Answered(nanos / count, weight * count));
+        }
+    }
+
+    /** @param sorted the times in ascending order */
+    private static double quantile(List<Answered> sorted, double weight) {
+        double sum = 0;
+        for (Answered one : sorted) {
+            sum += one.weight();
+            if (sum >= weight) {
+                return one.eachNanos();
+            }
+        }
+        return -1;
+    }
+
+    /** Returns whether enough calls were recorded to compare their times with a timeout. */
+    public boolean areEnough() {
+        return recorded >= MIN_RECORDED;
+    }
+
+    /**
+     * Returns whether the given timeout is within the usual variation of the times: the slow answers take nearly as
+     * long as the timeout, and the mean answer takes at least half as long. If most answers are much faster, the
+     * operation probably hangs now and then, and a longer timeout would not help.
+     */
+    public boolean reach(double timeoutNanos) {
+        return areEnough() && slowNanos >= NEAR * timeoutNanos && meanNanos >= HALF * timeoutNanos;
+    }
+
+    /** Returns text such as {@code 41 ms (p50) and 48 ms (p90)}. */
+    public String text() {
+        return Times.millis(medianNanos) + " ms (p50) and " + Times.millis(slowNanos) + " ms (p90)";
+    }
+}

@@ -1,0 +1,120 @@
+package tern.rpc.diagnosis.failure;
+
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+
+/**
+ * Recognizes calls that their callers ended before this server answered: by a deadline, or because the callers no
+ * longer waited. Also recognizes calls that this server refused to run. The exceptions' messages come from Tern's
+ * server and client.
+ */
+public final class CallerDeadlines {
+
+    /** Part of the server's message about a method that was still running at its call's deadline. */
+    private static final String STILL_RUNNING = " was still running after ";
+
+    /** End of the server's message about a call whose caller has cancelled it or has disconnected. */
+    private static final String LEFT = ": the caller is gone";
+
+    /** Part of the server's message about a call that was refused by its method's limit. */
+    private static final String REFUSED = " refused the call: ";
+
+    /**
+     * Part of the client's message about a remote call whose time limit was the time left for the call being served.
+     */
+    private static final String REMAINING = ", the served call";
+
+    /** Matches the place where the limit of a method is set, as in {@code (fixed, set by @RpcMethod of place)}. */
+    private static final Pattern SET_BY = Pattern.compile("set by ([^()]+)\\)");
+
+    /**
+     * Matches the time limit of a remote call and the place where it is set, as in {@code 50 ms (rpc.client.timeout)}.
+     */
+    private static final Pattern LIMIT = Pattern.compile("\\d+ ms \\([^()]+\\)");
+
+    /** Matches a provider's answer, as in {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}. */
+    private static final Pattern ANSWERED = Pattern.compile("^\\S+/\\S+ at \\S+: (.+)", Pattern.DOTALL);
+
+    /** Matches the name of one of the provider's own remote calls at the beginning of the provider's message. */
+    private static final Pattern CALL = Pattern.compile("^(?:[A-Z_]+: )?[\\w.$]+/[\\w.$]+\\b");
+
+    private CallerDeadlines() {}
+
+    /** Returns whether the given failure says that the call exceeded the deadline set by its own caller. */
+    static boolean hasPassed(String method, Throwable failure) {
+        return isLate(failure)
+                && (isAbout(method, failure, STILL_RUNNING) || message(failure).contains(REMAINING));
+    }
+
+    /**
+     * Returns whether the given failure says that the caller cancelled the call or disconnected before the deadline.
+     */
+    public static boolean hasLeft(String method, Throwable failure) {
+        return failure instanceof RpcException rpc
+                && rpc.code() == StatusCode.CANCELLED
+                && isAbout(method, failure, LEFT);
+    }
+
+    /**
+     * Returns whether the call was refused by its method's limit and therefore did not run. Returns false for a refusal
+     * sent by another server.
+     */
+    public static boolean wasRefused(String method, Throwable failure) {
+        return failure instanceof RpcException rpc
+                && rpc.code() == StatusCode.RESOURCE_EXHAUSTED
+                && isAbout(method, failure, REFUSED);
+    }
+
+    /** Returns the place where the limit that refused the call is set; null if the failure does not name it. */
+    public static @Nullable String limitOf(Throwable refusal) {
+        Matcher place = SET_BY.matcher(message(refusal));
+        return place.find() ? place.group(1) : null;
+    }
+
+    /**
+     * Returns whether the provider of a remote call reported that one of its own remote calls timed out. In this case,
+     * the provider's own timeout is too short.
+     */
+    static boolean isOfProvider(Throwable failure) {
+        Matcher answer = ANSWERED.matcher(isLate(failure) ? message(failure) : "");
+        return answer.find() && CALL.matcher(answer.group(1)).find();
+    }
+
+    /**
+     * Returns the time limit of a remote call and the place where it is set, as in {@code 50 ms (rpc.client.timeout)};
+     * null if no exception contains it.
+     *
+     * @param chain the exceptions, each followed by its cause
+     */
+    static @Nullable String limit(List<Throwable> chain) {
+        for (Throwable one : chain) {
+            Matcher limit = LIMIT.matcher(isLate(one) ? message(one) : "");
+            if (limit.find() && !message(one).contains(REMAINING)) {
+                return limit.group();
+            }
+        }
+        return null;
+    }
+
+    private static boolean isLate(Throwable failure) {
+        return failure instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED;
+    }
+
+    /**
+     * Returns whether the failure is a server's message about the given method. The message begins with the service and
+     * the method, as in {@code OrderService/place}, followed by the given text.
+     */
+    private static boolean isAbout(String method, Throwable failure, String text) {
+        String message = message(failure);
+        return message.startsWith(text, method.length())
+                && message.substring(0, method.length()).replace('/', '.').equals(method);
+    }
+
+    private static String message(Throwable failure) {
+        return failure instanceof RpcException rpc ? rpc.status().description() : "";
+    }
+}

@@ -1,0 +1,80 @@
+package tern.rpc.diagnosis.failure;
+
+import java.sql.SQLException;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Recognizes errors that concern the database server or the connection to it, and not the statement that failed: the
+ * server refuses a connection or ends it.
+ */
+final class DatabaseConditions {
+
+    /**
+     * @param state matches the SQL states of this condition
+     * @param message matches the messages of servers that report the condition under a general state
+     */
+    private record Condition(Pattern state, Pattern message, String text) {
+
+        static Condition of(String state, String message, String text) {
+            return new Condition(Pattern.compile(state), Pattern.compile(message, Pattern.CASE_INSENSITIVE), text);
+        }
+    }
+
+    /** A pattern that matches no message. */
+    private static final String NONE = "(?!)";
+
+    // The first matching condition applies. State 08003 is not listed, because it means that code uses a connection
+    // that it has closed itself.
+    private static final List<Condition> CONDITIONS = List.of(
+            Condition.of(
+                    "53300",
+                    "too many connections|max_user_connections|connection slots are reserved|too many clients"
+                            + "|maximum number of (?:sessions|processes)",
+                    "too many connections"),
+            Condition.of(
+                    "28...",
+                    "access denied for user|password authentication failed|invalid username/password"
+                            + "|login failed for user",
+                    "login refused"),
+            Condition.of("57P0[123]", NONE, "starting or shutting down"),
+            Condition.of("53100", NONE, "disk full"),
+            Condition.of(NONE, "--(?:super-)?read-only", "read-only"),
+            Condition.of("08(?!003)...", NONE, "connection lost"));
+
+    private DatabaseConditions() {}
+
+    /**
+     * Returns the condition of the database that one of the given exceptions reports, with its SQL state; null if there
+     * is none.
+     */
+    static @Nullable String of(List<Throwable> chain) {
+        for (Throwable one : chain) {
+            if (one instanceof SQLException sql) {
+                String state = sql.getSQLState() == null ? "" : sql.getSQLState();
+                String message = String.valueOf(sql.getMessage());
+                for (Condition condition : CONDITIONS) {
+                    if (condition.state.matcher(state).matches()
+                            || condition.message.matcher(message).find()) {
+                        return shown(condition, state);
+                    }
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Returns the condition of the database that the given SQL state reports; null if there is none. */
+    static @Nullable String ofState(String state) {
+        return CONDITIONS.stream()
+                .filter(condition -> condition.state.matcher(state).matches())
+                .findFirst()
+                .map(condition -> shown(condition, state))
+                .orElse(null);
+    }
+
+    private static String shown(Condition condition, String state) {
+        return condition.text + (state.isEmpty() ? "" : " (" + state + ")");
+    }
+}

@@ -1,0 +1,133 @@
+package tern.rpc.diagnosis.machine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedStackTrace;
+import jdk.jfr.consumer.RecordedThread;
+import jdk.jfr.consumer.RecordingStream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.diagnosis.sample.TaskWatch;
+
+/**
+ * Finds the code that makes the JVM collect garbage by calling {@code System.gc()}. A sample of the threads rarely
+ * shows this code, because all threads are stopped during the collection. The flight recorder records a stack for each
+ * of these collections. Thread-safe.
+ */
+final class ExplicitCollections {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ExplicitCollections.class);
+    private static final String EVENT = "jdk.SystemGC";
+
+    /** The flight recorder searches for the code for at most this time. */
+    private static final Duration LENGTH = Duration.ofSeconds(60);
+
+    private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(5);
+
+    /** A caller that was last seen longer ago than this is assumed not to be the reason for the current collections. */
+    private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+    private static final int MAX_CALLERS = 64;
+
+    private final Map<CollectionCaller, Integer> callers = new HashMap<>(); // guarded by this
+    private long lastEvent; // the time of the last event; guarded by this
+    private long next = Long.MIN_VALUE; // the time before which no search starts; guarded by this
+    private @Nullable AutoCloseable stream; // guarded by this
+    private long begunNanos; // when the last search began; guarded by this
+
+    /** Starts a search, unless a search is running or has ended a short time ago. */
+    synchronized void search(long now) {
+        if (stream != null || (next != Long.MIN_VALUE && now - next < 0) || !FlightRecording.isThere()) {
+            return;
+        }
+        next = now + LENGTH.toNanos() + PAUSE_NANOS;
+        if (now - lastEvent > KEPT_NANOS) {
+            callers.clear(); // These callers did not request the current collections, and would outnumber new callers.
+        }
+        RecordingStream events = null;
+        try {
+            events = new RecordingStream();
+            events.enable(EVENT).withStackTrace();
+            events.onEvent(EVENT, this::add);
+            events.startAsync();
+            stream = events;
+            begunNanos = now;
+            // The recorder cannot write its files, the JVM has no flight recorder, or memory is exhausted.
+        } catch (RuntimeException | Error e) {
+            LOG.info("The code that calls System.gc() cannot be found: {}", e.toString());
+            if (events != null) {
+                events.close(); // Otherwise the recording would remain, and each further search would add one.
+            }
+        }
+    }
+
+    /** Ends a search that is still running. */
+    void stop() {
+        AutoCloseable running;
+        synchronized (this) {
+            running = stream;
+            stream = null;
+        }
+        if (running instanceof RecordingStream events) {
+            events.close();
+        }
+    }
+
+    /**
+     * Returns the code that called {@code System.gc()} most often in the last minutes; null if it is unknown. Also ends
+     * a search that has run for long enough. The diagnosis calls this once a second.
+     */
+    @Nullable
+    CollectionCaller most(long now) {
+        boolean isOver;
+        synchronized (this) {
+            isOver = stream != null && now - begunNanos >= LENGTH.toNanos();
+        }
+        if (isOver) {
+            stop(); // without the lock, because the stream may wait for its thread, which calls add()
+        }
+        return known(now);
+    }
+
+    private synchronized @Nullable CollectionCaller known(long now) {
+        if (now - lastEvent > KEPT_NANOS) {
+            return null;
+        }
+        return callers.entrySet().stream()
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    private void add(RecordedEvent event) {
+        RecordedStackTrace stack = event.getStackTrace();
+        RecordedThread thread = event.getThread();
+        String name = thread == null || thread.getJavaName() == null ? "unknown" : thread.getJavaName();
+        CollectionCaller caller =
+                CollectionCaller.of(stack == null ? List.of() : frames(stack), TaskWatch.nameOf(name));
+        long now = System.nanoTime();
+        synchronized (this) {
+            if (caller != null && (callers.size() < MAX_CALLERS || callers.containsKey(caller))) {
+                callers.merge(caller, 1, Integer::sum);
+                lastEvent = now;
+            }
+        }
+    }
+
+    private static List<StackTraceElement> frames(RecordedStackTrace stack) {
+        List<StackTraceElement> frames = new ArrayList<>();
+        for (RecordedFrame frame : stack.getFrames()) {
+            if (frame.isJavaFrame()) {
+                frames.add(RecordingSummary.element(frame));
+            }
+        }
+        return frames;
+    }
+}

@@ -1,0 +1,218 @@
+package tern.rpc.diagnosis.machine;
+
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The growth of the memory that objects occupy after collections. If this memory will soon reach the size of the heap,
+ * the application keeps too many objects. If it stays the same, the application only allocates much.
+ *
+ * @param fromShare the used share of the heap at the beginning, from 0 to 1
+ * @param toShare the used share of the heap now
+ * @param seconds the time between the beginning and now
+ * @param keptPerSecond the number of bytes that are kept per second
+ * @param secondsToFull the time until the heap is full, if it grows at the same rate
+ */
+public record HeapGrowth(double fromShare, double toShare, double seconds, double keptPerSecond, double secondsToFull) {
+
+    private static final double MIN_SECONDS = 1;
+    private static final double MAX_SECONDS_TO_FULL = 120;
+
+    /** The limit for {@link #ofMinutes}, instead of {@link #MAX_SECONDS_TO_FULL}. */
+    private static final double MAX_SECONDS_TO_FULL_SLOWLY = 1_200;
+
+    /** Slow growth is measured over at least this number of minutes. */
+    private static final int MIN_MINUTES = 4;
+
+    /** The heap is considered to grow only if its used share has increased by at least this value. */
+    private static final double MIN_GROWTH = 0.15;
+
+    /**
+     * The heap is considered to grow only if the largest decrease of the used memory from an earlier maximum is at most
+     * this share of the total growth. Small decreases are not added up, because the survivors of young collections
+     * vary.
+     */
+    private static final double MAX_DECREASE = 0.25;
+
+    /**
+     * At least this share of the growth must fall into the second half of the time. A cache that has been filled once
+     * also grows, but then stays as it is.
+     */
+    private static final double MIN_RECENT = 0.2;
+
+    /** The growth is measured over this number of major collections. A major collection frees all unused objects. */
+    private static final int MIN_MAJOR = 2;
+
+    /** Growth over major collections counts only if at least this share of the heap is used after the last of them. */
+    private static final double MIN_SHARE_MAJOR = 0.4;
+
+    /** If there are too few major collections, the growth is measured over this number of other collections. */
+    private static final int MIN_OTHERS = 6;
+
+    /**
+     * Growth over other collections counts only if at least this share of the heap is used after the last of them.
+     * Collectors that run concurrently with the application begin to free old objects before this share is in use.
+     * Below this share, the old objects may be garbage.
+     */
+    private static final double MIN_SHARE_OTHERS = 0.6;
+
+    /** Used instead of {@link #MIN_SHARE_OTHERS} if the collector has not marked the old objects that are garbage. */
+    private static final double MIN_SHARE_UNMARKED = 0.8;
+
+    /**
+     * If collections stop the process for at least this share of the time, {@link #MIN_SHARE_OTHERS} is enough without
+     * a known marking. Java reports G1's markings only since version 20.
+     */
+    private static final double MUCH_PAUSED = 0.1;
+
+    /**
+     * If the used memory has grown for at least this time without a known marking, G1 has most likely marked old
+     * objects in the meantime.
+     */
+    private static final double MIN_SECONDS_UNMARKED = 5;
+
+    /**
+     * After a marking, G1 begins to free old objects in the third collection. Its cleanup and a young collection come
+     * first.
+     */
+    private static final int USES_AFTER_MARKING = 3;
+
+    /** How a collection treats old objects. */
+    enum Old {
+        /** The collection keeps all old objects. */
+        KEEPS,
+        /** The collection frees unused old objects. */
+        FREES,
+        /** The collection frees unused old objects only after a marking, as G1's young collections do. */
+        FREES_MARKED,
+        /** The collection marks old objects, so that later collections can free the unused ones. */
+        MARKS
+    }
+
+    /**
+     * The memory that surviving objects occupied after a collection: all memory pools of the heap except Eden.
+     *
+     * @param major whether the collection freed all unused objects
+     * @param old how collections of this kind treat old objects
+     */
+    record Use(long atNanos, long bytes, boolean major, Old old) {}
+
+    /**
+     * Returns the growth of the used memory; null if the growth is small or not steady, or if the heap will not be full
+     * soon.
+     *
+     * @param uses the used memory after the last collections, the oldest first
+     * @param paused the fraction of time that the process currently spends in pauses of the collector
+     */
+    static @Nullable HeapGrowth of(List<Use> uses, double heapBytes, double paused) {
+        List<Use> major = uses.stream().filter(Use::major).toList();
+        return major.size() >= MIN_MAJOR
+                ? growth(major, heapBytes, MIN_MAJOR, MIN_SHARE_MAJOR)
+                : growthOfOthers(
+                        uses.stream().filter(use -> use.old != Old.KEEPS).toList(), heapBytes, paused);
+    }
+
+    /**
+     * Returns the growth over several minutes; null if the growth is small or not steady. The heap may fill so slowly
+     * that the growth within one minute is small.
+     *
+     * @param least the least memory that was used after a collection in each minute, the oldest first
+     * @param areFreed whether collections have freed unused old objects during the growth, so that the old objects are
+     *     in use
+     */
+    static @Nullable HeapGrowth ofMinutes(List<Use> least, double heapBytes, boolean areFreed) {
+        double minShare = areFreed ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED;
+        return growth(least, heapBytes, MIN_MINUTES, minShare, MAX_SECONDS_TO_FULL_SLOWLY);
+    }
+
+    private static @Nullable HeapGrowth growthOfOthers(List<Use> uses, double heapBytes, double paused) {
+        List<Use> grown = uses.subList(least(uses), Math.max(least(uses), uses.size() - USES_AFTER_MARKING));
+        boolean isMarked = grown.stream().anyMatch(use -> use.old == Old.MARKS)
+                || uses.stream().allMatch(use -> use.old == Old.FREES);
+        HeapGrowth growth = growth(uses, heapBytes, MIN_OTHERS, isMarked ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED);
+        if (growth != null || isMarked || paused < MUCH_PAUSED) {
+            return growth;
+        }
+        HeapGrowth pressing = growth(uses, heapBytes, MIN_OTHERS, MIN_SHARE_OTHERS);
+        return pressing != null && pressing.seconds >= MIN_SECONDS_UNMARKED ? pressing : null;
+    }
+
+    /**
+     * Returns the index of the collection after which the least memory was in use; if there are several, the last one.
+     */
+    static int least(List<Use> uses) {
+        int smallest = 0;
+        for (int i = 0; i < uses.size(); i++) {
+            smallest = uses.get(i).bytes <= uses.get(smallest).bytes ? i : smallest;
+        }
+        return smallest;
+    }
+
+    private static @Nullable HeapGrowth growth(List<Use> uses, double heapBytes, int minUses, double minShare) {
+        return growth(uses, heapBytes, minUses, minShare, MAX_SECONDS_TO_FULL);
+    }
+
+    private static @Nullable HeapGrowth growth(
+            List<Use> uses, double heapBytes, int minUses, double minShare, double maxSecondsToFull) {
+        if (uses.isEmpty()) {
+            return null;
+        }
+        int from = least(uses);
+        if (uses.size() - from < minUses) {
+            return null;
+        }
+        Use first = uses.get(from);
+        Use last = uses.get(uses.size() - 1);
+        double largest = first.bytes;
+        double decrease = 0;
+        for (Use use : uses.subList(from, uses.size())) {
+            largest = Math.max(largest, (double) use.bytes);
+            decrease = Math.max(decrease, largest - use.bytes);
+        }
+        double grown = last.bytes - (double) first.bytes;
+        double seconds = (last.atNanos - first.atNanos) / 1e9;
+        double toFull = (heapBytes - last.bytes) * seconds / grown;
+        boolean grows = grown >= MIN_GROWTH * heapBytes
+                && decrease <= MAX_DECREASE * grown
+                && last.bytes - (double) mostBefore(first.atNanos + (last.atNanos - first.atNanos) / 2, uses, from)
+                        >= MIN_RECENT * grown;
+        return grows && seconds >= MIN_SECONDS && last.bytes >= minShare * heapBytes && toFull <= maxSecondsToFull
+                ? new HeapGrowth(
+                        first.bytes / heapBytes, last.bytes / heapBytes, seconds, grown / seconds, Math.max(0, toFull))
+                : null;
+    }
+
+    /** Returns the most memory that was used until the given time, from the given collection on. */
+    private static long mostBefore(long untilNanos, List<Use> uses, int from) {
+        return uses.subList(from, uses.size()).stream()
+                .filter(use -> use.atNanos - untilNanos <= 0)
+                .mapToLong(use -> use.bytes)
+                .max()
+                .orElse(0);
+    }
+
+    /**
+     * Returns the line that describes the growth in a diagnosis.
+     *
+     * @param allocatedPerSecond the number of bytes that are allocated per second; negative if unknown
+     */
+    public String line(double allocatedPerSecond) {
+        String of = allocatedPerSecond <= 0
+                ? ""
+                : String.format(Locale.ROOT, " of %.0f MB/s allocated", allocatedPerSecond / 1e6);
+        return String.format(
+                Locale.ROOT,
+                "fills    from %.0f %% to %.0f %% of the heap in %.0f s: %.0f MB/s%s are kept",
+                fromShare * 100,
+                toShare * 100,
+                seconds,
+                keptPerSecond / 1e6,
+                of);
+    }
+
+    /** Returns the time until the heap is full, as in {@code the heap is full in about 20 s}. */
+    public String untilFull() {
+        return String.format(Locale.ROOT, "at this rate, the heap is full in about %.0f s", secondsToFull);
+    }
+}

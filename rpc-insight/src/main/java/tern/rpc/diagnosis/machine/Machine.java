@@ -1,0 +1,452 @@
+package tern.rpc.diagnosis.machine;
+
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.evidence.MachineSecond;
+import tern.rpc.evidence.RunTime;
+
+/**
+ * The state of processors and memory while calls miss the latency target. The value -1 means unknown.
+ *
+ * @param processors the number of processors that the process may use; a fraction is possible under a quota
+ * @param own the number of processors that the process kept busy
+ * @param others the number of processors that all other processes together kept busy
+ * @param throttled the share of the CPU quota's periods in which the process was throttled
+ * @param collecting the share of time spent in pauses of the garbage collector
+ * @param live the share of the heap that is in use after a collection
+ * @param collectionCause the JVM's reason for the collections that took the most time; null if there were none
+ * @param allocatedPerSecond the number of bytes allocated per second
+ * @param usuallyAllocatedPerSecond the usual number of bytes allocated per second
+ * @param usuallyBusy the number of processors that all processes together usually keep busy
+ * @param lowPriority the number of processors that threads of low priority (a nice value above 0) kept busy
+ * @param usuallyUrgent the usual value of {@link #urgent}
+ * @param burners groups of threads in descending order of used processor time
+ * @param collectorThreads the number of processors that threads of the collector kept busy
+ * @param second the changes of the kernel counters in the last seconds; null if nothing is known
+ * @param missing the evidence that the operating system does not provide
+ * @param stolen the processor time that the host gave to other virtual machines
+ * @param growth the growth of the used memory if the heap will be full soon; otherwise null
+ * @param collects the code that calls {@code System.gc()}; null if there is none or if it is unknown
+ * @param delay how long threads that serve calls wait for a processor
+ */
+public record Machine(
+        double processors,
+        double own,
+        double others,
+        double throttled,
+        double collecting,
+        double live,
+        @Nullable String collectionCause,
+        double allocatedPerSecond,
+        double usuallyAllocatedPerSecond,
+        double usuallyBusy,
+        double lowPriority,
+        double usuallyUrgent,
+        List<Burner> burners,
+        double collectorThreads,
+        @Nullable MachineSecond second,
+        List<String> missing,
+        Stolen stolen,
+        @Nullable HeapGrowth growth,
+        @Nullable CollectionCaller collects,
+        Delay delay) {
+
+    /** The state before the first measurement: one processor, and all other values unknown. */
+    public static final Machine UNKNOWN =
+            new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
+
+    /** The heap is considered nearly full if at least this share of it is in use after a collection. */
+    public static final double NEARLY_FULL = 0.85;
+
+    private static final double FULL = 0.8;
+
+    /** A quota makes calls late if it stops the process in more than this share of its periods. */
+    public static final double THROTTLED = 0.05;
+
+    /**
+     * The processors are considered as busy as usual if the difference from their usual use is less than this share of
+     * their total time.
+     */
+    private static final double MUCH_BUSIER = 0.1;
+
+    private static final double HALF = 0.5;
+
+    /** A process that keeps fewer processors busy than this number is considered nearly idle. */
+    private static final double NEARLY_IDLE = 0.1;
+
+    /** The host is considered to take much processor time if it takes at least this share of the total time. */
+    private static final double MUCH_STOLEN = 0.1;
+
+    /** Stolen time slows down all work if it is at least this share of the processor time that this machine needed. */
+    private static final double MUCH_OF_DEMAND = 0.25;
+
+    /**
+     * Stolen processor time is the reason for late calls only if it is at least this multiple of its usual value.
+     * Some hosts always take some processor time.
+     */
+    private static final double MORE_THAN_USUAL = 2;
+
+    /**
+     * The process is considered to allocate much more memory than usual if its allocation rate exceeds both {@link
+     * #MIN_STORM} and this multiple of the usual rate.
+     */
+    private static final double STORM = 10;
+
+    private static final double MIN_STORM = 200e6; // an allocation rate in bytes per second
+
+    /** Waits for a processor that are shorter than this are assumed to make no call late. */
+    private static final double LEAST_DELAY_NANOS = 1e6;
+
+    /**
+     * Waits for a processor that are at least this long are assumed to make calls late, because a call may wait several
+     * times.
+     */
+    private static final double LONG_DELAY_NANOS = 3e6;
+
+    /**
+     * The waits for a processor count as much longer than usual if they are at least this multiple of the usual waits.
+     */
+    private static final double LONGER = 3;
+
+    /** The waits for a processor count as usual if they are below this multiple of the usual waits. */
+    private static final double AS_USUAL = 1.5;
+
+    /**
+     * The garbage collector's pauses are considered long enough to make calls late if they take at least this share of
+     * the time.
+     */
+    private static final double MUCH_COLLECTING = 0.05;
+
+    public Machine {
+        burners = List.copyOf(burners);
+        missing = List.copyOf(missing);
+    }
+
+    /** Creates a state with the stolen time of the last second, and without usual values of the processors. */
+    public Machine(
+            double processors,
+            double own,
+            double others,
+            double throttled,
+            double collecting,
+            double live,
+            @Nullable String collectionCause,
+            double allocatedPerSecond,
+            double usuallyAllocatedPerSecond,
+            List<Burner> burners,
+            double collectorThreads,
+            @Nullable MachineSecond second,
+            List<String> missing) {
+        this(
+                processors,
+                own,
+                others,
+                throttled,
+                collecting,
+                live,
+                collectionCause,
+                allocatedPerSecond,
+                usuallyAllocatedPerSecond,
+                -1,
+                -1,
+                -1,
+                burners,
+                collectorThreads,
+                second,
+                missing,
+                Stolen.in(second),
+                null,
+                null,
+                Delay.UNKNOWN);
+    }
+
+    /** Returns a copy with the growth of the used memory. */
+    public Machine growing(@Nullable HeapGrowth of) {
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, of, collects, delay);
+    }
+
+    /** Returns a copy with the code that calls {@code System.gc()}. */
+    Machine collectedBy(@Nullable CollectionCaller caller) {
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, caller, delay);
+    }
+
+    /** Returns a copy with the given waits for a processor. */
+    public Machine delayed(Delay by) {
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, collects, by);
+    }
+
+    /** Returns whether surviving objects nearly fill the heap, or soon will. */
+    public boolean isHeapFilling() {
+        return live >= NEARLY_FULL || growth != null;
+    }
+
+    /** Returns whether the process allocates much more memory than usual. */
+    public boolean allocatesMuch() {
+        return usuallyAllocatedPerSecond > 0
+                && allocatedPerSecond > Math.max(MIN_STORM, STORM * usuallyAllocatedPerSecond);
+    }
+
+    /** Returns whether pauses of the garbage collector may make calls late, or whether this is unknown. */
+    public boolean isCollecting() {
+        return collecting < 0 || collecting >= MUCH_COLLECTING;
+    }
+
+    /** Returns whether most of the time of collections is due to objects larger than half a region of G1. */
+    public boolean hasHumongousCollections() {
+        return collectionCause != null && collectionCause.contains("Humongous");
+    }
+
+    /**
+     * The processor time that the host gave to other virtual machines.
+     *
+     * @param share the share of the processors' whole time
+     * @param ofDemand the share of the processor time that this machine needed
+     * @param usualShare the usual value of {@code share}
+     */
+    public record Stolen(double share, double ofDemand, double usualShare) {
+
+        static Stolen in(@Nullable MachineSecond second) {
+            return second == null
+                    ? new Stolen(-1, -1, -1)
+                    : new Stolen(second.stealShare(), second.stealShareOfDemand(), -1);
+        }
+    }
+
+    /**
+     * How long the threads that serve calls wait until they get a processor. The value -1 means unknown.
+     *
+     * @param nanos the mean wait each time that such a thread is ready to run
+     * @param usualNanos the usual value of {@code nanos}
+     * @param perRun the whole wait, as a multiple of the time for which these threads ran
+     * @param usuallyOwn the number of processors that this process usually keeps busy
+     * @param isSettled whether the usual value was learned for long enough to show what is usual after the start
+     */
+    public record Delay(double nanos, double usualNanos, double perRun, double usuallyOwn, boolean isSettled) {
+
+        public static final Delay UNKNOWN = new Delay(-1, -1, -1, -1, false);
+
+        /** Returns the waits that the given scheduler counters show, without a usual value. */
+        public static Delay of(RunTime times) {
+            return times.turns() <= 0 || times.runNanos() <= 0
+                    ? UNKNOWN
+                    : new Delay(
+                            (double) times.delayNanos() / times.turns(),
+                            -1,
+                            (double) times.delayNanos() / times.runNanos(),
+                            -1,
+                            false);
+        }
+
+        public Delay usually(double nanosUsually, double own, boolean settled) {
+            return new Delay(nanos, nanosUsually, perRun, own, settled);
+        }
+
+        /**
+         * Returns whether the waits are much longer than usual. Soon after the start, the usual waits are unknown, or
+         * were learned while the processors were already short. The method then also returns true if the waits are long
+         * in absolute terms.
+         */
+        public boolean isLonger() {
+            boolean isRelative =
+                    usualNanos >= 0 && nanos >= LEAST_DELAY_NANOS && nanos >= LONGER * usualNanos && perRun >= 1;
+            return isRelative || (!isSettled && nanos >= LONG_DELAY_NANOS && perRun >= LONGER);
+        }
+
+        /** Returns whether the waits are as short as usual. Returns false if the usual waits are unknown. */
+        public boolean isAsUsual() {
+            return isSettled
+                    && usualNanos >= 0
+                    && nanos >= 0
+                    && (nanos < LEAST_DELAY_NANOS || nanos < AS_USUAL * usualNanos);
+        }
+    }
+
+    /**
+     * A group of threads with similar names.
+     *
+     * @param processors the number of processors that these threads kept busy
+     * @param allocatedPerSecond the number of bytes that these threads allocated per second
+     * @param place the application method in which these threads were found most often; null if there is none
+     */
+    public record Burner(
+            String name,
+            int threads,
+            double processors,
+            double allocatedPerSecond,
+            @Nullable String place) {
+
+        /**
+         * Matches the names of threads that serve calls: of Tern, of Tomcat with and without TLS, of Jetty, and of the
+         * event loops of WebFlux.
+         */
+        private static final Pattern SERVING =
+                Pattern.compile("rpc-.*|https?-(?:[a-z]+-)?nio.*|ajp-nio.*|tomcat-handler.*|qtp.*|reactor-http-.*");
+
+        /** Matches the names of carrier threads. Their stacks contain no application code. */
+        private static final Pattern CARRIER = Pattern.compile("ForkJoinPool-\\d+-worker");
+
+        /**
+         * Returns whether the threads of this group serve calls. Carrier threads count, because most virtual threads
+         * serve calls.
+         */
+        public boolean servesCalls() {
+            return SERVING.matcher(name).matches()
+                    || (place == null && CARRIER.matcher(name).matches());
+        }
+    }
+
+    /**
+     * Returns a copy with the usual allocation rate, the usual number of busy processors, the usual value of
+     * {@link #urgent}, and the usual share of stolen processor time.
+     */
+    public Machine usually(double allocated, double busy, double urgent, double stolenShare) {
+        return with(
+                allocated,
+                busy,
+                urgent,
+                new Stolen(stolen.share, stolen.ofDemand, stolenShare),
+                growth,
+                collects,
+                delay);
+    }
+
+    private Machine with(
+            double usuallyAllocated,
+            double newUsuallyBusy,
+            double newUsuallyUrgent,
+            Stolen newStolen,
+            @Nullable HeapGrowth newGrowth,
+            @Nullable CollectionCaller caller,
+            Delay newDelay) {
+        return new Machine(
+                processors,
+                own,
+                others,
+                throttled,
+                collecting,
+                live,
+                collectionCause,
+                allocatedPerSecond,
+                usuallyAllocated,
+                newUsuallyBusy,
+                lowPriority,
+                newUsuallyUrgent,
+                burners,
+                collectorThreads,
+                second,
+                missing,
+                newStolen,
+                newGrowth,
+                caller,
+                newDelay);
+    }
+
+    /**
+     * Returns whether the host gives so much processor time to other virtual machines (steal time) that all work on
+     * this virtual machine is slower.
+     */
+    public boolean isStolen() {
+        return stolen.share >= MUCH_STOLEN
+                && stolen.ofDemand >= MUCH_OF_DEMAND
+                && stolen.share >= MORE_THAN_USUAL * Math.max(0, stolen.usualShare);
+    }
+
+    /** Returns whether threads that were mostly found in the given method use at least half of the process's time. */
+    public boolean isMostlyIn(String method) {
+        double there = burners.stream()
+                .filter(burner -> burner.place() != null && burner.place().startsWith(method + ":"))
+                .mapToDouble(Burner::processors)
+                .sum();
+        return there > 0 && 2 * there >= own;
+    }
+
+    /**
+     * Returns whether the processors are busier than usual and saturated, and other processes use at least twice as
+     * much processor time as this process.
+     */
+    public boolean isFullOfOthers() {
+        return isFull() && !isUsuallyAsBusy() && others >= 2 * Math.max(0, own) && others >= processors / 2.0;
+    }
+
+    /** Returns whether more than half of the processors are busy. */
+    boolean isBusy() {
+        return 2 * busy() > processors;
+    }
+
+    public boolean isFull() {
+        return busy() >= FULL * processors;
+    }
+
+    /**
+     * Returns whether the processors were usually about as busy as now. If calls usually meet the target, such
+     * processors delay no calls, for example because the other processes run with a lower priority. Returns false in
+     * two cases in which calls wait although the processors are as busy as usual. In the first case, work of normal
+     * priority has displaced work of low priority. In the second case, the threads that serve calls wait much longer
+     * for a processor than usual, because more threads share the processors.
+     */
+    public boolean isUsuallyAsBusy() {
+        if (delay.isLonger()) {
+            return false;
+        }
+        boolean isMoreUrgent = usuallyUrgent >= 0 && urgent() - usuallyUrgent >= MUCH_BUSIER * processors;
+        return usuallyBusy >= 0 && busy() - usuallyBusy < MUCH_BUSIER * processors && !isMoreUrgent;
+    }
+
+    /** The number of processors kept busy by threads of normal or high priority. */
+    public double urgent() {
+        return busy() - Math.max(0, lowPriority);
+    }
+
+    /**
+     * Returns whether this process, and not the other processes, is responsible for busier processors. If the usual
+     * values are known, the side whose use has grown more is responsible, because new work of this process may displace
+     * the usual work of other processes. Otherwise the side with the larger use is responsible.
+     */
+    public boolean isBusierItself() {
+        double usuallyOwn = delay.usuallyOwn();
+        double grown = own - usuallyOwn;
+        double othersGrown = Math.max(0, others) - (usuallyBusy - usuallyOwn);
+        boolean isKnown = usuallyOwn >= 0 && usuallyBusy >= usuallyOwn;
+        boolean isClear = Math.max(grown, othersGrown) >= MUCH_BUSIER * processors;
+        return (isKnown && isClear) ? grown > othersGrown : own >= Math.max(0, others);
+    }
+
+    /**
+     * Returns whether threads of this process that serve no call have saturated the processors, and the threads that
+     * serve calls therefore wait much longer for a processor than usual.
+     */
+    public boolean isDelayedByOtherThreads() {
+        return isFull() && delay.isLonger() && isBusierItself() && isBusyWithOtherThreads();
+    }
+
+    /** Returns whether most of this process's processor time is used by the garbage collector. */
+    public boolean isBusyWithCollector() {
+        return collectorThreads() > 0.5 * Math.max(0.1, own());
+    }
+
+    /**
+     * Returns the share of its active time for which a thread that serves calls waits for a processor, if work other
+     * than calls takes the processors, or if a quota does; otherwise 0. Times that no sample measures can be divided by
+     * this share.
+     */
+    public double waitingShare() {
+        boolean isTaken = isDelayedByOtherThreads() || isFullOfOthers() || throttled > THROTTLED;
+        return isTaken && delay.isLonger() ? delay.perRun() / (1 + delay.perRun()) : 0;
+    }
+
+    /** Returns whether threads that serve no call use most of this process's processor time. */
+    public boolean isBusyWithOtherThreads() {
+        return !burners.isEmpty() && isBusyWith(burners.get(0));
+    }
+
+    /** Returns whether these threads serve no call and use most of this process's processor time. */
+    public boolean isBusyWith(Burner burner) {
+        return burner.processors() > HALF * Math.max(NEARLY_IDLE, own) && !burner.servesCalls();
+    }
+
+    /** The number of processors kept busy by all processes together. */
+    public double busy() {
+        return Math.max(0, own) + Math.max(0, others);
+    }
+}

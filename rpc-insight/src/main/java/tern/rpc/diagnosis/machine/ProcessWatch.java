@@ -1,0 +1,44 @@
+package tern.rpc.diagnosis.machine;
+
+import java.nio.file.Path;
+import java.util.List;
+import tern.rpc.diagnosis.account.PauseTimes;
+import tern.rpc.evidence.ThreadIds;
+
+/** Watches the process and the machine on which it runs. */
+public interface ProcessWatch extends PauseTimes {
+
+    /**
+     * Returns the values measured since the previous call to this method. Only one thread calls this method.
+     *
+     * @param withThreads whether to find the threads that use the most processor time or memory
+     */
+    Machine read(boolean withThreads);
+
+    /** Returns the register in which each thread that serves a call enters its native id. */
+    default ThreadIds threads() {
+        return new ThreadIds(Path.of("/"));
+    }
+
+    /**
+     * Returns the garbage collector's share of the time while the heap is exhausted, and 0 otherwise. Reads only
+     * counters. Only one thread calls this method.
+     */
+    default double exhausted(long now) {
+        return 0;
+    }
+
+    /** Returns the pauses of the whole process that ended between the two given times. */
+    default List<HiccupMeter.Stop> pauses(long fromNanos, long toNanos) {
+        return List.of();
+    }
+
+    /** Starts a search for the code that calls {@code System.gc()}. The search uses the JVM's flight recorder. */
+    default void searchExplicitCollections() {}
+
+    /** Starts the measurements. */
+    default void start() {}
+
+    /** Stops all measurements that {@link #start} began. */
+    default void stop() {}
+}

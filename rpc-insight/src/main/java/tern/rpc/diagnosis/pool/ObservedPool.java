@@ -1,0 +1,102 @@
+package tern.rpc.diagnosis.pool;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.pool.Holders;
+import tern.rpc.pool.Holders.Holder;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+
+/**
+ * A pool's state while calls miss the latency target.
+ *
+ * @param now the current state of the pool
+ * @param since the counts and sums from the observed period
+ * @param holders the holders of the pool's connections; empty if holders are not recorded
+ * @param lost the holders that no longer use their connections: their calls or threads have ended
+ * @param recordsHolders whether holders are recorded, so that an empty list means that nobody holds a connection
+ * @param usualHoldNanos the usual time that a connection is held, in nanoseconds; -1 if unknown
+ * @param use what the holders do with the connections; null if it is unknown
+ */
+public record ObservedPool(
+        PoolSnapshot now,
+        PoolSnapshot since,
+        List<Holder> holders,
+        Set<Holder> lost,
+        boolean recordsHolders,
+        double usualHoldNanos,
+        @Nullable ConnectionUse use) {
+
+    /**
+     * Compares the states of a pool at the beginning and the end of the observed period.
+     *
+     * @param then the pool's state at the beginning of the observed period; null if the pool is new
+     * @param holders null if holders are not recorded
+     * @param working the calls on which threads work. A thread may still work on a call that has ended, for example
+     *     because its deadline has passed
+     */
+    public static ObservedPool of(
+            PoolSnapshot now,
+            @Nullable PoolSnapshot then,
+            @Nullable Holders holders,
+            Set<CallLedger> working,
+            double usualHoldNanos,
+            @Nullable ConnectionUse use) {
+        List<Holder> all = holders == null ? List.of() : holders.all();
+        return new ObservedPool(
+                now,
+                then == null ? now : now.since(then),
+                all,
+                all.stream()
+                        .filter(holder ->
+                                holder.isAbandoned() && !holder.isExecuting() && !working.contains(holder.call()))
+                        .collect(Collectors.toSet()),
+                holders != null,
+                usualHoldNanos,
+                now.kind() == PoolKind.JDBC ? use : null);
+    }
+
+    /**
+     * Returns the pool for which a call waited. The pool has the same name as the wait. If the wait is named only after
+     * a kind of pool, returns the pool of this kind for which most threads wait. Returns null if there is no such pool,
+     * because a wait for an executor or for a data source without a pool must not be attributed to another pool.
+     */
+    public static @Nullable ObservedPool find(List<ObservedPool> pools, Part wait) {
+        ObservedPool ofKind = null;
+        PoolKind kind = switch (wait.name()) {
+            case "jdbc" -> PoolKind.JDBC;
+            case "jedis" -> PoolKind.REDIS;
+            case "http" -> PoolKind.HTTP;
+            default -> null;
+        };
+        for (ObservedPool pool : pools) {
+            if (pool.now().name().equals(wait.name())) {
+                return pool;
+            }
+            boolean waitsMore =
+                    ofKind == null || pool.now().waiting() > ofKind.now().waiting();
+            if (waitsMore && kind != null && pool.now().kind() == kind) {
+                ofKind = pool;
+            }
+        }
+        return ofKind;
+    }
+
+    /** Returns the mean time for which a connection was in use, in nanoseconds; -1 if unknown. */
+    public double holdNanos() {
+        return since.held().isNegative() || since.taken() <= 0
+                ? -1
+                : (double) since.held().toNanos() / since.taken();
+    }
+
+    /** Returns the mean wait for a connection, in nanoseconds; -1 if unknown. */
+    public double waitNanos() {
+        return since.waited().isNegative() || since.taken() <= 0
+                ? -1
+                : (double) since.waited().toNanos() / since.taken();
+    }
+}

@@ -1,0 +1,114 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.RunningStatements;
+import tern.rpc.diagnosis.failure.FailedPeer;
+import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.pool.PoolKind;
+
+/**
+ * Finds the name of the data source or Redis server for which a call waits. If the application has only one data source
+ * or Redis server, the name is empty.
+ */
+final class AwaitedStores {
+
+    private static final String URL = "jdbc:";
+    private static final Pattern HOST = Pattern.compile("//(?:[^/]*@)?([^/@]+)");
+
+    private final Evidence evidence;
+    private final Map<String, PoolVerdict> pools;
+    private final RunningStatements statements;
+
+    AwaitedStores(Evidence evidence, Map<String, PoolVerdict> pools, RunningStatements statements) {
+        this.evidence = evidence;
+        this.pools = pools;
+        this.statements = statements;
+    }
+
+    private boolean isKnown(String name) {
+        return evidence.answers().byStore().containsKey(name);
+    }
+
+    /**
+     * Returns the name of the data source or Redis server (store) for which a running call waits. For an ended call,
+     * returns the store for which the call waited longest. Returns an empty string if the name is unknown.
+     */
+    String awaitedBy(EndedCall call, Kind kind) {
+        CallLedger ledger = call.ledger();
+        Phase operation = kind == Kind.REDIS ? Phase.REDIS : Phase.SQL;
+        Phase connection = kind == Kind.REDIS ? Phase.REDIS_CONNECTION : Phase.JDBC_CONNECTION;
+        if (!ledger.isEnded()) {
+            String pool = ledger.running(connection);
+            if (pool != null && isKnown(pool)) {
+                return pool;
+            }
+            String running = ledger.running(operation);
+            String statement = kind == Kind.SQL ? statements.of(ledger) : null;
+            String name = running != null ? running : statement;
+            return name == null ? "" : OperationNames.store(name);
+        }
+        Part operated = FailedPeer.longest(call, operation);
+        Part waited = FailedPeer.longest(call, connection);
+        if (waited != null && isKnown(waited.name()) && operated == null) {
+            return waited.name();
+        }
+        return operated == null ? "" : OperationNames.store(operated.name());
+    }
+
+    /**
+     * Returns whether the given operation or wait for a connection can belong to the data source or Redis server with
+     * the given name. Returns false only if the operation or the pool is known to belong to another data source or
+     * Redis server.
+     */
+    boolean mayBeOf(Part part, String name) {
+        String store = part.kind() == Kind.POOL ? part.name() : OperationNames.store(part.name());
+        return store.equals(name) || !isKnown(store);
+    }
+
+    /** Returns the reasons why calls wait for connections to the store with the given name. */
+    List<PoolVerdict> poolsOf(Kind kind, String name) {
+        PoolKind wanted = kind == Kind.REDIS ? PoolKind.REDIS : PoolKind.JDBC;
+        return pools.values().stream()
+                .filter(pool -> pool.pool().now().kind() == wanted)
+                .filter(pool -> pool.name().equals(name) || !isKnown(name) || !isKnown(pool.name()))
+                .toList();
+    }
+
+    /**
+     * Returns the text with which the diagnosis names the data source or Redis server: its name, and its server's
+     * address if known.
+     */
+    String shown(Kind kind, String name) {
+        String store = kind == Kind.REDIS ? "Redis" : "database";
+        List<PoolVerdict> known = name.isEmpty() ? poolsOf(kind, name) : List.of();
+        String only = known.size() == 1 && kind == Kind.SQL ? known.get(0).name() : name;
+        String server = address(evidence.answers().servers().get(only));
+        boolean isAddressEnough = server != null && name.isEmpty();
+        return store
+                + (only.isEmpty() || isAddressEnough ? "" : " of " + only)
+                + (server == null ? "" : " at " + server);
+    }
+
+    /**
+     * Returns the host and port of a server; null if they are unknown. The URL of a database can also contain a user
+     * and a password, which must not appear in the diagnosis.
+     */
+    private static @Nullable String address(@Nullable String server) {
+        if (server == null || !server.startsWith(URL)) {
+            return server;
+        }
+        Matcher host = HOST.matcher(server);
+        return host.find() ? host.group(1) : null;
+    }
+}

@@ -1,0 +1,123 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.Map;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.MethodRate;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.MoreCalls;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.pool.PoolVerdict;
+
+/** Attributes the extra time of calls to their callers, if the callers send several times the usual number of calls. */
+final class CallerRules {
+
+    /** The number of calls is considered a burst if it is at least this multiple of the usual number. */
+    private static final double BURST = 4;
+
+    /**
+     * If the number of calls is at least this multiple of the usual number, the calls themselves are considered the
+     * cause. A resource that takes most of the time is then not considered the cause, because the calls overload it.
+     */
+    private static final double LARGE_BURST = 8;
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+    private final Map<String, PoolVerdict> pools;
+    private final TimesByCause byCause;
+
+    CallerRules(
+            Evidence evidence,
+            ExcessTime excess,
+            Operations operations,
+            Map<String, PoolVerdict> pools,
+            TimesByCause byCause) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.pools = pools;
+        this.byCause = byCause;
+    }
+
+    /**
+     * Attributes the extra time of operations and waits to a burst of calls, if the number of calls is several times
+     * the usual number. An activity or wait that takes most of the time remains the cause, unless the burst is large.
+     * If one method is called several times as often as usual, only the extra time at shared resources is attributed to
+     * its callers.
+     */
+    void apply() {
+        double usually = evidence.usual().figure("calls");
+        double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
+        double all = byCause.sum();
+        boolean one = byCause.longestFirst().stream().anyMatch(part -> byCause.of(part) > all / 2);
+        boolean isBurst = usually > 0 && perSecond >= (one ? LARGE_BURST : BURST) * usually;
+        MethodRate method = isBurst ? null : new MoreCalls(evidence, excess).method();
+        Times slower = isBurst
+                ? byCause.only(CallerRules::maySlowDown)
+                : byCause.only(part -> method != null && isShared(part));
+        for (Part part : slower.longestFirst()) {
+            byCause.pour(part, only(Part.of(Kind.QUEUE)), TimesByCause.WAIT_FOR + waitedFor(part));
+        }
+    }
+
+    private static Times only(Part part) {
+        Times one = new Times();
+        one.add(part, 1);
+        return one;
+    }
+
+    private static boolean maySlowDown(Part part) {
+        return Operations.phase(part.kind()) != null
+                || part.kind() == Kind.RUN_QUEUE
+                || part.kind() == Kind.RESULT
+                || part.kind() == Kind.POOL
+                || part.kind() == Kind.UNEXPLAINED;
+    }
+
+    /**
+     * Returns whether the given activity or wait of the calls is a wait for a shared resource that is used by too many
+     * calls.
+     */
+    private boolean isShared(Part part) {
+        return switch (part.kind()) {
+            case RUN_QUEUE ->
+                evidence.machine().isFull()
+                        && evidence.machine().own() > evidence.machine().others();
+            case POOL -> isTooSmall(part);
+            case SQL, REDIS -> isEveryOperation(part);
+            default -> false;
+        };
+    }
+
+    private boolean isTooSmall(Part wait) {
+        PoolVerdict pool = PoolVerdict.find(pools, wait);
+        return pool != null && pool.reason() == PoolVerdict.Reason.TOO_SMALL;
+    }
+
+    /**
+     * Returns whether the given activity stands for all operations on one server. A rule merges the operations of a
+     * server if they became slower together.
+     */
+    private boolean isEveryOperation(Part part) {
+        String store = OperationNames.storeOfAll(part);
+        return store != null
+                || (part.name().isEmpty() && !operations.allSlower(part.kind()).isEmpty());
+    }
+
+    private String waitedFor(Part part) {
+        PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+        return switch (part.kind()) {
+            case POOL -> pool == null ? part.name() : pool.resource();
+            case RUN_QUEUE -> "a processor";
+            case SQL -> "the database";
+            case REDIS -> "Redis";
+            case HTTP, RPC -> "other services";
+            default -> "other work";
+        };
+    }
+}

@@ -1,0 +1,225 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.machine.CollectorLog;
+import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.stack.FrameworkWork;
+import tern.rpc.pool.LargeReplies;
+
+/** Decides whether the garbage collector's pauses, or the operations with large data that cause them, are the cause. */
+final class CollectorRules {
+
+    /**
+     * Large requests are considered the reason for the collector's pauses only if reading a request takes at least this
+     * share of the latency target.
+     */
+    private static final double LARGE_OF_TARGET = 0.2;
+
+    /** Requests are considered large if reading a request takes at least this multiple of the usual time. */
+    private static final double LARGE_FACTOR = 5;
+
+    /**
+     * If at least this number of methods is slow at reading requests, the size of the requests is considered not to be
+     * the reason.
+     */
+    private static final int SEVERAL_METHODS = 3;
+
+    /**
+     * While the heap fills, the collector is considered to slow down all work if it stops the process for at least this
+     * share of the time.
+     */
+    private static final double MUCH_STOPPED = 0.1;
+
+    /**
+     * The collector is considered to keep the process busy if its threads use at least this share of the process's
+     * processor time.
+     */
+    private static final double MOST = 0.5;
+
+    /** A process that keeps fewer processors busy than this number is considered nearly idle. */
+    private static final double NEARLY_IDLE = 0.1;
+
+    /**
+     * The collector is considered to slow down all work only if its pauses take at least this share of the extra time.
+     */
+    private static final double SHARE = 0.2;
+
+    /** Work is considered slower if its extra time is at least this share of the latency target. */
+    private static final double SLOWER = 0.1;
+
+    /**
+     * All work is considered slower if at least this number of kinds of work became slower. A slow server slows down
+     * only one kind of work.
+     */
+    private static final int SEVERAL_KINDS = 2;
+
+    private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
+    private static final Set<Kind> OWN = EnumSet.of(Kind.COMPUTING, Kind.UNEXPLAINED);
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+    private final TimesByCause byCause;
+
+    CollectorRules(Evidence evidence, ExcessTime excess, Operations operations, TimesByCause byCause) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.byCause = byCause;
+    }
+
+    /**
+     * Attributes waits for a processor to the collector if the heap is nearly full or filling up, and the collector's
+     * threads use most of the processor time. While the heap is neither nearly full nor filling up, attributes the
+     * collector's pauses to operations that read much more data than usual: large requests, and results that a thread
+     * spends much time decoding. Does neither if the collections have a different cause.
+     */
+    void apply() {
+        Part collector = Part.of(Kind.COLLECTOR);
+        String reason = evidence.machine().collectionCause();
+        boolean asked = CollectorLog.isAskedForFromOutside(reason);
+        boolean other = asked || (reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata")));
+        if (asked) {
+            // A tool that requests collections may also count objects or write them to a file. The JVM stops during
+            // this work, too.
+            byCause.move(Part.of(Kind.JVM_PAUSE), collector);
+        }
+        boolean isCollecting =
+                evidence.machine().collecting() > 0 && evidence.machine().isCollecting();
+        if (isCollecting && (evidence.machine().isHeapFilling() || isDecodingSlowInMost())) {
+            byCause.move(Part.of(Kind.DECODE), collector);
+        }
+        if (!other && evidence.machine().isHeapFilling() && isBusyCollecting()) {
+            byCause.move(Part.of(Kind.RUN_QUEUE), collector);
+        }
+        Times large = byCause.only(part -> part.kind() == Kind.DECODE
+                ? areLarge()
+                : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part) || hasManyRows(part));
+        // If the calls spend more time running code than reading large data, this code probably fills the heap. The
+        // collector then pauses all threads. The operations with large data also take longer, but they are not the
+        // cause.
+        boolean byCode = byCause.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
+                        .sum()
+                > large.sum();
+        if (byCause.of(collector) > 0
+                && !other
+                && !byCode
+                && !evidence.machine().isHeapFilling()) {
+            byCause.pour(collector, large, "the garbage collector stops calls because of its memory");
+        }
+        if (!other) {
+            passOnToFillingHeap(collector);
+        }
+    }
+
+    /**
+     * Attributes the work that became slower to the collector, if the heap fills and work of several kinds became
+     * slower together. The collector's pauses and its threads then slow down all work, including operations on servers
+     * that are as quick as usual.
+     */
+    private void passOnToFillingHeap(Part collector) {
+        Times slower = byCause.only(part -> (OPERATIONS.contains(part.kind()) || OWN.contains(part.kind()))
+                && byCause.of(part) >= SLOWER * evidence.targetNanos());
+        List<Part> parts = slower.longestFirst();
+        long kinds = parts.stream()
+                .map(part -> OWN.contains(part.kind()) ? Kind.COMPUTING : part.kind())
+                .distinct()
+                .count();
+        boolean isAny = parts.stream().anyMatch(part -> OPERATIONS.contains(part.kind()));
+        if (evidence.machine().isHeapFilling()
+                && (evidence.machine().collecting() >= MUCH_STOPPED || isBusyCollecting())
+                && byCause.of(collector) >= SHARE * byCause.sum()
+                && isAny
+                && kinds >= SEVERAL_KINDS) {
+            Times one = new Times();
+            one.add(collector, 1);
+            for (Part part : parts) {
+                byCause.pour(part, one, "while the heap fills, calls take longer in " + named(part));
+            }
+        }
+    }
+
+    /** Returns whether the collector's threads use most of the processor time of this process. */
+    private boolean isBusyCollecting() {
+        Machine machine = evidence.machine();
+        return machine.collectorThreads() >= MOST * Math.max(NEARLY_IDLE, machine.own());
+    }
+
+    private static String named(Part part) {
+        return switch (part.kind()) {
+            case SQL -> part.name().isEmpty() ? "all statements" : part.name();
+            case REDIS -> part.name().isEmpty() ? "all Redis commands" : part.name();
+            case HTTP -> part.name().isEmpty() ? "all HTTP exchanges" : part.name();
+            case RPC -> part.name().isEmpty() ? "all remote calls" : part.name();
+            default -> part.kind() == Kind.COMPUTING ? part.name() : "their own code";
+        };
+    }
+
+    /**
+     * Returns whether the requests of at least one method are much larger than usual. One such method is enough,
+     * because the calls to the other methods merely wait during the collector's pauses.
+     */
+    private boolean areLarge() {
+        return slowlyDecoded() > 0;
+    }
+
+    /**
+     * Returns whether the requests to several methods, and to at least half of the methods with late or failed calls,
+     * take much longer to read than usual. The requests of many methods do not become large at the same time, so
+     * something else stops the threads that read them.
+     */
+    private boolean isDecodingSlowInMost() {
+        long slow = slowlyDecoded();
+        return slow >= SEVERAL_METHODS && 2 * slow >= excess.badByMethod().size();
+    }
+
+    /** Returns the number of methods whose requests take much longer to read than usual. */
+    private long slowlyDecoded() {
+        Part decode = Part.of(Kind.DECODE);
+        return excess.badByMethod().keySet().stream()
+                .filter(method -> {
+                    Times usual = evidence.usual().of(method);
+                    double usually = usual == null ? 0 : usual.of(decode);
+                    double reads = excess.meanOf(method, decode);
+                    return reads >= LARGE_OF_TARGET * evidence.targetNanos() && reads >= LARGE_FACTOR * usually;
+                })
+                .count();
+    }
+
+    /** Returns whether calls spend much more time than usual on the bodies of web requests or answers. */
+    private boolean areLargeBodies(Part part) {
+        return FrameworkWork.isOfBodies(part) && byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos();
+    }
+
+    /** Returns whether calls spend much more time than usual on a command with a large reply. */
+    private boolean hasLargeReply(Part part) {
+        return part.kind() == Kind.REDIS
+                && !LargeReplies.sizeIn(part.name()).isEmpty()
+                && byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
+                && operations.isSlower(part);
+    }
+
+    /** Returns whether calls spend much more time than usual on a statement whose results have become large. */
+    private boolean hasManyRows(Part part) {
+        return byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
+                && new LargeResults(evidence, excess, operations).isLarge(part);
+    }
+
+    private boolean returnsMuch(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        return phase != null
+                && part.kind() != Kind.LOG
+                && byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
+                && excess.samples.areReadingResults(phase);
+    }
+}

@@ -1,0 +1,54 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.Arrays;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.ExcessTime;
+
+/**
+ * Recognizes waits of calls that nearly all end after the same time. The duration of work varies, so these waits do not
+ * end because the awaited work is done. The code most likely stops waiting after a timeout.
+ */
+public final class EqualWaits {
+
+    private static final int MIN_CALLS = 5;
+
+    /** Two waits are considered equally long if their times differ by at most this share. */
+    private static final double SAME = 0.05;
+
+    private static final double NEARLY_ALL = 0.8;
+
+    private EqualWaits() {}
+
+    /** Returns the evidence that nearly all of these waits end after the same time; null if they do not. */
+    public static @Nullable String fact(ExcessTime excess, Part wait) {
+        double[] times = excess.accounts.stream()
+                .filter(counted ->
+                        counted.call().ledger().isEnded() && counted.times().of(wait) > 0)
+                .filter(counted -> 2 * counted.times().of(wait) >= ownNanos(counted.call()))
+                .mapToDouble(counted -> ownNanos(counted.call()))
+                .sorted()
+                .toArray();
+        double median = times.length == 0 ? 0 : times[times.length / 2];
+        long same = Arrays.stream(times)
+                .filter(nanos -> Math.abs(nanos - median) <= SAME * median)
+                .count();
+        return times.length < MIN_CALLS || same < NEARLY_ALL * times.length
+                ? null
+                : String.format(
+                        Locale.ROOT,
+                        "equal    %d of %d waits take about %s ms, as if a timeout or a fixed delay ended them",
+                        same,
+                        times.length,
+                        Times.millis(median));
+    }
+
+    /** Returns the time that the call spent outside of measured operations, including the wait. */
+    private static double ownNanos(EndedCall call) {
+        return call.ledger().nanos(Phase.OWN, call.endedNanos());
+    }
+}

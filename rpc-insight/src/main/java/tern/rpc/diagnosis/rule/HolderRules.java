@@ -1,0 +1,193 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Account;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.sample.CallSamples;
+import tern.rpc.diagnosis.sample.LikelyHolders;
+import tern.rpc.diagnosis.stack.FileLocks;
+import tern.rpc.diagnosis.stack.JdkLocks;
+import tern.rpc.diagnosis.stack.LibraryWaits;
+import tern.rpc.diagnosis.stack.StackReader;
+
+/**
+ * Attributes waits for permits, for pooled objects, and for locks without a known owner to the work of the calls that
+ * likely hold them. The rules for likely holders are needed if the holders use a client that Tern does not measure,
+ * because the ledgers of calls then do not record the work.
+ */
+public final class HolderRules {
+
+    /** The kinds of work whose duration depends on something outside of the application's code. */
+    private static final Set<Kind> OUTSIDE =
+            EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
+
+    /**
+     * The holders' work is the reason for a wait only if it takes longer than usual by at least this share of the
+     * latency target.
+     */
+    private static final double GROWN = 0.05;
+
+    /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
+    private static final double AS_USUAL = 1.5;
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+    private final TimesByCause byCause;
+
+    HolderRules(Evidence evidence, ExcessTime excess, Operations operations, TimesByCause byCause) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.byCause = byCause;
+    }
+
+    void apply() {
+        passOnToOperations();
+        passOnToSampledWork();
+    }
+
+    private void passOnToSampledWork() {
+        for (Part part : byCause.longestFirst()) {
+            LikelyHolders.Activity activity = holdersOf(part, excess.samples);
+            Part work = activity == null || activity.phase() != Phase.OWN ? null : activity.part();
+            if (work != null && OUTSIDE.contains(work.kind()) && hasGrown(part, work)) {
+                Times one = new Times();
+                one.add(work, 1);
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + waitedFor(part));
+            }
+        }
+    }
+
+    /**
+     * Attributes the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
+     * operation is new or about as quick as usual, the lock remains the cause, and the operation's time is attributed
+     * to the lock as well. This happens, for example, when a cached value expires and all callers wait until one of
+     * them has loaded it again. If no usual times are known yet, it is impossible to tell whether the operation became
+     * slower, so the lock and the operation remain separate causes.
+     */
+    private void passOnToOperations() {
+        for (Part part : byCause.longestFirst()) {
+            Phase phase = ownersIn(part);
+            Kind kind = phase == null ? null : Account.part(phase, "").kind();
+            if (phase == null || kind == null) {
+                continue;
+            }
+            Times operation = excess.ofMethodsWith(part).only(other -> other.kind() == kind);
+            if (operation.sum() < GROWN * evidence.targetNanos()) {
+                continue;
+            }
+            if (operations.usualEach(phase) < 0) {
+                continue;
+            }
+            if (isAsUsual(phase, operation)) {
+                passOnToLock(part, phase, operation);
+                continue;
+            }
+            Times known = byCause.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
+            Times slower = known.only(operations::isSlower);
+            byCause.pour(
+                    part,
+                    !slower.isEmpty() ? slower : known.isEmpty() ? operation : known,
+                    TimesByCause.WAIT_FOR + waitedFor(part));
+        }
+    }
+
+    /** Attributes an operation to the lock if the operation runs in or below the code that holds the lock. */
+    private void passOnToLock(Part lock, Phase phase, Times operations) {
+        if (lock.kind() != Kind.LOCK || !excess.samples.isRunIn(lock, phase)) {
+            return;
+        }
+        Times one = new Times();
+        one.add(lock, 1);
+        operations.longestFirst().stream()
+                .filter(operation -> !operation.name().isEmpty() && byCause.of(operation) > 0)
+                .findFirst()
+                .ifPresent(
+                        operation -> byCause.pour(operation, one, operation.name() + " runs while the lock is held"));
+    }
+
+    /**
+     * For a wait for a lock, a permit or an object of a pool, returns the operation of the threads that hold the lock,
+     * permit or object. Returns null if these threads run no operation, and for any other activity or wait.
+     */
+    private @Nullable Phase ownersIn(Part part) {
+        if (part.kind() == Kind.LOCK) {
+            return JdkLocks.isNeverReleased(part) || FileLocks.isOne(part) ? null : excess.samples.ownersIn(part);
+        }
+        LikelyHolders.Activity activity = holdersOf(part, excess.samples);
+        return activity == null || !activity.phase().isOperation() ? null : activity.phase();
+    }
+
+    /**
+     * Returns whether the longest of the given operations is new or takes about as long as usual. The cause is then the
+     * code that runs the operation under the lock, because nothing shows that the operation became slower.
+     */
+    private boolean isAsUsual(Phase phase, Times operation) {
+        Map<String, Double> each = operations.each(phase);
+        // Operations of running calls have no names yet.
+        String name = operation.longestFirst().stream()
+                .map(Part::name)
+                .filter(known -> !known.isEmpty())
+                .findFirst()
+                .orElseGet(() -> each.entrySet().stream()
+                        .max(Map.Entry.comparingByValue())
+                        .map(Map.Entry::getKey)
+                        .orElse(""));
+        if (name.isEmpty() || name.startsWith(StackReader.CALLED)) {
+            return false;
+        }
+        double usually = operations.usualNamed(phase, name);
+        double now = each.getOrDefault(name, -1.0);
+        return usually < 0 || (now >= 0 && now <= AS_USUAL * usually);
+    }
+
+    /**
+     * For a wait for a lock, permit or pooled object, returns the activity of the calls that likely hold the lock,
+     * permit or object. Returns null if this activity is unknown, or for any other activity or wait.
+     */
+    public static LikelyHolders.@Nullable Activity holdersOf(Part part, CallSamples samples) {
+        boolean isLock = part.kind() == Kind.LOCK
+                && part.name().contains(StackReader.WANTED)
+                && !JdkLocks.isNeverReleased(part)
+                && samples.ownerOf(part) == null;
+        boolean waits = isLock || LibraryWaits.isOwnPool(part) || isQueue(part, samples);
+        return waits ? samples.likelyHolders(part) : null;
+    }
+
+    /** Returns whether application code waits for an object from a queue. */
+    public static boolean isQueue(Part part, CallSamples samples) {
+        String called = part.kind() == Kind.RESULT ? samples.calledIn(part) : null;
+        return called != null && LibraryWaits.takesFromQueue(called);
+    }
+
+    static String waitedFor(Part part) {
+        return part.kind() == Kind.RESULT ? "an object from a queue in " + part.name() : part.name();
+    }
+
+    /**
+     * Returns whether the work of the likely holders takes longer than usual. Samples do not show how long the work of
+     * the likely holders usually takes. The time of the work is therefore compared with the time that calls usually
+     * spend outside of operations.
+     */
+    private boolean hasGrown(Part wait, Part work) {
+        return excess.badByMethod().keySet().stream()
+                .filter(method -> excess.meanOf(method, wait) > 0)
+                .anyMatch(method -> {
+                    Times usual = evidence.usual().of(method);
+                    double grown = usual == null ? 0 : excess.meanOf(method, work) - usual.sum(Baseline::isOwn);
+                    return grown >= GROWN * evidence.targetNanos();
+                });
+    }
+}

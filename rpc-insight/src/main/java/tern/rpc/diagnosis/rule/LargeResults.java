@@ -1,0 +1,145 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.OperationCounts;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.stack.FrameworkWork;
+import tern.rpc.diagnosis.stack.Hints;
+import tern.rpc.pool.ResultRows;
+
+/**
+ * Recognizes statements whose results have become large. Such a statement takes more time in the database, and its rows
+ * take time in the code that reads them, in the answer that contains them, and in the collector.
+ */
+public final class LargeResults {
+
+    /** A result with fewer rows than this is never considered large. */
+    private static final double MANY = 1_000;
+
+    /** A result is considered to have become large if it has at least this multiple of the usual number of rows. */
+    private static final double MORE = 3;
+
+    /**
+     * Results are considered large only if at least this many of them were counted, because a single large result may
+     * be a coincidence.
+     */
+    private static final int MIN_RESULTS = 3;
+
+    /** The number of rows is included in the evidence only if it is at least this number. */
+    private static final double NOTABLE = 100;
+
+    /**
+     * Code is assumed to work on a statement's rows if it spends at least this share of its time in calls that run the
+     * statement.
+     */
+    private static final double MOSTLY = 0.8;
+
+    /** Reading a row over the network and creating its object usually takes less than this time. */
+    private static final double NANOS_OF_ROW = 50e3;
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+
+    public LargeResults(Evidence evidence, ExcessTime excess, Operations operations) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    private static String nameOf(Part statement) {
+        return OperationNames.withoutStatus(statement.name());
+    }
+
+    private static double rows(Part statement) {
+        return statement.kind() == Kind.SQL && !statement.name().isEmpty() ? ResultRows.mean(nameOf(statement)) : -1;
+    }
+
+    private double usually(Part statement) {
+        return evidence.usual().reliableFigure(Baseline.ROWS + nameOf(statement));
+    }
+
+    /**
+     * Returns whether the results of the given statement have become large. If the usual number of rows is unknown, the
+     * statement must be new.
+     */
+    public boolean isLarge(Part statement) {
+        double rows = rows(statement);
+        if (rows < MANY || ResultRows.counted(nameOf(statement)) < MIN_RESULTS) {
+            return false;
+        }
+        double usually = usually(statement);
+        if (usually >= 0) {
+            return rows >= MORE * usually;
+        }
+        OperationCounts counts = new OperationCounts(evidence, excess, operations);
+        return counts.areNew(statement) || (counts.areUnusual(statement) && takesTheTimeOfItsRows(statement, rows));
+    }
+
+    /**
+     * Returns whether the number of rows explains the time of a statement. A statement that replaces another one, such
+     * as a new version of it, may also return many rows and lack an index.
+     */
+    private boolean takesTheTimeOfItsRows(Part statement, double rows) {
+        double eachNanos = operations.of(Phase.SQL, statement.name()).eachNanos();
+        return eachNanos > 0 && eachNanos <= rows * NANOS_OF_ROW;
+    }
+
+    /** Returns the evidence about the number of rows; null if results have few rows or if their number is unknown. */
+    @Nullable
+    public String fact(Part statement) {
+        return rows(statement) < NOTABLE ? null : "rows     " + text(statement);
+    }
+
+    /** Returns the number of rows of a result, with the usual number if it is known. */
+    public String text(Part statement) {
+        double usually = usually(statement);
+        return String.format(Locale.ROOT, "%,.0f rows a result", rows(statement))
+                + (usually < 0 ? "" : String.format(Locale.ROOT, ", usually %,.0f", usually));
+    }
+
+    /**
+     * Attributes the work of code on the rows of a large result to the statement that returns the rows. Code with known
+     * advice, such as a search through a list, stays a separate cause.
+     */
+    void passOn(TimesByCause byCause) {
+        for (Part statement : excess.account.longestFirst()) {
+            if (!isLarge(statement)) {
+                continue;
+            }
+            Times one = new Times();
+            one.add(statement, 1);
+            for (Part part : byCause.longestFirst()) {
+                boolean isWork = part.kind() == Kind.COMPUTING
+                        && (FrameworkWork.isOfBodies(part)
+                                || Hints.computing(excess.samples.calledIn(part))
+                                        .isEmpty());
+                if (isWork && isMostlyIn(part, statement)) {
+                    byCause.pour(part, one, "calls work on its rows in " + part.name());
+                }
+            }
+        }
+    }
+
+    /** Returns whether the code mostly runs in calls that run the given statement. */
+    private boolean isMostlyIn(Part code, Part statement) {
+        double all = 0;
+        double with = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            double nanos = counted.times().of(code);
+            all += nanos;
+            with += counted.times().of(statement) > 0 ? nanos : 0;
+        }
+        return all > 0 && with >= MOSTLY * all;
+    }
+}

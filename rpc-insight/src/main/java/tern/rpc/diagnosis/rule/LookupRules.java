@@ -1,0 +1,70 @@
+package tern.rpc.diagnosis.rule;
+
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.pool.PeerKinds;
+import tern.rpc.diagnosis.stack.NameLookups;
+
+/** Attributes calls' waits for a peer to host name lookups on other threads. */
+public final class LookupRules {
+
+    /**
+     * If at least this number of operations of the same kind took about their usual time, lookups are considered not to
+     * be the reason for the wait.
+     */
+    private static final int MIN_QUICK = 3;
+
+    /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
+    private static final double QUICK_FACTOR = 2;
+
+    private LookupRules() {}
+
+    /**
+     * Attributes waits for a peer to lookups of the peer's name. The stack of a lookup does not show which call it runs
+     * for. Therefore lookups are not the reason for a wait while other operations of the same kind take their usual
+     * time. Lookups are also not the reason for a wait for a pool if the name of the lookup's thread begins with the
+     * name of a different pool.
+     */
+    public static void passOn(
+            Evidence evidence, ExcessTime excess, Operations operations, PeerKinds kinds, TimesByCause byCause) {
+        NameLookups lookups = evidence.tasks().lookups();
+        for (Part part : byCause.longestFirst()) {
+            boolean isPool = part.kind() == Kind.POOL;
+            Kind peer = isPool ? kinds.ofPool(part) : part.kind();
+            // Database drivers look up names on the thread of the call, so waits for statements are not considered.
+            boolean waits = isPool || part.kind() == Kind.HTTP || part.kind() == Kind.RPC || part.kind() == Kind.REDIS;
+            String threads = peer == null || !waits
+                    ? null
+                    : lookups.threadsFor(peer, group -> !isPool || !kinds.areOfAnotherPool(group, part));
+            if (threads != null && (isPool || !areQuick(part.kind(), excess, operations))) {
+                Times one = new Times();
+                one.add(new Part(Kind.RESOLVER, "threads " + threads), 1);
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + (part.name().isEmpty() ? "an answer" : part.name()));
+            }
+        }
+    }
+
+    /**
+     * Returns whether several operations of the given kind took about their usual time in calls that met the target.
+     * Calls from before the miss of the latency target do not count, because the lookups may have been quick then.
+     */
+    private static boolean areQuick(Kind kind, ExcessTime excess, Operations operations) {
+        Phase phase = Operations.phase(kind);
+        int quick = 0;
+        for (EndedCall call : excess.goodDuringMiss()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                double usual = phase != null && entry.kind() == phase ? operations.usualNamed(phase, entry.name()) : -1;
+                quick += usual > 0 && entry.nanos() <= QUICK_FACTOR * usual * entry.count() ? entry.count() : 0;
+            }
+        }
+        return quick >= MIN_QUICK;
+    }
+}

@@ -1,0 +1,35 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.function.Predicate;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.Baseline;
+
+/**
+ * Separates the pauses of the process during the work of calls from the pauses during their waits. A pause while a call
+ * waits in a queue lengthens this wait only by its own duration. Only the pauses during the work keep a worker or a
+ * connection from other calls. A long wait in a queue contains many pauses. Without this class, the wait would be
+ * attributed to these pauses.
+ */
+final class PausedWork {
+
+    private PausedWork() {}
+
+    /**
+     * Returns the given work with only the pauses that probably took place while calls did not wait. The pauses are
+     * assumed to be spread evenly over the time of the calls.
+     *
+     * @param account the mean time of the calls by activity and wait
+     * @param isWait recognizes the waits that the work is to explain
+     */
+    static Times of(Times work, Times account, Predicate<Part> isWait) {
+        double running = account.sum(part -> !Baseline.isPause(part));
+        double waiting = account.sum(part -> !Baseline.isPause(part) && isWait.test(part));
+        Times without = new Times();
+        without.addAll(work, 1);
+        if (running > 0 && waiting < running) {
+            without.scale(Baseline::isPause, 1 - waiting / running);
+        }
+        return without;
+    }
+}

@@ -1,0 +1,240 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.OperationCounts;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.RunningStatements;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.pool.ConnectionUse;
+import tern.rpc.diagnosis.pool.ObservedPool;
+import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+
+/**
+ * Attributes the time that calls wait for connections to the work of the calls or threads that hold the connections.
+ */
+final class PoolRules {
+
+    /**
+     * Calls that wait for the results of tasks may also do other work. If the other work takes at least this share of
+     * the wait for results, only the other work is considered a reason for the full pool.
+     */
+    private static final double MIN_OTHER_WORK = 0.1;
+
+    /**
+     * The extra work of the holders can be the reason for a wait for the pool only if it takes at least this share of
+     * the wait.
+     */
+    private static final double MIN_WORK = 0.05;
+
+    /**
+     * The calls' extra work is considered the reason for a full pool only if, because of this work, calls hold the
+     * connections for at least this share of the time.
+     */
+    private static final double MIN_EXPLAINED = 0.2;
+
+    private static final double HALF = 0.5;
+
+    /** The number of failed calls counts as large if more than one call in this number fails. */
+    private static final int MANY_FAILED = 10;
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+    private final OperationCounts counts;
+    private final Map<String, PoolVerdict> pools;
+    private final TimesByCause byCause;
+
+    /**
+     * @param pools the reasons why calls wait for each pool, by the name of the pool; this class may replace a reason
+     */
+    PoolRules(
+            Evidence evidence,
+            ExcessTime excess,
+            Operations operations,
+            OperationCounts counts,
+            Map<String, PoolVerdict> pools,
+            TimesByCause byCause) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.counts = counts;
+        this.pools = pools;
+        this.byCause = byCause;
+    }
+
+    /**
+     * Attributes the wait for connections to the work of the calls that hold the connections, if they hold connections
+     * for longer than usual or run an operation much more often than usual.
+     */
+    void apply() {
+        for (Part part : byCause.longestFirst()) {
+            PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+            // An executor's threads are occupied by the executor's tasks. The calls that wait for the executor do not
+            // occupy them.
+            if (verdict == null || verdict.pool().now().kind() == PoolKind.EXECUTOR) {
+                continue;
+            }
+            Kind operation = operationOf(verdict);
+            boolean slow = verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE;
+            boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
+            // The ended uses of the connections may be as short as usual, while other uses do not end.
+            boolean hangs = full
+                    && new RunningStatements(List.of(verdict))
+                            .occupy(verdict.pool().now().effectiveMax(), excess, (double) evidence.targetNanos());
+            if (full && isOccupiedOutside(verdict, operation)) {
+                pools.put(verdict.name(), verdict.heldByOthers());
+                continue;
+            }
+            Part more = full ? counts.filling(verdict.pool(), byCause.only(TimesByCause::isLeaf)) : null;
+            if (more != null) {
+                byCause.pour(part, byCause.only(more::equals), TimesByCause.WAIT_FOR + verdict.resource());
+                continue;
+            }
+            if (!slow && !hangs) {
+                continue;
+            }
+            Times work = workOfHolders().only(other -> operation == null || other.kind() != Kind.ELSEWHERE);
+            if (operation != null
+                    && work.only(other -> other.kind() != Kind.UNEXPLAINED).isEmpty()) {
+                pools.put(verdict.name(), verdict.heldByOthers());
+                continue;
+            }
+            // If connections are held as long as usual, the work of the calls is not the reason for a full pool.
+            boolean isTooSmall = areAsUsual(verdict, operation, work)
+                    || (verdict.isShortOfPlaces()
+                            && (verdict.isHeldAsUsual() || work.sum() < MIN_WORK * byCause.of(part)));
+            if (isTooSmall && !hangs) {
+                pools.put(verdict.name(), verdict.tooSmall());
+                continue;
+            }
+            ConnectionUse use = verdict.pool().use();
+            boolean isUseKnown = use != null && use.isKnown();
+            // The calls that hold the connections may do other work than the calls that wait for one.
+            work = PausedWork.of(
+                    isUseKnown ? byCause.only(PoolRules::mayHold) : work,
+                    excess.account,
+                    other -> !TimesByCause.isLeaf(other));
+            if (use != null && isUseKnown) {
+                work = HeldWork.weighted(use, work, excess.account, this::isNew);
+                if (work.sum() < MIN_EXPLAINED) {
+                    pools.put(verdict.name(), verdict.tooSmall());
+                    continue;
+                }
+            }
+            Times lent = work.only(other -> other.kind() == operation || isOfMachine(other));
+            byCause.pour(
+                    part,
+                    lent.sum(other -> other.kind() == operation) > 0 ? lent : work,
+                    TimesByCause.WAIT_FOR + verdict.resource());
+        }
+    }
+
+    /**
+     * Returns the kind of operation for which calls borrow the pool's connections. Returns null if calls may also hold
+     * a connection during other work, as in a transaction.
+     */
+    private static @Nullable Kind operationOf(PoolVerdict verdict) {
+        return switch (verdict.pool().now().kind()) {
+            case REDIS -> Kind.REDIS;
+            case HTTP -> Kind.HTTP;
+            default -> null;
+        };
+    }
+
+    /**
+     * Returns the extra time of the calls that waited for a pool or a worker. The result does not include the waits for
+     * the pool or the worker. The calls that hold the connections are assumed to do the same work as the waiting calls.
+     */
+    private Times workOfHolders() {
+        Times used = byCause.only(PoolRules::mayHold);
+        Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
+                .only(PoolRules::mayHold);
+        Times done = used.only(other -> byHolders.of(other) > 0);
+        return withoutResults(done.isEmpty() ? byHolders : done);
+    }
+
+    /**
+     * Returns whether a call may hold a connection during the given activity or wait. A call holds no connection while
+     * its request is being read.
+     */
+    private static boolean mayHold(Part part) {
+        return TimesByCause.isLeaf(part) && part.kind() != Kind.FAILURE && part.kind() != Kind.DECODE;
+    }
+
+    /**
+     * Removes the waits for the results of tasks from the given work, if calls also do enough other work (see {@link
+     * #MIN_OTHER_WORK}). Waits for the results of tasks are not the reason for a full pool. A call rarely holds a
+     * connection while it waits for a task, and the tasks often wait for the pool themselves.
+     */
+    private static Times withoutResults(Times work) {
+        Times other = work.only(part -> part.kind() != Kind.RESULT);
+        return other.sum() >= MIN_OTHER_WORK * work.sum(Kind.RESULT) ? other : work;
+    }
+
+    /**
+     * Returns whether threads outside of calls occupy the pool. Threads outside of calls occupy the pool if at least
+     * half of its connections are in use, and calls hold less than half of the connections in use. A call is assumed to
+     * hold a connection to Redis or an HTTP peer during its operations, and a connection to a database during all of
+     * its work, which is the longest possible time. If many calls fail, this method returns false for databases: a
+     * failed call has often held no connection, so its work does not show how long calls hold connections.
+     *
+     * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
+     */
+    private boolean isOccupiedOutside(PoolVerdict verdict, @Nullable Kind operation) {
+        ObservedPool pool = verdict.pool();
+        ConnectionUse use = pool.use();
+        if (use != null && use.isKnown()) {
+            return use.isMostlyOutside();
+        }
+        Evidence.Counts calls = evidence.calls();
+        if (operation == null && (pool.now().kind() != PoolKind.JDBC || MANY_FAILED * calls.failed() > calls.calls())) {
+            return false;
+        }
+        Times account = excess.account;
+        double held = operation == null
+                ? account.sum() - account.sum(Kind.POOL) - account.sum(Kind.QUEUE)
+                : account.sum(operation);
+        double inUse = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
+        double perSecond = calls.calls() / evidence.seconds();
+        double byCalls = perSecond * held / 1e9;
+        return pool.holdNanos() >= 0 && inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
+    }
+
+    /**
+     * Returns whether all operations for which calls borrow connections take about their usual time although all
+     * connections are in use. Used only for a new pool, for which it is not known how long connections are usually
+     * held.
+     */
+    private boolean areAsUsual(PoolVerdict verdict, @Nullable Kind operation, Times work) {
+        PoolSnapshot now = verdict.pool().now();
+        Times named = work.only(part -> part.kind() == operation
+                && !part.name().isEmpty()
+                && !part.name().startsWith(StackReader.CALLED));
+        return verdict.pool().usualHoldNanos() <= 0
+                && now.waiting() > 0
+                && now.active() >= now.effectiveMax()
+                && !named.isEmpty()
+                && named.longestFirst().stream().noneMatch(operations::isSlower);
+    }
+
+    private boolean isNew(Part operation) {
+        Phase phase = Operations.phase(operation.kind());
+        return phase != null && operations.usualNamed(phase, operation.name()) < 0;
+    }
+
+    private static boolean isOfMachine(Part part) {
+        return Baseline.isPause(part) || part.kind() == Kind.RUN_QUEUE || part.kind() == Kind.THROTTLED;
+    }
+}

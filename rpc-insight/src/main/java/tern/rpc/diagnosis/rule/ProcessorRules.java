@@ -1,0 +1,298 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.pool.ObservedPool;
+import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+
+/**
+ * If the processors are saturated or throttled, attributes the extra time of calls to the processors, or to the code
+ * that uses the processors.
+ */
+final class ProcessorRules {
+
+    /** Times below this share of the extra time are ignored. */
+    private static final double NOTABLE = 0.1;
+
+    private static final double HALF = 0.5;
+
+    /** A quota that stops the process in more than this share of its periods also delays answers. */
+    private static final double MOSTLY_THROTTLED = 0.25;
+
+    /** Work is considered slower if it takes at least this share of the extra time. */
+    private static final double SMALL = 0.05;
+
+    /**
+     * An operation that takes more than this share of the extra time is considered slow for its own reason, even if all
+     * work takes longer.
+     */
+    private static final double NOT_ALONE = 0.75;
+
+    private static final Set<Kind> OWN =
+            EnumSet.of(Kind.RUN_QUEUE, Kind.COMPUTING, Kind.UNEXPLAINED, Kind.QUEUE, Kind.OUTSIDE);
+
+    /**
+     * Busy processors are considered no explanation for pauses of the whole process that take at least this time, and
+     * at least half of a call's time. A long call may contain many short pauses.
+     */
+    private static final double LONG_PAUSE_NANOS = 5e8;
+
+    /**
+     * If work other than calls saturates the processors, this number of slower operations is enough to make the
+     * processors the cause.
+     */
+    private static final int SEVERAL = 3;
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+    private final Map<String, PoolVerdict> pools;
+    private final TimesByCause byCause;
+
+    ProcessorRules(
+            Evidence evidence,
+            ExcessTime excess,
+            Operations operations,
+            Map<String, PoolVerdict> pools,
+            TimesByCause byCause) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.pools = pools;
+        this.byCause = byCause;
+    }
+
+    /**
+     * Attributes a part of the unexplained time to the wait for a processor, if work other than calls takes the
+     * processors. Then attributes this wait to the container's CPU quota if the process is being throttled.
+     */
+    void passOnRunQueue() {
+        Part part = Part.of(Kind.RUN_QUEUE);
+        double waits = evidence.machine().waitingShare();
+        Times divided = new Times();
+        divided.add(part, waits);
+        divided.add(Part.of(Kind.UNEXPLAINED), 1 - waits);
+        if (waits > 0) {
+            byCause.divide(Part.of(Kind.UNEXPLAINED), divided);
+        }
+        if (byCause.of(part) > 0 && evidence.machine().throttled() > Machine.THROTTLED) {
+            byCause.move(part, Part.of(Kind.THROTTLED));
+        }
+    }
+
+    /**
+     * If other processes saturate the processors, attributes two times to the processors: short pauses of the whole
+     * process, and the wait for connections that a pool opens or checks too slowly. Waits for a processor are no part
+     * of pauses. Busy processors therefore do not explain a long pause: something stops the process, such as a signal.
+     */
+    void passOnToOtherProcesses() {
+        Part processors = Part.of(Kind.RUN_QUEUE);
+        Part pauses = Part.of(Kind.OUTSIDE);
+        boolean isStopped = excess.accounts.stream()
+                .map(counted -> counted.times())
+                .anyMatch(call -> call.of(pauses) >= Math.max(LONG_PAUSE_NANOS, call.sum() / 2));
+        double waits = byCause.of(processors) + (isStopped ? 0 : byCause.of(pauses));
+        if (!evidence.machine().isFullOfOthers() || waits < NOTABLE * byCause.sum()) {
+            return;
+        }
+        if (!isStopped) {
+            byCause.move(pauses, processors);
+        }
+        for (Part part : byCause.longestFirst()) {
+            PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+            boolean isSlow = pool != null
+                    && (pool.reason() == PoolVerdict.Reason.OPENING || pool.reason() == PoolVerdict.Reason.CHECKING);
+            if (isSlow) {
+                byCause.move(part, processors);
+            }
+        }
+    }
+
+    /**
+     * Attributes the extra time of operations to the processors, if the processors are saturated and operations of
+     * several kinds are slower. While the processors are saturated, the calls' threads, the event loops and perhaps the
+     * servers on this machine wait for processors. If work other than calls saturates the processors, three slower
+     * operations of one kind are enough, because their server may run on this machine. Two things remain separate
+     * causes: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time of
+     * the slower operations. All operations of a kind together do not remain separate if work other than calls
+     * saturates the processors and operations of another kind are slower, too. A single operation does not remain
+     * separate either if threads of this process that serve no call take the processors, and calls measurably wait for
+     * a processor. Processors that are usually about as busy as now are considered the cause only if calls measurably
+     * wait for a processor, and wait longer than usual. Processes of a lower priority, for example, saturate the
+     * processors without delaying calls.
+     */
+    void passOnToProcessors() {
+        Machine machine = evidence.machine();
+        Part processors = machine.throttled() > Machine.THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
+        double all = byCause.sum();
+        Times waiting = byCause.only(part -> (Operations.phase(part.kind()) != null && !excess.isMostlyFailure(part))
+                || part.kind() == Kind.UNEXPLAINED);
+        long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
+                .filter(kind -> waiting.sum(kind) > NOTABLE * all || areAllStarved(kind, waiting))
+                .count();
+        boolean isEverythingSlower = isEverythingSlower(waiting);
+        boolean isOneSlow = byCause.longestFirst().stream()
+                .filter(part -> !part.equals(processors))
+                .anyMatch(part -> isSlowForItsOwnReason(part, kinds, isEverythingSlower)
+                        || (part.kind() == Kind.COMPUTING && byCause.of(part) > waiting.sum()));
+        long operations = waiting.longestFirst().stream()
+                .filter(part -> part.kind() != Kind.UNEXPLAINED && byCause.of(part) > NOTABLE * all)
+                .count();
+        boolean many = kinds >= 2
+                || isEverythingSlower
+                || waiting.longestFirst().stream().anyMatch(this::isOfAllServers)
+                || (isFullOfOtherWork() && operations >= SEVERAL)
+                || (kinds == 1
+                        && byCause.of(processors) >= NOTABLE * all
+                        && (machine.isDelayedByOtherThreads() || machine.throttled() > MOSTLY_THROTTLED));
+        boolean waits =
+                byCause.of(processors) >= NOTABLE * all && !machine.delay().isAsUsual();
+        boolean isFull = machine.isFull() && (!machine.isUsuallyAsBusy() || waits);
+        if (isOneSlow || !many || !(isFull || machine.throttled() > Machine.THROTTLED)) {
+            return;
+        }
+        for (Part part : waiting.longestFirst()) {
+            byCause.move(part, processors);
+        }
+    }
+
+    /**
+     * Returns whether the given activity or wait takes most of the extra time, and saturated processors do not explain
+     * why it takes more than everything else.
+     *
+     * @param kinds the number of kinds of operations that have become slower
+     */
+    private boolean isSlowForItsOwnReason(Part part, long kinds, boolean isEverythingSlower) {
+        double all = byCause.sum();
+        boolean isExplained = (kinds >= 2 && isAll(part) && isFullOfOtherWork())
+                || isDelayedByOtherThreads(part)
+                || (isEverythingSlower && byCause.of(part) <= NOT_ALONE * all)
+                || isOfAllServers(part);
+        return byCause.of(part) > HALF * all && !isExplained;
+    }
+
+    /**
+     * Returns whether the processors are busier than usual and saturated, mostly by other processes or by threads of
+     * this process that serve no calls.
+     */
+    private boolean isFullOfOtherWork() {
+        Machine machine = evidence.machine();
+        return machine.isFullOfOthers()
+                || (machine.isFull() && !machine.isUsuallyAsBusy() && machine.isBusyWithOtherThreads());
+    }
+
+    /**
+     * Returns whether all operations of a kind became slower on all of their servers, and the threads that serve calls
+     * wait much longer for a processor than usual. These threads then receive all answers late.
+     */
+    private boolean isOfAllServers(Part part) {
+        return isAll(part)
+                && part.name().isEmpty()
+                && evidence.machine().isFull()
+                && evidence.machine().delay().isLonger();
+    }
+
+    /**
+     * Returns whether at least three kinds of work (for example the calls' own work, statements and exchanges) take
+     * longer, and the threads that serve calls wait much longer for a processor than usual.
+     */
+    private boolean isEverythingSlower(Times waiting) {
+        double all = byCause.sum();
+        long operations = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
+                .filter(kind -> waiting.sum(kind) >= SMALL * all)
+                .count();
+        double own = byCause.only(part -> OWN.contains(part.kind())).sum();
+        return evidence.machine().isFull()
+                && evidence.machine().delay().isLonger()
+                && operations + (own >= SMALL * all ? 1 : 0) >= SEVERAL;
+    }
+
+    /**
+     * Returns whether the given operation takes most of the extra time because threads of this process that serve no
+     * call take the processors: the threads that serve calls then wait measurably for a processor, too.
+     */
+    private boolean isDelayedByOtherThreads(Part part) {
+        return Operations.phase(part.kind()) != null
+                && byCause.of(Part.of(Kind.RUN_QUEUE)) >= NOTABLE * byCause.sum()
+                && evidence.machine().isDelayedByOtherThreads();
+    }
+
+    /** Returns whether the cause consists of all operations of a kind, or of all operations on a store or peer. */
+    private static boolean isAll(Part part) {
+        return Operations.phase(part.kind()) != null
+                && (part.name().isEmpty() || OperationNames.storeOfAll(part) != null);
+    }
+
+    /**
+     * Returns whether all operations of the given kind have become slower while work other than calls saturates the
+     * processors. Short operations then take only a small part of the extra time.
+     */
+    private boolean areAllStarved(Kind kind, Times waiting) {
+        return isFullOfOtherWork()
+                && waiting.sum(kind) > 0
+                && !operations.allSlower(kind).isEmpty();
+    }
+
+    /**
+     * Attributes the wait for an executor to the processors, if these are saturated and the executor's tasks need less
+     * than half of its threads. The tasks and the threads that submit them then wait for a processor.
+     */
+    void passOnExecutors() {
+        Part processors = Part.of(Kind.RUN_QUEUE);
+        if (!evidence.machine().isFull() || byCause.of(processors) < NOTABLE * byCause.sum()) {
+            return;
+        }
+        Times one = new Times();
+        one.add(processors, 1);
+        for (Part part : byCause.longestFirst()) {
+            PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+            if (pool != null && needsFewThreads(pool.pool())) {
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + pool.resource());
+            }
+        }
+    }
+
+    private boolean needsFewThreads(ObservedPool pool) {
+        PoolSnapshot now = pool.now();
+        double needed = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
+        return now.kind() == PoolKind.EXECUTOR
+                && pool.holdNanos() >= 0
+                && needed < HALF * now.effectiveMax()
+                && now.waiting() <= now.effectiveMax();
+    }
+
+    /**
+     * Attributes the wait for a processor to the code that uses processor time in calls. This process, and not the
+     * other processes, must be responsible for the busier processors. In addition, one of the code's methods must use
+     * most of the process's time, or the code's extra time must be at least as long as the wait. In the second case,
+     * the collector and threads without calls must not use most of the process's time. The wait may be longer than the
+     * extra time, because calls that compute also wait for each other.
+     */
+    void passOnToOwnCode() {
+        Machine machine = evidence.machine();
+        Part waits = Part.of(Kind.RUN_QUEUE);
+        Times code = byCause.only(part -> part.kind() == Kind.COMPUTING);
+        if (!machine.isBusierItself() || machine.isStolen()) {
+            return;
+        }
+        if (code.longestFirst().stream().anyMatch(part -> machine.isMostlyIn(part.name()))
+                || (code.sum() >= byCause.of(waits)
+                        && !machine.isBusyWithCollector()
+                        && !machine.isBusyWithOtherThreads())) {
+            byCause.pour(waits, code, TimesByCause.WAIT_FOR + "a processor");
+        }
+    }
+}

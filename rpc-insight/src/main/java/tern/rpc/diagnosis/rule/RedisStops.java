@@ -1,0 +1,194 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.RedisCommands;
+import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.pool.LargeReplies;
+import tern.rpc.pool.OutsideOperations;
+
+/**
+ * Finds commands that block the Redis server, or whose large replies block a shared connection to it. Redis runs one
+ * command at a time, so a command over many elements delays all other commands. Some commands are known to be slow.
+ * Other blocking commands are recognized by taking much longer than the commands that wait for them.
+ */
+final class RedisStops {
+
+    /** A command is considered to delay other commands noticeably if it takes at least this long. */
+    private static final double STOPPED_NANOS = 10e6;
+
+    /** A command blocks the server only if it takes at least this multiple of the time of any other command. */
+    private static final double LONGER = 3;
+
+    /**
+     * The slowdown factor of a command is its time divided by its usual time. A command is considered to block the
+     * server only if its factor is at least this share of the factor of any other command.
+     */
+    private static final double GROWTH = 0.5;
+
+    /**
+     * A command of a thread outside of calls blocks the server only if its additional time is at least this multiple of
+     * the mean additional time of any command that waits for it, in all calls. The mean is smaller than the blocking
+     * command's additional time, because not all commands wait, and a waiting command waits only for a part of the
+     * blocking command.
+     */
+    private static final double LONGER_OUTSIDE = 1.5;
+
+    private final Operations operations;
+
+    RedisStops(Operations operations) {
+        this.operations = operations;
+    }
+
+    /**
+     * Returns whether the given operation is a command that blocks Redis. Returns false for a command that is known to
+     * be slow, but usually takes little time and whose own run time has not become longer. A slow server is then the
+     * more likely cause.
+     */
+    boolean isStopping(Part part) {
+        boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
+        if (part.kind() != Kind.REDIS || !isNamed || RedisCommands.isBlocking(part.name())) {
+            return false;
+        }
+        double each = operations.of(Phase.REDIS, part.name()).eachNanos();
+        double usually = operations.usualNamed(Phase.REDIS, part.name());
+        if (each < STOPPED_NANOS) {
+            return false;
+        }
+        if (!LargeReplies.sizeIn(part.name()).isEmpty()) {
+            return isNewOrSlower(each, usually);
+        }
+        return RedisCommands.stopsServer(part.name())
+                ? usually < 0 || usually >= STOPPED_NANOS || runsLonger(part.name(), each, usually)
+                : delaysOthers(part.name(), each, usually);
+    }
+
+    /**
+     * Returns whether a command that blocks the server, and is usually quick, now has a much longer run time of its
+     * own. All commands wait about equally long for the server, so the difference between the duration of this command
+     * and that of any other command is its own run time. If the server or the network is slow, the durations of all
+     * commands grow by about the same amount.
+     */
+    private boolean runsLonger(String name, double each, double usually) {
+        double waits = operations.each(Phase.REDIS).entrySet().stream()
+                .filter(other -> !RedisCommands.stopsServer(other.getKey()))
+                .filter(other -> operations.areOfSameServer(other.getKey(), name))
+                .mapToDouble(Map.Entry::getValue)
+                .max()
+                .orElse(-1);
+        double runs = each - waits;
+        return waits >= 0 && runs >= STOPPED_NANOS && runs >= LONGER * usually;
+    }
+
+    /**
+     * Returns whether a blocking command of calls is known to be slow, or has large replies. Any other command may be
+     * the one that waits longest for a command of a thread outside of calls: the next commands of the same call then
+     * run while the server is free.
+     */
+    static boolean isCertain(@Nullable Part command) {
+        return command != null
+                && (RedisCommands.stopsServer(command.name())
+                        || !LargeReplies.sizeIn(command.name()).isEmpty());
+    }
+
+    /**
+     * Returns whether a command with a large reply, or a command of a thread outside of calls, is a possible cause.
+     * Such a command is a possible cause if it is new or takes much longer than usual.
+     */
+    private static boolean isNewOrSlower(double each, double usually) {
+        return usually < 0 || each >= LONGER * usually;
+    }
+
+    /**
+     * Returns a command that is run by a thread outside of calls, such as a scheduled job, and blocks the Redis server
+     * of the given commands; null if there is none. The additional time of such a command must exceed the additional
+     * times of the commands that wait for it. On a slow server or network, the additional times are about the same.
+     *
+     * @param waiting the slow commands of calls
+     */
+    @Nullable
+    Part outside(Evidence evidence, List<Part> waiting) {
+        return evidence.outside().stream()
+                .filter(timed -> timed.kind() == Phase.REDIS && !RedisCommands.isBlocking(timed.name()))
+                .filter(timed ->
+                        waiting.stream().anyMatch(part -> operations.areOfSameServer(part.name(), timed.name())))
+                .filter(timed -> isStopping(evidence, timed))
+                .max(Comparator.comparingDouble(OutsideOperations.Timed::nanos))
+                .map(timed -> new Part(Kind.REDIS, timed.name()))
+                .orElse(null);
+    }
+
+    private boolean isStopping(Evidence evidence, OutsideOperations.Timed timed) {
+        double usually = evidence.usual().figure(Baseline.OUTSIDE + timed.key());
+        boolean isKnown = RedisCommands.stopsServer(timed.name())
+                || !LargeReplies.sizeIn(timed.name()).isEmpty();
+        double longer = timed.nanos() - Math.max(0, usually);
+        double largest = operations.each(Phase.REDIS).entrySet().stream()
+                .filter(other -> operations.areOfSameServer(other.getKey(), timed.name()))
+                .mapToDouble(other -> meanLonger(evidence, other.getKey(), other.getValue()))
+                .max()
+                .orElse(0);
+        return timed.nanos() >= STOPPED_NANOS
+                && isNewOrSlower(timed.nanos(), usually)
+                && longer >= (isKnown ? LONGER_OUTSIDE : LONGER) * largest;
+    }
+
+    /**
+     * Returns the mean additional time of a command in all calls. Late calls alone are those that waited longest.
+     *
+     * @param inLateCalls the mean time in late and failed calls
+     */
+    private double meanLonger(Evidence evidence, String name, double inLateCalls) {
+        double usually = Math.max(0, operations.usualNamed(Phase.REDIS, name));
+        long count = 0;
+        double sum = 0;
+        for (EndedCall call : evidence.good()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == Phase.REDIS && entry.name().equals(name)) {
+                    count += entry.count();
+                    sum += entry.nanos();
+                }
+            }
+        }
+        double inTime = count == 0 ? usually : sum / count; // a short command has no name in most calls
+        double late = Math.min(
+                1,
+                (double) evidence.calls().late() / Math.max(1, evidence.calls().calls()));
+        return late * inLateCalls + (1 - late) * inTime - usually;
+    }
+
+    private boolean delaysOthers(String name, double each, double usually) {
+        Map<String, Double> all = operations.each(Phase.REDIS);
+        for (Map.Entry<String, Double> other : all.entrySet()) {
+            double otherUsually = operations.usualNamed(Phase.REDIS, other.getKey());
+            boolean isOther = !other.getKey().equals(name) && operations.areOfSameServer(other.getKey(), name);
+            if (isOther
+                    && (LONGER * other.getValue() > each
+                            || hasGrownMore(other.getValue(), otherUsually, each, usually))) {
+                return false;
+            }
+        }
+        return all.size() > 1;
+    }
+
+    /**
+     * Returns whether another command has slowed down more than the given command: its time has grown by more, or its
+     * slowdown factor (current time divided by usual time) is more than twice as large. Returns false if either command
+     * has no usual time.
+     */
+    private static boolean hasGrownMore(double other, double otherUsually, double each, double usually) {
+        return usually > 0
+                && otherUsually > 0
+                && (other - otherUsually > each - usually || GROWTH * other / otherUsually > each / usually);
+    }
+}

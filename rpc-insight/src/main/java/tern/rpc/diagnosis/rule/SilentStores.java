@@ -1,0 +1,315 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.RedisCommands;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.UsualOperations;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.RunningStatements;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.failure.FailedPeer;
+import tern.rpc.diagnosis.failure.FailurePart;
+import tern.rpc.diagnosis.pool.PeerKinds;
+import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.diagnosis.sample.Statements;
+import tern.rpc.diagnosis.stack.StackReader;
+
+/**
+ * Recognizes a database or Redis server that has stopped answering: several calls are waiting for it, and it has
+ * answered no call since they began to wait. A slow store, or one that makes some calls wait for a lock, still answers
+ * other calls.
+ */
+final class SilentStores {
+
+    /**
+     * The text for a store that does not answer. In the name of a failure, this text follows the name of the store and
+     * a colon.
+     */
+    static final String SILENT = "does not answer";
+
+    private static final int MIN_CALLS = 3;
+
+    /**
+     * A running call is considered to wait for a store only if the wait has taken at least this multiple of the latency
+     * target.
+     */
+    private static final int LONG_TARGETS = 10;
+
+    /**
+     * If all hanging statements use the same table, or if none of them has a usual time, the cause may be a lock or a
+     * slow statement. The waits are then attributed to the store only if one of the waiting calls has taken at least
+     * this multiple of the latency target.
+     */
+    private static final int LONG_HANG_TARGETS = 50;
+
+    /**
+     * An answer is recorded only when its call ends. The delay until an answer is recorded is assumed to be at most
+     * this multiple of the latency target.
+     */
+    private static final int RECORDED_TARGETS = 2;
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Map<String, PoolVerdict> pools;
+    private final PeerKinds kinds;
+    private final RunningStatements statements;
+    private final AwaitedStores names;
+    private final UsualOperations usual;
+    private final TimesByCause byCause;
+
+    SilentStores(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.pools = pools;
+        this.kinds = new PeerKinds(pools);
+        this.statements = new RunningStatements(pools.values());
+        this.names = new AwaitedStores(evidence, pools, statements);
+        this.usual = new UsualOperations(evidence.usual());
+        this.byCause = byCause;
+    }
+
+    /**
+     * A call that waits for a store, or whose wait for a store ended in a timeout. {@code atPool} is true if most of
+     * the wait was for a connection.
+     */
+    private record Waiting(EndedCall call, boolean atPool) {}
+
+    /**
+     * Finds databases and Redis servers that have stopped answering, and attributes all waits for such a server to the
+     * server itself.
+     */
+    void apply() {
+        for (Kind store : List.of(Kind.SQL, Kind.REDIS)) {
+            Map<String, List<Waiting>> byName = waiting(store);
+            byName.forEach((name, waiting) -> {
+                if (waiting.size() >= MIN_CALLS && isPossible(store, name, waiting)) {
+                    Long answered = evidence.answers().of(store, name);
+                    pourAll(store, name, failing(store, name), since(answered, waiting));
+                }
+            });
+        }
+        for (Part part : byCause.longestFirst()) {
+            if (isUnmeasured(part)) {
+                passOnUnmeasured(part);
+            }
+        }
+    }
+
+    /**
+     * Returns the calls that have waited for a long time for a store of the given kind, if the store has not answered
+     * since the calls began. The key is the name of the data source or of the Redis server; it is empty if there is
+     * only one.
+     */
+    private Map<String, List<Waiting>> waiting(Kind store) {
+        Map<String, List<Waiting>> byName = new TreeMap<>();
+        for (ExcessTime.Counted counted : excess.accounts) {
+            EndedCall call = counted.call();
+            CallLedger ledger = call.ledger();
+            String name = names.awaitedBy(call, store);
+            Long answered = evidence.answers().of(store, name);
+            if (answered == null) {
+                continue;
+            }
+            double waited = counted.times()
+                    .sum(part -> kinds.of(part, ledger) == store
+                            && !part.name().startsWith(StackReader.CALLED)
+                            && names.mayBeOf(part, name));
+            boolean isRunning = isRunning(call) && PeerKinds.of(ledger.phase()) == store;
+            boolean hangs = isRunning
+                    ? waited >= LONG_TARGETS * (double) evidence.targetNanos()
+                    : waited >= evidence.targetNanos() && 2 * waited >= call.tookNanos() && hasGivenUp(call);
+            if (hangs && isAfter(call, answered)) {
+                byName.computeIfAbsent(name, unknown -> new ArrayList<>())
+                        .add(new Waiting(call, isAtPool(counted, store)));
+            }
+        }
+        return byName;
+    }
+
+    private static boolean isRunning(EndedCall call) {
+        return call.failure() == null && !call.ledger().isEnded();
+    }
+
+    /** Returns whether the call ended because of a timeout, or because a pool had no connection for it. */
+    private boolean hasGivenUp(EndedCall call) {
+        Part failure = call.failure() == null ? null : FailurePart.of(call);
+        return call.failure() != null && (failure == null || failure.kind() == Kind.POOL);
+    }
+
+    /**
+     * Returns whether the last answer came before the call began, or so shortly after its beginning that it may have
+     * been recorded late.
+     */
+    private boolean isAfter(EndedCall call, long answeredNanos) {
+        return answeredNanos - call.startedNanos() <= RECORDED_TARGETS * evidence.targetNanos();
+    }
+
+    /** Returns whether the call has waited longer for a connection than for operations. */
+    private boolean isAtPool(ExcessTime.Counted counted, Kind store) {
+        Times times = counted.times();
+        return times.sum(part -> part.kind() == Kind.POOL
+                        && kinds.of(part, counted.call().ledger()) == store)
+                > times.sum(store);
+    }
+
+    /**
+     * Returns whether the store itself is the likely cause. Returns false if the use of its connections, a lock, or
+     * slow statements or commands may be the cause.
+     */
+    private boolean isPossible(Kind store, String name, List<Waiting> waiting) {
+        long operations = waiting.stream().filter(call -> !call.atPool).count();
+        List<PoolVerdict> known = names.poolsOf(store, name);
+        boolean opens = !known.isEmpty();
+        int size = MIN_CALLS;
+        for (PoolVerdict pool : known) {
+            if (pool.isHeld() || pool.reason() == PoolVerdict.Reason.NESTED) {
+                return false;
+            }
+            opens &= switch (pool.reason()) {
+                case OPENING, CHECKING, UNKNOWN -> true;
+                default -> false;
+            };
+            size = Math.min(size, Math.max(1, pool.pool().now().effectiveMax()));
+        }
+        boolean hang = operations >= size;
+        return (hang || opens) && (store == Kind.REDIS ? !areBlocking() : !areSlow(waiting));
+    }
+
+    /**
+     * Returns whether the hanging statements may be the reason for the wait. There are two cases. In the first case,
+     * all hanging statements may wait for a row lock or for the database's log. In the second case, no hanging
+     * statement has hung for very long, and all hanging statements use the same table or have no usual time.
+     */
+    private boolean areSlow(List<Waiting> waiting) {
+        Set<String> known = new TreeSet<>();
+        Set<String> tables = new TreeSet<>();
+        long longest = 0;
+        for (Waiting one : waiting) {
+            String statement = statementOf(one.call);
+            if (statement != null) {
+                String table = Statements.table(statement);
+                known.add(statement);
+                tables.add(table == null ? statement : table);
+                longest = Math.max(longest, one.call.tookNanos());
+            }
+        }
+        boolean isShort = longest < LONG_HANG_TARGETS * evidence.targetNanos();
+        boolean areNew = known.stream().noneMatch(statement -> usual.each(Phase.SQL, statement) >= 0);
+        return !known.isEmpty()
+                && ((isShort && (tables.size() == 1 || areNew))
+                        || known.stream().allMatch(Statements::mayWait));
+    }
+
+    /** Returns the statement that the call is running, or that ended in a timeout; null if it is unknown. */
+    private @Nullable String statementOf(EndedCall call) {
+        String running = statements.of(call.ledger());
+        Part ended = running == null && !isRunning(call) ? FailedPeer.longest(call, Phase.SQL) : null;
+        return ended == null ? running : ended.name();
+    }
+
+    /** Returns whether late calls run commands that wait for data or block the server. */
+    private boolean areBlocking() {
+        return excess.accounts.stream()
+                .flatMap(counted -> counted.call().ledger().named().stream())
+                .filter(entry -> PeerKinds.of(entry.kind()) == Kind.REDIS)
+                .map(NamedTimes.Entry::name)
+                .anyMatch(name -> RedisCommands.isBlocking(name) || RedisCommands.stopsServer(name));
+    }
+
+    /**
+     * Returns the failure to which the waits for the store are attributed. The failure's name comes from the exceptions
+     * of other calls. If there are no such exceptions, the failure's name contains {@link #SILENT}.
+     */
+    private Part failing(Kind store, String name) {
+        Part known = failureOf(store, name);
+        return known != null ? known : new Part(Kind.PEER_FAILS, names.shown(store, name) + ": " + SILENT);
+    }
+
+    private @Nullable Part failureOf(Kind store, String name) {
+        for (Part part : byCause.longestFirst()) {
+            if (part.kind() == Kind.PEER_FAILS && isOf(store, name, part)) {
+                return part;
+            }
+        }
+        return null;
+    }
+
+    private boolean isOf(Kind store, String name, Part failure) {
+        return excess.accounts.stream()
+                .map(ExcessTime.Counted::call)
+                .anyMatch(call -> failure.equals(excess.failureOf(call))
+                        && PeerKinds.of(FailurePart.phase(call)) == store
+                        && names.awaitedBy(call, store).equals(name));
+    }
+
+    private void pourAll(Kind store, String name, Part silent, String since) {
+        Times one = new Times();
+        one.add(silent, 1);
+        for (Part part : byCause.longestFirst()) {
+            boolean waits = part.kind() == Kind.POOL ? kinds.ofPool(part) == store : part.kind() == store;
+            if (waits && !part.name().startsWith(StackReader.CALLED) && names.mayBeOf(part, name)) {
+                PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+                String answer = part.name().isEmpty() ? "an answer" : "the answer of " + part.name();
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + (pool == null ? answer : pool.resource()) + since);
+            }
+        }
+    }
+
+    /** Returns text that says how long the store has not answered. */
+    private static String since(@Nullable Long answered, List<Waiting> waiting) {
+        long now = waiting.get(0).call.endedNanos();
+        for (Waiting one : waiting) {
+            now = Math.max(now, one.call.endedNanos());
+        }
+        return answered == null
+                ? ""
+                : String.format(Locale.ROOT, ", and none came in the last %.1f s", (now - answered) / 1e9);
+    }
+
+    /** Returns whether the given wait is a wait for a store whose client Tern does not measure. */
+    private static boolean isUnmeasured(Part part) {
+        boolean isCalled = part.name().startsWith(StackReader.CALLED);
+        return part.kind() == Kind.SOCKET || (isCalled && (part.kind() == Kind.SQL || part.kind() == Kind.REDIS));
+    }
+
+    private void passOnUnmeasured(Part part) {
+        List<Waiting> waiting = new ArrayList<>();
+        for (ExcessTime.Counted counted : excess.accounts) {
+            EndedCall call = counted.call();
+            Long answered = evidence.answers().of(call.method());
+            if (isRunning(call)
+                    && answered != null
+                    && counted.times().of(part) >= LONG_TARGETS * (double) evidence.targetNanos()
+                    && isAfter(call, answered)) {
+                waiting.add(new Waiting(call, false));
+            }
+        }
+        if (waiting.size() < MIN_CALLS) {
+            return;
+        }
+        Part known = failureOf(part.kind(), "");
+        String name = switch (part.kind()) {
+            case SQL -> "database " + part.name();
+            case REDIS -> "Redis " + part.name();
+            default -> "peer of " + part.name();
+        };
+        Long answered = evidence.answers().of(waiting.get(0).call.method());
+        Times one = new Times();
+        one.add(known != null ? known : new Part(Kind.PEER_FAILS, name + ": " + SILENT), 1);
+        byCause.pour(part, one, TimesByCause.WAIT_FOR + "an answer" + since(answered, waiting));
+    }
+}

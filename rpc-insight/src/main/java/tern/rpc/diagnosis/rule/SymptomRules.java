@@ -1,0 +1,390 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Account;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.RedisCommands;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.FailedPeers;
+import tern.rpc.diagnosis.excess.FailedProviders;
+import tern.rpc.diagnosis.excess.MoreOperations;
+import tern.rpc.diagnosis.excess.OperationCounts;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.RepeatedOperations;
+import tern.rpc.diagnosis.excess.RunningOperations;
+import tern.rpc.diagnosis.excess.RunningStatements;
+import tern.rpc.diagnosis.excess.SlowProviders;
+import tern.rpc.diagnosis.excess.SlowServers;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.failure.FailurePart;
+import tern.rpc.diagnosis.pool.PeerKinds;
+import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.diagnosis.sample.ExecutorNames;
+import tern.rpc.diagnosis.stack.TaskWaits;
+import tern.rpc.pool.PoolKind;
+
+/**
+ * Attributes the time of symptoms to their causes: the time of a wait goes to the awaited work. The order of the rules
+ * matters, because a later rule may move time that an earlier rule has already moved.
+ */
+public final class SymptomRules {
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+    private final OperationCounts counts;
+    private final Map<String, PoolVerdict> pools;
+    private final TimesByCause byCause;
+
+    /**
+     * @param pools the reasons why calls wait for each pool, by the name of the pool; a rule may replace a reason
+     * @param byCause the extra time by activity or wait; the rules move time from symptoms to causes
+     */
+    public SymptomRules(
+            Evidence evidence,
+            ExcessTime excess,
+            Operations operations,
+            Map<String, PoolVerdict> pools,
+            TimesByCause byCause) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.counts = new OperationCounts(evidence, excess, operations);
+        this.pools = pools;
+        this.byCause = byCause;
+    }
+
+    public void apply() {
+        passOnToUnanswered();
+        new TasksOfCallers(evidence, excess, pools, byCause).passOn();
+        ForkedWork forked = new ForkedWork(evidence, excess, pools, byCause);
+        forked.apply();
+        mergeClassLoading();
+        new LoopRules(evidence, excess, byCause).apply();
+        new ResultRules(evidence, excess, operations, pools, byCause).apply();
+        forked.passOnTasks();
+        new TaskRules(evidence, excess, operations, pools, byCause).apply();
+        new LoadingCalls(excess, byCause).apply();
+        LookupRules.passOn(evidence, excess, operations, new PeerKinds(pools), byCause);
+        new FailedPeers(excess, pools, byCause).apply();
+        new SilentStores(evidence, excess, pools, byCause).apply();
+        new RunningStatements(pools.values()).name(excess, byCause);
+        boolean redisStands = passOnRedis();
+        mergeProviders();
+        new Redirects(excess, operations, counts).merge(byCause);
+        mergeStatements();
+        new LargeResults(evidence, excess, operations).passOn(byCause);
+        new RowHolderRules(evidence, excess, operations, byCause).apply();
+        mergeOperations(redisStands);
+        new HttpConnections(evidence, excess).merge(byCause);
+        new RunningOperations(excess, operations, byCause).name();
+        passOnAttempts();
+        new HolderRules(evidence, excess, operations, byCause).apply();
+        new PoolRules(evidence, excess, operations, counts, pools, byCause).apply();
+        new WorkerRules(evidence, excess, byCause).apply();
+        new RefusalRules(evidence, excess, byCause).apply();
+        ProcessorRules processors = new ProcessorRules(evidence, excess, operations, pools, byCause);
+        processors.passOnRunQueue();
+        passOnStalls();
+        new CollectorRules(evidence, excess, operations, byCause).apply();
+        processors.passOnToOtherProcesses();
+        new StolenTime(evidence, pools, byCause).apply();
+        new PressureRules(evidence, byCause).apply();
+        new CallerRules(evidence, excess, operations, pools, byCause).apply();
+        FailedProviders.merge(byCause);
+        processors.passOnToProcessors();
+        processors.passOnExecutors();
+        processors.passOnToOwnCode();
+    }
+
+    /**
+     * Attributes the loading of classes to the code that loads them, if this code also computes. Both are one cause.
+     */
+    private void mergeClassLoading() {
+        for (Part part : byCause.longestFirst()) {
+            Part code = new Part(Kind.COMPUTING, part.name());
+            if (part.kind() == Kind.CLASS_LOADING && byCause.of(code) > 0) {
+                boolean isMore = byCause.of(code) >= byCause.of(part);
+                byCause.move(isMore ? part : code, isMore ? code : part);
+            }
+        }
+    }
+
+    /** Attributes waits for results to the asynchronous operation that was still running when the calls ended. */
+    private void passOnToUnanswered() {
+        for (Part part : byCause.longestFirst()) {
+            Part unanswered = ResultRules.waitsForOthers(part)
+                    ? Unanswered.of(part, excess.accounts, executor -> mayAwait(part, executor))
+                    : null;
+            if (unanswered != null) {
+                byCause.move(part, unanswered);
+            }
+        }
+    }
+
+    /**
+     * Returns whether the calls may wait for tasks of the given executor. The code must wait for a task or a future,
+     * and no other executor may run code of the waiting class.
+     */
+    private boolean mayAwait(Part wait, String executor) {
+        String called = excess.samples.calledIn(wait);
+        boolean isForTask = wait.kind() == Kind.ELSEWHERE || TaskWaits.isForTaskOrFuture(called);
+        String same = evidence.tasks().executorOf(excess.samples.lineOf(wait), other -> false);
+        return isForTask && (same == null || ExecutorNames.poolOf(same).equals(executor));
+    }
+
+    /**
+     * If a command blocks the Redis server, attributes two times to this command: the time of other commands, and the
+     * wait for Redis connections. Redis executes one command after another.
+     *
+     * @return whether there is a blocking command
+     */
+    private boolean passOnRedis() {
+        RedisStops stops = new RedisStops(operations);
+        List<Part> waiting = byCause.longestFirst().stream()
+                .filter(part -> part.kind() == Kind.REDIS && operations.isSlower(part))
+                .toList();
+        Part ofCalls = byCause.longestFirst().stream()
+                .filter(stops::isStopping)
+                .findFirst()
+                .orElse(null);
+        Part command = RedisStops.isCertain(ofCalls) ? ofCalls : stops.outside(evidence, waiting);
+        command = command == null ? ofCalls : command;
+        if (command == null) {
+            return false;
+        }
+        Times one = new Times();
+        one.add(command, 1);
+        for (Part part : byCause.longestFirst()) {
+            PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+            boolean waits = verdict != null && verdict.pool().now().kind() == PoolKind.REDIS && !verdict.isHeld();
+            boolean elsewhere = part.kind() == Kind.REDIS && operations.areOfOtherServers(part.name(), command.name());
+            if (elsewhere) {
+                continue;
+            }
+            if (waits
+                    || (part.kind() == Kind.REDIS
+                            && !part.equals(command)
+                            && !RedisCommands.stopsServer(part.name()))) {
+                String waited = verdict != null ? verdict.resource() : part.name();
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + (waited.isEmpty() ? "other commands" : waited));
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Merges the operations of one kind in two cases. In the first case, all operations of the kind became slower, so
+     * their server is the likely cause. In the second case, there are many short operations, and no single operation
+     * takes most of the time. Operations of a cache stampede are not merged.
+     *
+     * @param redisStands whether one command blocks Redis, so that the time of the other commands has already been
+     *     attributed to this command
+     */
+    private void mergeOperations(boolean redisStands) {
+        Stampedes stampedes = new Stampedes(evidence, excess, operations, counts);
+        MoreOperations more = new MoreOperations(operations, counts, byCause);
+        for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
+            boolean isOneCause = (kind == Kind.REDIS && redisStands) || (kind == Kind.SQL && isMostlyOneLargeResult());
+            if (isOneCause || stampedes.passOn(kind, pools, byCause)) {
+                continue;
+            }
+            double sum = byCause.sum(kind);
+            boolean oneOfMany =
+                    byCause.longestFirst().stream().anyMatch(part -> part.kind() == kind && byCause.of(part) > sum / 2);
+            if (more.passOn(kind)) {
+                continue;
+            }
+            boolean areAllSlower = !operations.allSlower(kind).isEmpty();
+            if (!areAllSlower && mergeStore(kind)) {
+                continue;
+            }
+            if (!areAllSlower && (oneOfMany || !counts.areMany(kind, ""))) {
+                continue;
+            }
+            for (Part part : byCause.longestFirst()) {
+                if (part.kind() == kind) {
+                    byCause.move(part, Part.of(kind));
+                }
+            }
+        }
+    }
+
+    /**
+     * Returns whether a statement whose results have become large takes most of the time of all statements. The other
+     * statements are then slower because the database and the application work on its rows.
+     */
+    private boolean isMostlyOneLargeResult() {
+        LargeResults results = new LargeResults(evidence, excess, operations);
+        double all = byCause.sum(Kind.SQL);
+        return byCause.only(part -> part.kind() == Kind.SQL).longestFirst().stream()
+                .anyMatch(part -> 2 * byCause.of(part) > all && results.isLarge(part));
+    }
+
+    /**
+     * Merges the operations on a store (a data source or Redis server) or peer into one cause, if all operations on
+     * this store or peer have become slower. If this applies to several stores or peers, chooses the most expensive
+     * one.
+     *
+     * @return whether there is such a store or peer
+     */
+    private boolean mergeStore(Kind kind) {
+        String store = new SlowServers(excess, operations).slowest(kind, byCause.only(part -> part.kind() == kind));
+        if (store == null) {
+            return false;
+        }
+        Part all = new Part(kind, OperationNames.ALL + store);
+        for (Part part : byCause.longestFirst()) {
+            if (part.kind() == kind && OperationNames.isNamed(part.name(), all.name())) {
+                byCause.move(part, all);
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Attributes the time of statements that are slow for the same reason to the statement that takes the most time.
+     * The reason is a lock in the database, or a slow log of the database.
+     */
+    private void mergeStatements() {
+        Part longest = byCause.longestFirst().stream()
+                .filter(part -> part.kind() == Kind.SQL)
+                .findFirst()
+                .orElse(null);
+        if (longest == null || operations.isServerSlower(longest)) {
+            return;
+        }
+        Set<String> together = new DatabaseLocks(operations, pools).slowWith(longest.name());
+        for (Part part : byCause.longestFirst()) {
+            if (part.kind() == Kind.SQL && together.contains(part.name())) {
+                byCause.move(part, longest);
+            }
+        }
+    }
+
+    /**
+     * Returns the remote method of the given operation if timeouts end calls to this method at several providers; null
+     * otherwise. The timeout is then a more likely cause than the providers.
+     */
+    private @Nullable String lateMethodOf(Part part) {
+        String method = part.kind() == Kind.RPC && !OperationNames.isFailing(part.name())
+                ? OperationNames.method(part.name())
+                : null;
+        long providers = excess.times.longestFirst().stream()
+                .filter(other -> other.kind() == Kind.RPC
+                        && method != null
+                        && method.equals(OperationNames.method(other.name())))
+                .filter(excess::isMostlyFailure)
+                .count();
+        return providers > 1 ? method : null;
+    }
+
+    /**
+     * If the number of calls to a remote method, or the timeout of the method, is the cause, merges the operations at
+     * all providers of the method into one operation. Does the same if the method became slower at all of its
+     * providers.
+     */
+    private void mergeProviders() {
+        SlowProviders providers = new SlowProviders(evidence, operations);
+        Times remote = byCause.only(part -> part.kind() == Kind.RPC);
+        Map<String, Boolean> slow = new HashMap<>(); // whether a method is slower at all of its providers
+        for (Part part : byCause.longestFirst()) {
+            String method = operations.manyCallsOf(part);
+            String late = method == null && excess.isMostlyFailure(part) ? lateMethodOf(part) : null;
+            String called = part.kind() == Kind.RPC && !OperationNames.isFailing(part.name())
+                    ? OperationNames.method(part.name())
+                    : null;
+            if (method != null || late != null) {
+                byCause.move(part, new Part(Kind.RPC, method != null ? method : String.valueOf(late)));
+            } else if (called != null && slow.computeIfAbsent(called, name -> providers.areAllSlower(name, remote))) {
+                byCause.move(part, new Part(Kind.RPC, called));
+            }
+        }
+    }
+
+    /**
+     * Attributes the time of repeated operations to the pauses between the repetitions. A call repeats an operation in
+     * a polling loop, or after a failure of the operation. If a timeout ended the repetitions, the time of the pauses
+     * is attributed to the operation instead.
+     */
+    private void passOnAttempts() {
+        RepeatedOperations repeated = new RepeatedOperations(excess, operations);
+        for (Part part : byCause.longestFirst()) {
+            RepeatedOperations.Polled polled = part.kind() == Kind.SLEEP ? repeated.polledIn(part) : null;
+            RepeatedOperations.Failed failed = part.kind() == Kind.SLEEP ? repeated.failedIn(part) : null;
+            Part timedOut = part.kind() == Kind.SLEEP && failed == null ? repeated.timedOutIn(part) : null;
+            if (timedOut != null) {
+                byCause.move(part, timedOut);
+            } else if (failed != null) {
+                passOnTo(part, failed.phase(), failed.name());
+                passOnFailures(part, failed);
+                String success = OperationNames.withoutStatus(failed.name());
+                if (!operations.isSlower(Account.part(failed.phase(), success))) {
+                    passOnTo(part, failed.phase(), success);
+                }
+            } else if (polled != null) {
+                passOnTo(part, polled.phase(), polled.name());
+            }
+        }
+    }
+
+    /**
+     * Attributes failures of calls to the pauses between the attempts, if the calls have repeated the failed operation
+     * without success.
+     */
+    private void passOnFailures(Part pauses, RepeatedOperations.Failed failed) {
+        Part reason = FailurePart.ofOperation(failed.phase(), failed.name());
+        String operation = OperationNames.withoutStatus(failed.name());
+        String ofStatement = " " + OperationNames.errorCode(failed.name()) + " of " + operation;
+        for (Part part : byCause.longestFirst()) {
+            boolean isOfPeer = part.kind() == Kind.PEER_FAILS
+                    && (part.equals(reason) || part.name().startsWith(operation + ": "));
+            boolean isOfStatement = part.kind() == Kind.FAILURE && part.name().endsWith(ofStatement);
+            if (isOfPeer || isOfStatement) {
+                byCause.pour(part, byCause.only(pauses::equals), "calls fail in the end: " + part.name());
+            }
+        }
+    }
+
+    private void passOnTo(Part pauses, Phase phase, String operation) {
+        byCause.pour(Account.part(phase, operation), byCause.only(pauses::equals), "calls repeat " + operation);
+    }
+
+    /**
+     * Attributes time to the collector if a stack shows neither the use of processor time nor a wait, and if threads
+     * waited for free memory during most of this time. ZGC does not report such an allocation stall as a pause, and the
+     * stack does not show it.
+     */
+    private void passOnStalls() {
+        Times one = new Times();
+        one.add(Part.of(Kind.COLLECTOR), 1);
+        for (Part part : byCause.longestFirst()) {
+            if (part.kind() == Kind.NATIVE && mostlyStalls(part)) {
+                byCause.pour(part, one, "calls wait for memory in " + part.name());
+            }
+        }
+    }
+
+    /** Returns whether threads waited for memory during at least half of the time of the given activity or wait. */
+    private boolean mostlyStalls(Part part) {
+        double all = 0;
+        double stalled = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            double nanos = counted.times().of(part);
+            EndedCall call = counted.call();
+            all += nanos;
+            stalled += Math.min(nanos, evidence.pauses().stalledNanos(call.startedNanos(), call.endedNanos()));
+        }
+        return all > 0 && 2 * stalled >= all;
+    }
+}

@@ -1,0 +1,197 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.RejectedTasks;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.diagnosis.sample.ExecutorNames;
+import tern.rpc.diagnosis.sample.TaskSamples;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.diagnosis.stack.TaskWaits;
+import tern.rpc.pool.PoolKind;
+
+/**
+ * Attributes the wait for a thread of an executor, and the rejections by a full executor, to the work that occupies the
+ * executor's threads. If an executor is full because its tasks wait, for example for a connection or a lock, the full
+ * executor is only a symptom. Neither more threads nor another executor would help while the tasks of an executor wait.
+ */
+final class TaskRules {
+
+    /** At least this many samples of busy threads are needed to tell what an executor's tasks wait for. */
+    private static final int MIN_BUSY = 2;
+
+    /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */
+    private static final double SLOWER = 1.5;
+
+    private static final Set<Kind> OPERATIONS = Set.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+    private final Map<String, PoolVerdict> pools;
+    private final TimesByCause byCause;
+    private final OtherTasks others;
+
+    TaskRules(
+            Evidence evidence,
+            ExcessTime excess,
+            Operations operations,
+            Map<String, PoolVerdict> pools,
+            TimesByCause byCause) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.pools = pools;
+        this.byCause = byCause;
+        this.others = new OtherTasks(evidence, excess, operations);
+    }
+
+    void apply() {
+        for (Part part : byCause.longestFirst()) {
+            PoolVerdict executor = executorOf(part);
+            TaskSamples tasks = executor == null ? null : evidence.tasks().ofPool(executor.name());
+            if (executor == null || tasks == null || tasks.busy < MIN_BUSY) {
+                continue;
+            }
+            byCause.pour(
+                    part,
+                    reasons(executor, tasks),
+                    part.kind() == Kind.EXECUTOR
+                            ? "a full executor rejects tasks: " + executor.name() + RejectedTasks.placeIn(part)
+                            : TimesByCause.WAIT_FOR + executor.resource());
+        }
+    }
+
+    private @Nullable PoolVerdict executorOf(Part part) {
+        PoolVerdict pool = switch (part.kind()) {
+            case POOL -> PoolVerdict.find(pools, part);
+            case EXECUTOR -> RejectedTasks.executorOf(part, pools);
+            default -> null;
+        };
+        return pool != null && pool.pool().now().kind() == PoolKind.EXECUTOR ? pool : null;
+    }
+
+    /**
+     * Returns the waits that at least half of the samples of the tasks show; empty if the tasks do not mostly wait.
+     * Tasks that wait for other tasks of their executor fill its queue, because the other tasks get no thread.
+     * Operations are returned only if the tasks belong to the waiting calls and take longer than usual. If unrelated
+     * tasks occupy the executor with operations, these tasks need a separate executor.
+     */
+    private Times reasons(PoolVerdict executor, TaskSamples tasks) {
+        Times waits = new Times();
+        Times slow = new Times();
+        boolean slower = isSlower(executor) && isOfCalls(tasks) && !others.occupy(executor, tasks.parts);
+        String threads = evidence.tasks().threadsOfPool(executor.name());
+        Part connections = connectionsFor(executor, tasks);
+        if (connections != null) {
+            waits.add(connections, 1);
+            return waits;
+        }
+        Part inner = threads == null ? null : ResultRules.innerTasks(threads, tasks, executor);
+        if (inner != null && (byCause.of(inner) > 0 || waitForTasksOfCalls(tasks) || waitForInner(executor, tasks))) {
+            waits.add(inner, 1);
+            return waits;
+        }
+        for (Part part : tasks.parts.longestFirst()) {
+            double looks = tasks.parts.of(part);
+            if (part.kind() == Kind.LOCK) {
+                waits.add(part, looks);
+            } else if (part.kind() == Kind.POOL) {
+                PoolVerdict pool = PoolVerdict.find(pools, part);
+                if (pool != null && isCause(pool)) {
+                    waits.add(new Part(Kind.POOL, pool.name()), looks);
+                }
+            } else if (slower && OPERATIONS.contains(part.kind())) {
+                slow.add(new Part(part.kind(), nameOf(part)), looks);
+            }
+        }
+        double half = tasks.parts.sum() / 2;
+        if (waits.sum() >= half) {
+            return waits;
+        }
+        slow.addAll(waits, 1);
+        return slow.sum() >= half ? slow : new Times();
+    }
+
+    /**
+     * Returns the pool of HTTP connections for which the tasks wait; null if there is none. A task that waits for the
+     * answer of a reactive client shows only a wait for a result. The ledgers of its call and the pool show that the
+     * client waits for a connection. Most of a task's time must be such a wait.
+     */
+    private @Nullable Part connectionsFor(PoolVerdict executor, TaskSamples tasks) {
+        Part waiting = tasks.waiting();
+        if (waiting == null || tasks.isOwnWait(waiting) || executor.pool().holdNanos() < 0) {
+            return null;
+        }
+        return byCause.longestFirst().stream()
+                .filter(part -> part.kind() == Kind.POOL)
+                .filter(part -> {
+                    PoolVerdict pool = PoolVerdict.find(pools, part);
+                    return pool != null
+                            && pool.pool().now().kind() == PoolKind.HTTP
+                            && isCause(pool)
+                            && 2 * pool.pool().waitNanos() >= executor.pool().holdNanos();
+                })
+                .findFirst()
+                .orElse(null);
+    }
+
+    /**
+     * Returns whether the tasks wait for tasks or futures, and the executor's own threads submit many of its tasks. The
+     * calls may then wait in a class whose code no task runs.
+     */
+    private static boolean waitForInner(PoolVerdict executor, TaskSamples tasks) {
+        return ResultRules.submitsToItself(executor) && tasks.waitingForTasks() != null;
+    }
+
+    /** Returns whether the tasks wait for other tasks, and run code of a class in which late calls wait. */
+    private boolean waitForTasksOfCalls(TaskSamples tasks) {
+        Part waiting = tasks.waiting();
+        return waiting != null && TaskWaits.isForTask(tasks.called.get(waiting)) && isOfCalls(tasks);
+    }
+
+    /**
+     * Returns whether the pool may be the cause of full executors: it is not an executor itself, and the reason why
+     * calls wait for it is known.
+     */
+    private static boolean isCause(PoolVerdict pool) {
+        return pool.pool().now().kind() != PoolKind.EXECUTOR && pool.reason() != PoolVerdict.Reason.UNKNOWN;
+    }
+
+    private static boolean isSlower(PoolVerdict executor) {
+        double usual = executor.pool().usualHoldNanos();
+        double hold = executor.pool().holdNanos();
+        // The mean duration of tasks is unknown until the first slow task has ended.
+        return !executor.name().equals(ExecutorNames.COMMON_POOL) && usual > 0 && (hold < 0 || hold >= SLOWER * usual);
+    }
+
+    /** Returns whether the tasks run code of a class in which late calls wait. */
+    private boolean isOfCalls(TaskSamples tasks) {
+        return excess.account.longestFirst().stream()
+                .filter(ResultRules::waitsForOthers)
+                .anyMatch(part -> tasks.runs(excess.samples.lineOf(part)));
+    }
+
+    /**
+     * Returns the name of the longest slow operation of the same kind in the calls' ledgers, because the stack of a
+     * task does not show the name of its operation. If there is no such operation, returns the name of the sampled
+     * activity.
+     */
+    private String nameOf(Part sampled) {
+        List<Part> known = byCause.only(part -> part.kind() == sampled.kind()
+                        && !part.name().isEmpty()
+                        && !part.name().startsWith(StackReader.CALLED)
+                        && operations.isSlower(part))
+                .longestFirst();
+        return known.isEmpty() ? sampled.name() : known.get(0).name();
+    }
+}

@@ -1,0 +1,102 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+
+/**
+ * Attributes the work of calls to a full executor whose tasks they run themselves. JDK executors with the caller-runs
+ * policy let the submitting thread run a rejected task. If the tasks have become much slower, the executor is only full
+ * because of them, and the work of the tasks is the cause.
+ */
+final class TasksOfCallers {
+
+    /** Tasks that callers run are considered a cause only if at least this many late calls run them. */
+    private static final int MIN_CALLS = 3;
+
+    /** Tasks have become much slower if they take at least this multiple of their usual time. */
+    private static final double SLOWER = 2;
+
+    /** The kinds of activities and waits that the work of a task may consist of. */
+    private static final Set<Kind> WORK = EnumSet.of(
+            Kind.COMPUTING,
+            Kind.SLEEP,
+            Kind.RESULT,
+            Kind.LOCK,
+            Kind.FILE,
+            Kind.SOCKET,
+            Kind.RESOLVER,
+            Kind.NATIVE,
+            Kind.SQL,
+            Kind.REDIS,
+            Kind.HTTP,
+            Kind.RPC);
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Map<String, PoolVerdict> pools;
+    private final TimesByCause byCause;
+
+    TasksOfCallers(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.pools = pools;
+        this.byCause = byCause;
+    }
+
+    /** Attributes the work to the executor if at least half of the sampled late calls ran rejected tasks. */
+    void passOn() {
+        int sampled = 0;
+        int running = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null && !samples.list.isEmpty()) {
+                sampled++;
+                running += samples.ranRejectedTask ? 1 : 0;
+            }
+        }
+        if (running < MIN_CALLS || 2 * running < sampled || areTasksSlower()) {
+            return;
+        }
+        Times rejected = new Times();
+        rejected.add(Part.of(Kind.CALLER_RUNS), 1);
+        for (Part part : byCause.longestFirst()) {
+            if (WORK.contains(part.kind()) && !isSlowInOtherCalls(part)) {
+                byCause.pour(part, rejected, "calls run tasks of a full executor themselves");
+            }
+        }
+    }
+
+    /** Returns whether the tasks of a full executor take several times as long as usual. */
+    private boolean areTasksSlower() {
+        return pools.values().stream().map(PoolVerdict::pool).anyMatch(pool -> {
+            PoolSnapshot now = pool.now();
+            boolean isFull = now.kind() == PoolKind.EXECUTOR && now.active() >= now.max();
+            return isFull && pool.usualHoldNanos() > 0 && pool.holdNanos() >= SLOWER * pool.usualHoldNanos();
+        });
+    }
+
+    /** Returns whether calls that did not run a rejected task also spent at least half of their time on this work. */
+    private boolean isSlowInOtherCalls(Part work) {
+        return excess.accounts.stream()
+                        .filter(counted -> {
+                            Sampler.Samples samples =
+                                    evidence.samples().get(counted.call().ledger());
+                            return samples != null && !samples.list.isEmpty() && !samples.ranRejectedTask;
+                        })
+                        .filter(counted ->
+                                2 * counted.times().of(work) >= counted.call().tookNanos())
+                        .count()
+                >= MIN_CALLS;
+    }
+}

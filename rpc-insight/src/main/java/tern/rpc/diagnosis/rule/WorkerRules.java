@@ -1,0 +1,115 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.Map;
+import java.util.Set;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.pool.ObservedPool;
+
+/**
+ * Decides whether calls wait for a worker because their work takes too long, or because there are too few workers.
+ * Extra work is the reason for the wait only if there would be enough workers without this work.
+ */
+public final class WorkerRules {
+
+    /**
+     * Work that takes less than this share of the latency target is not considered the reason for a wait for a worker.
+     */
+    private static final double NOTABLE = 0.1;
+
+    /** If more than this share of the workers is busy on average, some calls are assumed to wait for one. */
+    private static final double FULL = 0.8;
+
+    /** The refusal reasons caused by limits other than the number of workers. */
+    private static final Set<String> LIMITS = Set.of("method", "connection", Part.UNREAD);
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final TimesByCause byCause;
+
+    WorkerRules(Evidence evidence, ExcessTime excess, TimesByCause byCause) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.byCause = byCause;
+    }
+
+    /**
+     * Attributes the wait for a worker to the code that blocks event loops, if there is any. Otherwise attributes the
+     * wait to the work that occupies the workers, unless there are too few workers.
+     */
+    void apply() {
+        Part queue = Part.of(Kind.QUEUE);
+        Times loops = BlockedLoops.blocked(evidence, excess);
+        if (byCause.of(queue) > 0 && loops.sum() >= NOTABLE * evidence.targetNanos()) {
+            byCause.pour(queue, loops, TimesByCause.WAIT_FOR + "their event loop");
+            return;
+        }
+        Times done = byCause.only(part -> TimesByCause.isLeaf(part) || part.kind() == Kind.POOL);
+        if (byCause.of(queue) > 0 && done.sum() >= NOTABLE * evidence.targetNanos() && !areTooFew()) {
+            byCause.pour(
+                    queue,
+                    PausedWork.of(done, excess.account, part -> !needsWorker(part)),
+                    TimesByCause.WAIT_FOR + "a worker");
+        }
+    }
+
+    /**
+     * Returns whether there are too few workers. Two conditions must be met. First, calls that have a worker meet the
+     * latency target. Second, their work takes about its usual time, or there are too few workers even for the usual
+     * time. If the usual time is unknown, the current time counts as usual.
+     */
+    private boolean areTooFew() {
+        double service = PausedWork.of(excess.account, excess.account, part -> !needsWorker(part))
+                .sum(WorkerRules::needsWorker);
+        if (excess.badByMethod().isEmpty() || service > evidence.targetNanos()) {
+            return false;
+        }
+        double usually = usualService();
+        // Busy workers complete calls at a rate of workers / service. The workers are sufficient for this rate if, with
+        // the usual work, they would be busy for at most 80 % of the time.
+        boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
+        double workers = workers();
+        return isWorkAsUsual || (workers > 0 && wantedPerSecond() * usually / 1e9 > FULL * workers);
+    }
+
+    private static boolean needsWorker(Part part) {
+        return part.kind() != Kind.QUEUE;
+    }
+
+    /** Returns the usual time for which a late or failed call occupies a worker; 0 if unknown. */
+    private double usualService() {
+        double sum = 0;
+        int all = 0;
+        for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {
+            Times usual = excess.usualOf(method.getKey());
+            if (usual != null) {
+                sum += method.getValue() * usual.sum(WorkerRules::needsWorker);
+                all += method.getValue();
+            }
+        }
+        return all == 0 ? 0 : sum / all;
+    }
+
+    private double workers() {
+        ObservedPool pool = evidence.workers();
+        return pool == null ? 0 : pool.now().max();
+    }
+
+    /** Returns the number of calls per second that were served, or were refused because no worker was free. */
+    private double wantedPerSecond() {
+        double refused = evidence.refused().entrySet().stream()
+                .filter(entry -> isForWorkers(entry.getKey()))
+                .mapToDouble(Map.Entry::getValue)
+                .sum();
+        return (evidence.calls().calls() + refused) / evidence.seconds();
+    }
+
+    /** Returns whether a call that was refused for the given reason found no free worker. */
+    public static boolean isForWorkers(String reason) {
+        return !LIMITS.contains(reason) && !reason.startsWith(Part.STATUS);
+    }
+}

@@ -1,0 +1,480 @@
+package tern.rpc.diagnosis.sample;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.diagnosis.account.Shares;
+import tern.rpc.diagnosis.sample.Sampler.Samples;
+import tern.rpc.pool.ApplicationCode;
+
+/** The thread samples of late or failed calls, grouped by call and by method. */
+public final class CallSamples {
+
+    /**
+     * An operation's result is considered large if the thread is running, rather than waiting for the server, in at
+     * least this share of the operation's samples.
+     */
+    private static final double READING = 0.5;
+
+    private static final Shares NONE = new Shares();
+
+    private final Map<CallLedger, List<Sample>> byCall = new IdentityHashMap<>();
+    private final Map<String, Shares> byMethod = new HashMap<>();
+
+    private final double waitingShare;
+
+    public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples) {
+        this(bad, samples, 0);
+    }
+
+    /** @param waitingShare the share of its active time for which a thread waits for a processor */
+    public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples, double waitingShare) {
+        this.waitingShare = waitingShare;
+        Map<String, Map<CallLedger, List<Sample>>> found = new LinkedHashMap<>();
+        for (EndedCall call : bad) {
+            Samples known = samples.get(call.ledger());
+            if (known != null) {
+                found.computeIfAbsent(call.method(), name -> new IdentityHashMap<>())
+                        .put(call.ledger(), List.copyOf(known.list));
+            }
+        }
+        List<List<Sample>> all = new ArrayList<>();
+        found.values().forEach(calls -> all.addAll(calls.values()));
+        Map<String, String> holders = CommonNames.holders(all);
+        found.forEach((method, calls) -> {
+            CommonNames names = new CommonNames(CommonNames.caller(calls.values()), holders);
+            Shares shares = new Shares(waitingShare);
+            calls.forEach((ledger, list) -> {
+                List<Sample> counted = list.stream().map(names::of).toList();
+                byCall.put(ledger, counted);
+                shares.add(counted);
+            });
+            byMethod.put(method, shares);
+        });
+    }
+
+    /** Returns the estimated share of each activity in a call's time, computed from the call's samples. */
+    public Shares of(CallLedger call) {
+        Shares shares = new Shares(waitingShare);
+        shares.add(list(call));
+        return shares;
+    }
+
+    /** Returns the samples of a call, oldest first. */
+    public List<Sample> list(CallLedger call) {
+        return byCall.getOrDefault(call, List.of());
+    }
+
+    /**
+     * Returns the estimated share of each activity in the time of a method's late or failed calls, computed from their
+     * samples.
+     */
+    public Shares of(String method) {
+        return byMethod.getOrDefault(method, NONE);
+    }
+
+    /** Returns the samples in which a thread was in the given activity or wait. */
+    public List<Sample> in(Part part) {
+        return all().stream().filter(sample -> sample.part().equals(part)).toList();
+    }
+
+    /** Returns the number of samples in which a thread was in the given activity or wait. */
+    public int looks(Part part) {
+        int looks = 0;
+        for (List<Sample> list : byCall.values()) {
+            for (Sample sample : list) {
+                looks += sample.part().equals(part) && sample.isOwn() ? 1 : 0;
+            }
+        }
+        return looks;
+    }
+
+    /** Returns the number of samples taken during the calls' own time, that is, outside their operations. */
+    public int ownLooks() {
+        int looks = 0;
+        for (List<Sample> list : byCall.values()) {
+            for (Sample sample : list) {
+                looks += sample.isOwn() ? 1 : 0;
+            }
+        }
+        return looks;
+    }
+
+    /**
+     * Returns the source line where threads were found most often during the given activity or wait, or null if there
+     * is no sample.
+     */
+    @Nullable
+    public StackTraceElement lineOf(Part part) {
+        return line(sample -> sample.part().equals(part));
+    }
+
+    /**
+     * Returns the most frequent source line of an activity or wait, together with the line that called it, for example
+     * {@code Naps.millis:15, called from Stock.take:40}. Returns null if there is no sample.
+     */
+    @Nullable
+    public String shownLineOf(Part part) {
+        StackTraceElement line = lineOf(part);
+        if (line == null) {
+            return null;
+        }
+        return shown(line, sample -> sample.part().equals(part));
+    }
+
+    /**
+     * Formats a source line, together with the line in another class that called it. Both lines come from the matching
+     * samples.
+     */
+    private String shown(StackTraceElement line, Predicate<Sample> among) {
+        for (Sample sample : all()) {
+            if (line.equals(sample.line()) && among.test(sample)) {
+                StackTraceElement caller = callerOf(line, sample.path());
+                if (caller != null) {
+                    return ApplicationCode.shown(line) + ", called from " + ApplicationCode.shown(caller);
+                }
+            }
+        }
+        return ApplicationCode.shown(line);
+    }
+
+    /**
+     * Returns the first line in another class that called the innermost line; null if there is none. A caller in
+     * another source file is preferred: a nested class and its outer class often form one helper, and the caller of the
+     * helper is more informative than the helper itself.
+     *
+     * @param path the frames of the application, innermost first
+     */
+    static @Nullable StackTraceElement callerOf(StackTraceElement line, List<StackTraceElement> path) {
+        StackTraceElement nested = null;
+        for (StackTraceElement outer : path) {
+            if (!topLevel(outer).equals(topLevel(line))) {
+                return outer;
+            }
+            if (nested == null && !outer.getClassName().equals(line.getClassName())) {
+                nested = outer;
+            }
+        }
+        return nested;
+    }
+
+    private static String topLevel(StackTraceElement frame) {
+        return frame.getClassName().split("\\$", 2)[0];
+    }
+
+    /**
+     * Formats a source line, together with the line in another class that called it. Both lines come from the samples
+     * of the given phase.
+     */
+    public String shown(StackTraceElement line, Phase phase) {
+        return shown(line, sample -> sample.phase() == phase);
+    }
+
+    /**
+     * Returns the method that threads called most often during the given activity or wait. Returns null if no method
+     * was called in more than a third of the samples.
+     */
+    @Nullable
+    public String calledIn(Part part) {
+        Map<String, Integer> called = new HashMap<>();
+        int looks = 0;
+        for (Sample sample : all()) {
+            if (sample.part().equals(part) && sample.isOwnWork()) {
+                looks++;
+                if (sample.called() != null) {
+                    called.merge(sample.called(), 1, Integer::sum);
+                }
+            }
+        }
+        int threshold = looks / 3;
+        return called.entrySet().stream()
+                .filter(entry -> entry.getValue() > threshold)
+                .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry::getKey))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    /**
+     * Returns the line of application code that most often called one of the given methods; null if no line called one.
+     */
+    @Nullable
+    public StackTraceElement lineCalling(String... methods) {
+        List<String> wanted = List.of(methods);
+        return line(sample -> sample.called() != null && wanted.contains(sample.called()));
+    }
+
+    /** Returns the most frequent source line in the samples of the lock's owners; null if there is no sample. */
+    @Nullable
+    public StackTraceElement ownersLineOf(Part lock) {
+        return most(sample -> sample.part().equals(lock) ? sample.doing() : null);
+    }
+
+    /**
+     * Returns the most frequent activity of the lock's owners; null if no activity appears in at least half of the
+     * samples.
+     */
+    @Nullable
+    public Kind ownersWorkIn(Part lock) {
+        Map<Kind, Integer> kinds = new EnumMap<>(Kind.class);
+        int looks = 0;
+        for (Sample sample : all()) {
+            if (sample.part().equals(lock)) {
+                looks++;
+                Part work = sample.ownersPart();
+                if (work != null) {
+                    kinds.merge(work.kind(), 1, Integer::sum);
+                }
+            }
+        }
+        int threshold = looks;
+        return kinds.entrySet().stream()
+                .filter(entry -> 2 * entry.getValue() >= threshold)
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    /**
+     * Returns the name of the thread that most often held the given lock or initialized the given class, or null if
+     * there is no sample.
+     */
+    @Nullable
+    public String ownerOf(Part lock) {
+        Map<String, Integer> names = new HashMap<>();
+        for (Sample sample : all()) {
+            if (sample.part().equals(lock) && sample.owner() != null) {
+                names.merge(sample.owner(), 1, Integer::sum);
+            }
+        }
+        return names.entrySet().stream()
+                .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    /**
+     * Returns whether operations of the given kind mostly run in the code that holds the lock, or in code that it
+     * calls. If the owner of the lock is unknown, the methods that wait for the lock are assumed to hold it, too.
+     */
+    public boolean isRunIn(Part lock, Phase phase) {
+        Set<StackTraceElement> holding = new HashSet<>();
+        Set<String> methods = new HashSet<>();
+        for (Sample sample : all()) {
+            StackTraceElement line = sample.line();
+            if (sample.part().equals(lock) && line != null) {
+                holding.add(line);
+                if (sample.owner() == null) {
+                    methods.add(ApplicationCode.method(line));
+                }
+            }
+        }
+        int looks = 0;
+        int held = 0;
+        for (Sample sample : all()) {
+            if (sample.phase() == phase) {
+                looks++;
+                held += sample.path().stream()
+                                .anyMatch(frame ->
+                                        holding.contains(frame) || methods.contains(ApplicationCode.method(frame)))
+                        ? 1
+                        : 0;
+            }
+        }
+        return held > 0 && 2 * held >= looks;
+    }
+
+    /**
+     * Returns the application methods (such as {@code Stock.take}) that were on the sampled stacks during the given
+     * activity or wait, together with their callers.
+     */
+    private Set<String> innermostMethodsOf(Part part) {
+        Set<String> methods = new HashSet<>();
+        for (Sample sample : all()) {
+            if (sample.part().equals(part)) {
+                sample.path().stream().limit(2).map(ApplicationCode::method).forEach(methods::add);
+            }
+        }
+        return methods;
+    }
+
+    /**
+     * Returns whether a call runs an operation of the given kind between two of the given waits. The operation must run
+     * in a waiting method, in the caller of a waiting method, or in code called by one of these.
+     */
+    public boolean isRepeatedBetween(Part wait, Phase phase) {
+        Set<String> methods = innermostMethodsOf(wait);
+        return byCall.values().stream().anyMatch(list -> isBetween(list, wait, phase, methods));
+    }
+
+    /** Returns whether the given line lies in a method that waits in the given way, or in the caller of such a method. */
+    public boolean isNear(Part wait, @Nullable String line) {
+        return line != null && innermostMethodsOf(wait).stream().anyMatch(method -> line.startsWith(method + ":"));
+    }
+
+    private static boolean isBetween(List<Sample> call, Part wait, Phase phase, Set<String> methods) {
+        boolean waited = false;
+        boolean repeated = false;
+        for (Sample sample : call) {
+            if (sample.part().equals(wait)) {
+                if (repeated) {
+                    return true;
+                }
+                waited = true;
+            } else if (waited && sample.phase() == phase) {
+                repeated |= sample.path().stream().map(ApplicationCode::method).anyMatch(methods::contains);
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns the source line where threads were found most often during the given phase, or null if there is no
+     * sample.
+     */
+    @Nullable
+    public StackTraceElement lineIn(Phase phase) {
+        return line(sample -> sample.phase() == phase);
+    }
+
+    /**
+     * Returns the source line where the threads of the given calls were found most often during the given phase, or
+     * null if there is no sample.
+     */
+    @Nullable
+    public StackTraceElement lineIn(Phase phase, Set<CallLedger> calls) {
+        List<Sample> samples = new ArrayList<>();
+        calls.forEach(call -> samples.addAll(byCall.getOrDefault(call, List.of())));
+        return most(samples, sample -> sample.phase() == phase ? sample.line() : null);
+    }
+
+    private @Nullable StackTraceElement line(Predicate<Sample> wanted) {
+        return most(sample -> wanted.test(sample) ? sample.line() : null);
+    }
+
+    private @Nullable StackTraceElement most(Function<Sample, @Nullable StackTraceElement> chosen) {
+        return most(all(), chosen);
+    }
+
+    private static @Nullable StackTraceElement most(
+            List<Sample> samples, Function<Sample, @Nullable StackTraceElement> chosen) {
+        Map<StackTraceElement, Integer> lines = new HashMap<>();
+        for (Sample sample : samples) {
+            StackTraceElement line = chosen.apply(sample);
+            if (line != null) {
+                lines.merge(line, 1, Integer::sum);
+            }
+        }
+        return lines.entrySet().stream()
+                .max(Map.Entry.<StackTraceElement, Integer>comparingByValue()
+                        .thenComparing(entry -> entry.getKey().toString()))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    /**
+     * Returns the operation that the lock's owners were running in at least half of the samples, or null if there is no
+     * such operation.
+     */
+    @Nullable
+    public Phase ownersIn(Part lock) {
+        Map<Phase, Integer> phases = new HashMap<>();
+        int all = 0;
+        for (Sample sample : all()) {
+            if (sample.part().equals(lock)) {
+                all++;
+                Phase phase = sample.ownerPhase();
+                if (phase != null && phase.isOperation()) {
+                    phases.merge(phase, 1, Integer::sum);
+                }
+            }
+        }
+        int looks = all;
+        Phase known = phases.entrySet().stream()
+                .filter(entry -> entry.getValue() * 2 >= looks)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(null);
+        return known == null && ownerOf(lock) == null ? likelyOwnersIn(lock) : known;
+    }
+
+    /**
+     * Returns the operation that the lock's likely owners run; null if there is none. The JVM reports neither the
+     * virtual thread that owns a lock nor the owners of permits.
+     */
+    private @Nullable Phase likelyOwnersIn(Part lock) {
+        LikelyHolders.Activity activity = likelyHolders(lock);
+        return activity == null || !activity.phase().isOperation() ? null : activity.phase();
+    }
+
+    /**
+     * Returns the activity of the calls that most likely hold the lock, permit or pooled object for which other calls
+     * wait; null if unknown.
+     */
+    public LikelyHolders.@Nullable Activity likelyHolders(Part wait) {
+        return LikelyHolders.of(wait, mayHold(wait));
+    }
+
+    /**
+     * Returns the samples of calls that may hold the permit or object for which other calls wait. If a call waits for
+     * the permit or object later, it does not hold the permit or object before that wait, so its samples before its
+     * first wait are left out.
+     */
+    private List<Sample> mayHold(Part wait) {
+        List<Sample> samples = new ArrayList<>();
+        for (List<Sample> call : byCall.values()) {
+            int first = 0;
+            while (first < call.size() && !call.get(first).part().equals(wait)) {
+                first++;
+            }
+            samples.addAll(first == call.size() ? call : call.subList(first, call.size()));
+        }
+        return samples;
+    }
+
+    /**
+     * Returns the most frequent source line in the samples of the likely holders; null if there is no sample. Only
+     * samples with the given activity count. A likely holder is a call that most likely holds the lock, permit or
+     * pooled object for which other calls wait.
+     */
+    @Nullable
+    public StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {
+        return most(LikelyHolders.holders(wait, mayHold(wait)), sample -> activity.isIn(sample) ? sample.line() : null);
+    }
+
+    /**
+     * Returns whether an operation's result is large: the calls spend much of the operation's time reading its result,
+     * rather than waiting for the server.
+     */
+    public boolean areReadingResults(Phase phase) {
+        int looks = 0;
+        int computing = 0;
+        for (Sample sample : all()) {
+            if (sample.phase() == phase) {
+                looks++;
+                computing += sample.isComputing() ? 1 : 0;
+            }
+        }
+        return looks > 0 && computing >= READING * looks;
+    }
+
+    public List<Sample> all() {
+        List<Sample> all = new ArrayList<>();
+        byCall.values().forEach(all::addAll);
+        return all;
+    }
+}

@@ -1,0 +1,42 @@
+package tern.rpc.diagnosis.sample;
+
+import java.util.List;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.RunningCall;
+
+/**
+ * A thread that works on a running call.
+ *
+ * @param work the ledger of the call or, if this thread does only some of the call's work, the ledger of this work
+ */
+record CallThread(RunningCall call, CallLedger work, long id, Phase phase) {
+
+    /**
+     * Returns the call's own thread. If the call continues without its own thread, returns the other threads that work
+     * for it, such as a thread that writes a long answer. Returns an empty list if no thread works on the call.
+     */
+    static List<CallThread> of(RunningCall call) {
+        if (call.phase() == Phase.QUEUE) {
+            return List.of();
+        }
+        if (call.threadId() != RunningCall.NO_THREAD) {
+            return List.of(new CallThread(call, call.ledger(), call.threadId(), call.phase()));
+        }
+        return call.ledger().parts().stream()
+                .map(part -> new CallThread(call, part, part.thread().getId(), part.phase()))
+                .toList();
+    }
+
+    boolean runsPart() {
+        return call.threadId() == RunningCall.NO_THREAD;
+    }
+
+    /**
+     * Returns whether the thread still works on the call. A thread that does only some of a call's work does other work
+     * afterwards.
+     */
+    boolean isWorking() {
+        return !runsPart() || call.ledger().parts().contains(work);
+    }
+}

@@ -1,0 +1,108 @@
+package tern.rpc.diagnosis.sample;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Account;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Finds the calls that most likely hold the lock, permit or pooled object for which other calls wait. Also finds the
+ * activity of the likely holders. The JVM does not report the holders. A likely holder runs code below the same line or
+ * method as the waiting calls, and does not wait for the same lock, permit or object.
+ */
+public final class LikelyHolders {
+
+    /** The activity of holders is determined only if there are at least this many samples of them. */
+    private static final int MIN_SAMPLES = 3;
+
+    /**
+     * The activity of the calls that likely hold the lock, permit or object.
+     *
+     * @param phase the phase in their ledgers
+     * @param part the activity in their stacks, if the phase is {@link Phase#OWN}; otherwise the kind of operation,
+     *     without the operation's name
+     */
+    public record Activity(Phase phase, Part part) {
+
+        boolean isIn(Sample sample) {
+            return sample.phase() == phase
+                    && (phase != Phase.OWN || sample.part().equals(part));
+        }
+    }
+
+    private LikelyHolders() {}
+
+    /**
+     * Returns the activity that at least half of the samples of likely holders show; null if there is none.
+     *
+     * @param wait the wait of the other calls
+     * @param all the samples of all late or failed calls
+     */
+    static @Nullable Activity of(Part wait, List<Sample> all) {
+        List<Sample> holders = holders(wait, all);
+        Map<Activity, Integer> activities = new HashMap<>();
+        for (Sample sample : holders) {
+            Phase phase = sample.phase();
+            if (phase == Phase.OWN || phase.isOperation()) {
+                Part part = phase == Phase.OWN ? sample.part() : Account.part(phase, "");
+                activities.merge(new Activity(phase, part), 1, Integer::sum);
+            }
+        }
+        return activities.entrySet().stream()
+                .filter(entry -> entry.getValue() >= MIN_SAMPLES && 2 * entry.getValue() >= holders.size())
+                .max(Map.Entry.<Activity, Integer>comparingByValue()
+                        .thenComparing(entry -> entry.getKey().part().name()))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    /**
+     * Returns the samples of likely holders. Looks for holders in three places, and stops at the first place where it
+     * finds enough samples. First, below the line where calls wait, because a proxy or a library may run the code that
+     * holds the permit. Second, in or below the method in which calls wait. Third, in or below the caller of the class
+     * in which calls wait, because this class may only take the lock.
+     */
+    public static List<Sample> holders(Part wait, List<Sample> all) {
+        Set<StackTraceElement> lines = new HashSet<>();
+        Set<String> methods = new HashSet<>();
+        Set<String> callers = new HashSet<>();
+        List<Sample> others = new ArrayList<>();
+        for (Sample sample : all) {
+            StackTraceElement line = sample.line();
+            if (!sample.part().equals(wait)) {
+                others.add(sample);
+            } else if (line != null) {
+                lines.add(line);
+                methods.add(ApplicationCode.method(line));
+                sample.path().stream()
+                        .filter(frame -> !frame.getClassName().equals(line.getClassName()))
+                        .findFirst()
+                        .ifPresent(frame -> callers.add(ApplicationCode.method(frame)));
+            }
+        }
+        List<Predicate<StackTraceElement>> rules = List.of(
+                lines::contains,
+                frame -> methods.contains(ApplicationCode.method(frame)),
+                frame -> callers.contains(ApplicationCode.method(frame)));
+        for (Predicate<StackTraceElement> rule : rules) {
+            // If the owner is known, the path of a sample shows the owner and not the waiting thread.
+            List<Sample> found = others.stream()
+                    .filter(sample ->
+                            sample.owner() == null && sample.path().stream().anyMatch(rule))
+                    .toList();
+            if (found.size() >= MIN_SAMPLES) {
+                return found;
+            }
+        }
+        return List.of();
+    }
+}

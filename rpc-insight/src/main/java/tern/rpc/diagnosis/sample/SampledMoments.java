@@ -1,0 +1,88 @@
+package tern.rpc.diagnosis.sample;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The work of other threads at the moments at which the threads of calls were sampled. A sample belongs to the moment
+ * with the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread uses it.
+ */
+public final class SampledMoments {
+
+    private static final int MAX_MOMENTS = 1_024;
+
+    private final Map<Long, Moment> byTime = new HashMap<>();
+    private final Deque<Long> times = new ArrayDeque<>(); // the kept moments, oldest first
+
+    /**
+     * One moment.
+     *
+     * @param isCommonPoolFull whether all threads of the common pool were busy while further tasks waited for them
+     * @param work the work of threads that serve no call; null if these threads were not sampled
+     */
+    private record Moment(
+            boolean isCommonPoolFull, @Nullable Work work) {}
+
+    /**
+     * The work of the threads that serve no call, at one moment.
+     *
+     * @param busy the common names of threads; at least one thread with each name worked
+     * @param incomplete the common names of threads; some threads with each name were not sampled
+     */
+    public record Work(Set<String> busy, Set<String> incomplete) {
+
+        /** Returns whether one of the threads with the given name worked. */
+        public boolean isBusy(String threads) {
+            return busy.contains(threads);
+        }
+
+        /**
+         * Returns true in two cases: one of the threads with the given name was found working, or all of these threads
+         * were sampled.
+         */
+        public boolean isKnown(String threads) {
+            return isBusy(threads) || !incomplete.contains(threads);
+        }
+    }
+
+    /** Adds a moment at which the other threads have not been sampled yet. */
+    public void add(long time, boolean isCommonPoolFull) {
+        if (byTime.put(time, new Moment(isCommonPoolFull, null)) == null) {
+            times.addLast(time);
+        }
+        if (times.size() > MAX_MOMENTS) {
+            byTime.remove(times.removeFirst());
+        }
+    }
+
+    /** Adds the work of the threads outside of calls. */
+    public void add(long time, Work work) {
+        boolean isFull = isCommonPoolFull(time);
+        add(time, isFull);
+        byTime.put(time, new Moment(isFull, work));
+    }
+
+    /** Returns whether the common pool had no free thread at the given time; false if this is unknown. */
+    public boolean isCommonPoolFull(long time) {
+        Moment known = byTime.get(time);
+        return known != null && known.isCommonPoolFull;
+    }
+
+    /**
+     * Returns the work of the threads outside of calls at the given time; null if these threads were not sampled then.
+     */
+    @Nullable
+    public Work workAt(long time) {
+        Moment known = byTime.get(time);
+        return known == null ? null : known.work;
+    }
+
+    void clear() {
+        byTime.clear();
+        times.clear();
+    }
+}

@@ -1,0 +1,337 @@
+package tern.rpc.diagnosis.sample;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.stack.EventLoops;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.diagnosis.stack.TaskWaits;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
+import tern.rpc.pool.ApplicationCode;
+
+/** The samples of threads that serve no call: of one executor's threads, or of other threads with a common name. */
+public final class TaskSamples {
+
+    /** The waits of busy threads are assessed only if there are at least this many samples. */
+    public static final int MIN_BUSY = 4;
+
+    /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */
+    private static final List<String> CALLBACKS = List.of("rpc-callback-", "HttpClient-");
+
+    /** The prefix of the methods into which the compiler translates lambdas. */
+    private static final String LAMBDA = "lambda$";
+
+    /** An executor is considered full if at least this share of its threads runs tasks. */
+    private static final double FULL = 0.9;
+
+    public final Times parts = new Times(); // the activities of the tasks, weighted by the number of their samples
+
+    // for each activity of the tasks, the application's innermost stack frame
+    public final Map<Part, StackTraceElement> lines = new HashMap<>();
+    // for each activity of the tasks, the innermost application frame outside the class of the application's innermost
+    // frame
+    public final Map<Part, StackTraceElement> callers = new HashMap<>();
+    // the samples in which the application's code waits for a result directly, not through a library
+    private final Times ownWaits = new Times();
+    // for each activity of the tasks, the method that the application's innermost frame called in the last sample
+    public final Map<Part, String> called = new HashMap<>();
+    // for each awaited lock, the work of its owner in the last sample
+    public final Map<Part, LockOwner> lockOwners = new HashMap<>();
+    // for each application class, the number of sampled task stacks that contain it
+    public final Map<String, Integer> classes = new HashMap<>();
+    // for each method that submits tasks as lambdas, or that is the first method of a task, the number of samples
+    private final Map<String, Integer> origins = new HashMap<>();
+    // for each application class that takes items from a queue, the line where a thread waited for the next item
+    final Map<String, StackTraceElement> consumers = new HashMap<>();
+    // for each application class, the innermost frames of this class in tasks that do not wait for a lock
+    final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
+    // for each remote method that the tasks call through a Tern reference, the number of samples; the name is empty if
+    // the tasks wait for the future of an asynchronous method
+    private final Map<String, Integer> remote = new HashMap<>();
+    // for each activity or wait that blocks an event loop, the kind of the wait
+    private final Map<Part, Part.Kind> blocking = new HashMap<>();
+    // for each thread that delivers answers, the number of its samples, and the number of samples in which it was busy
+    private final Map<Long, double[]> byThread = new HashMap<>();
+    // The first set contains the ids of the threads that were sampled since the last halving of the samples. The second
+    // set contains the ids of the threads that were sampled in the interval before.
+    private Set<Long> threads = new HashSet<>();
+    private Set<Long> earlierThreads = Set.of();
+    public final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue
+    public boolean delivers; // whether the threads deliver the answers of other processes, as event loops do
+    public boolean isLoop; // whether the threads are event loops
+    public int looks;
+    public int busy;
+
+    TaskSamples(boolean isExecutor) {
+        this.isExecutor = isExecutor;
+    }
+
+    /** Adds a sample of a thread. If the thread is busy, the caller must also call {@link #add}. */
+    void look(ThreadSnapshot thread, boolean isBusy) {
+        looks++;
+        busy += isBusy ? 1 : 0;
+        threads.add(thread.id());
+        isLoop |= EventLoops.isOne(thread);
+        delivers |= isLoop || CALLBACKS.stream().anyMatch(thread.name()::startsWith);
+        if (delivers) {
+            double[] counts = byThread.computeIfAbsent(thread.id(), id -> new double[2]);
+            counts[0]++;
+            counts[1] += isBusy ? 1 : 0;
+        }
+    }
+
+    /**
+     * Returns the largest share of samples in which one of the threads was busy; 0 if there are too few samples of each
+     * thread.
+     */
+    public double busiestShare() {
+        return byThread.values().stream()
+                .filter(counts -> counts[0] >= MIN_BUSY)
+                .mapToDouble(counts -> counts[1] / counts[0])
+                .max()
+                .orElse(0);
+    }
+
+    /** Returns the mean number of threads that were busy at the same time. */
+    public double busyThreads() {
+        return looks == 0 ? 0 : (double) threads() * busy / looks;
+    }
+
+    /**
+     * If the given part stands for a blocked event loop, returns the kind of wait that blocks the event loop. Otherwise
+     * returns the kind of the given part.
+     */
+    public Part.Kind blockedBy(Part part) {
+        return blocking.getOrDefault(part, part.kind());
+    }
+
+    /** Returns whether nearly all sampled threads of the executor were running a task. */
+    public boolean isFull() {
+        return isExecutor && isBusy();
+    }
+
+    /** Returns whether nearly all sampled threads were busy. */
+    public boolean isBusy() {
+        return busy >= MIN_BUSY && busy >= FULL * looks;
+    }
+
+    /** Returns the number of threads that were sampled. */
+    public int threads() {
+        return Math.max(threads.size(), earlierThreads.size());
+    }
+
+    /**
+     * Returns whether sampled tasks call the remote method with the given name through a Tern reference. If tasks only
+     * wait for futures of asynchronous methods, they may call any remote method.
+     */
+    public boolean callsRemotely(String method) {
+        boolean isAnyKnown = remote.entrySet().stream()
+                .anyMatch(entry -> entry.getValue() > 0 && !entry.getKey().isEmpty());
+        return remote.getOrDefault(isAnyKnown ? method : "", 0) > 0;
+    }
+
+    /** Returns whether the sampled tasks run code of the package of the given stack frame. */
+    public boolean runsPackageOf(StackTraceElement line) {
+        String wanted = packageOf(line.getClassName());
+        return classes.entrySet().stream()
+                .anyMatch(entry ->
+                        entry.getValue() > 0 && packageOf(entry.getKey()).equals(wanted));
+    }
+
+    private static String packageOf(String type) {
+        return type.substring(0, type.lastIndexOf('.') + 1);
+    }
+
+    /** Returns whether the stacks of sampled tasks contain the class of the given stack frame. */
+    public boolean runs(@Nullable StackTraceElement line) {
+        return samplesOf(line) > 0;
+    }
+
+    /** Returns the number of task stacks that contain the class of the given stack frame. */
+    public int samplesOf(@Nullable StackTraceElement line) {
+        return line == null ? 0 : classes.getOrDefault(line.getClassName(), 0);
+    }
+
+    /** Returns the line of the most frequent operation of the given kind; null if there is no such operation. */
+    @Nullable
+    public StackTraceElement lineIn(Part.Kind kind) {
+        return parts.longestFirst().stream()
+                .filter(part -> part.kind() == kind)
+                .findFirst()
+                .map(lines::get)
+                .orElse(null);
+    }
+
+    /**
+     * Returns whether application code calls the JDK directly, not through a library, in most samples of the given
+     * wait.
+     */
+    public boolean isOwnWait(Part part) {
+        return 2 * ownWaits.of(part) > parts.of(part);
+    }
+
+    /** Returns whether the tasks wait, for example for a peer, in at least half of the samples of busy threads. */
+    public boolean isMostlyBlocked() {
+        return 2 * parts.only(part -> part.kind() != Part.Kind.COMPUTING).sum() >= parts.sum();
+    }
+
+    /**
+     * If at least half of the samples of busy threads show the same wait for a result, returns this wait. Otherwise
+     * returns null.
+     */
+    @Nullable
+    public Part waiting() {
+        for (Part part : parts.longestFirst()) {
+            return part.kind() == Part.Kind.RESULT && 2 * parts.of(part) >= busy && busy >= MIN_BUSY ? part : null;
+        }
+        return null;
+    }
+
+    /**
+     * If application code waits directly for tasks or futures in at least half of the samples of busy threads, returns
+     * the most frequent of these waits. Otherwise returns null.
+     */
+    @Nullable
+    public Part waitingForTasks() {
+        Times waits = parts.only(part ->
+                part.kind() == Part.Kind.RESULT && isOwnWait(part) && TaskWaits.isForTaskOrFuture(called.get(part)));
+        return busy >= MIN_BUSY && 2 * waits.sum() >= busy
+                ? waits.longestFirst().get(0)
+                : null;
+    }
+
+    /** Formats the most frequent activity of the tasks, for example {@code in Orders.export}. */
+    public String mostly() {
+        if (parts.isEmpty()) {
+            return "";
+        }
+        Part longest = parts.longestFirst().get(0);
+        StackTraceElement caller = callers.get(longest);
+        return activity(longest) + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller));
+    }
+
+    /**
+     * Returns text that says where most of the tasks come from, for example {@code submitted in Orders.all}. The method
+     * that submits a task is known if the task is a lambda. Returns an empty string if there are no samples.
+     */
+    public String origin() {
+        return origins.entrySet().stream()
+                .filter(entry -> entry.getValue() > 0)
+                .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                .map(Map.Entry::getKey)
+                .orElse("");
+    }
+
+    private static String activity(Part part) {
+        if (!part.name().startsWith(StackReader.CALLED)) {
+            return "in " + part.name();
+        }
+        String waits = switch (part.kind()) {
+            case SQL -> "in a statement of ";
+            case REDIS -> "in a Redis command of ";
+            case LOG -> "writing log lines in ";
+            default -> "waiting for a peer in ";
+        };
+        return waits + part.name().substring(StackReader.CALLED.length());
+    }
+
+    void halve() {
+        parts.scale(0.5);
+        ownWaits.scale(0.5);
+        classes.replaceAll((name, samples) -> samples / 2);
+        remote.replaceAll((name, samples) -> samples / 2);
+        origins.replaceAll((name, samples) -> samples / 2);
+        inside.values().forEach(lines -> lines.replaceAll((line, samples) -> samples / 2));
+        looks /= 2;
+        busy /= 2;
+        byThread.values().removeIf(counts -> counts[0] < 1);
+        byThread.values().forEach(counts -> {
+            counts[0] /= 2;
+            counts[1] /= 2;
+        });
+        earlierThreads = threads;
+        threads = new HashSet<>();
+    }
+
+    /**
+     * Adds the activity of a busy thread.
+     *
+     * @param isCommonPoolFull whether the common pool had no free thread
+     */
+    void add(ThreadSnapshot thread, List<StackTraceElement> path, boolean isCommonPoolFull) {
+        Part read = CommonPool.read(thread, isCommonPoolFull);
+        Part part = EventLoops.ofCall(read, thread);
+        if (!part.equals(read)) {
+            blocking.put(part, read.kind());
+        }
+        parts.add(part, 1);
+        ownWaits.add(part, StackReader.waitsByItself(thread) ? 1 : 0);
+        String method = StackReader.called(thread);
+        if (method != null) {
+            called.put(part, method);
+        }
+        String remoteMethod = StackReader.remoteMethod(thread);
+        if (remoteMethod != null) {
+            remote.merge(remoteMethod, 1, Integer::sum);
+        }
+        lines.putIfAbsent(part, path.get(0));
+        LockOwner owner = part.kind() == Part.Kind.LOCK ? LockOwner.of(thread) : null;
+        if (owner != null) {
+            lockOwners.put(part, owner);
+        }
+        StackTraceElement caller = CallSamples.callerOf(path.get(0), path);
+        if (caller != null) {
+            callers.putIfAbsent(part, caller);
+        }
+        StackTraceElement outermost = path.get(path.size() - 1);
+        String origin = outermost.getMethodName().startsWith(LAMBDA) ? "submitted in " : "begin in ";
+        origins.merge(origin + ApplicationCode.method(outermost), 1, Integer::sum);
+        path.forEach(frame -> classes.merge(frame.getClassName(), 1, Integer::sum));
+        if (part.kind() != Part.Kind.LOCK) {
+            Map<String, StackTraceElement> innermost = new HashMap<>();
+            path.forEach(frame -> innermost.putIfAbsent(frame.getClassName(), frame));
+            int rank = Inside.rank(part.kind());
+            innermost.forEach((type, frame) -> inside.computeIfAbsent(type, name -> new HashMap<>())
+                    .merge(new Inside(frame, rank), 1, Integer::sum));
+        }
+    }
+
+    /**
+     * The activity of a lock's owner.
+     *
+     * @param line the line that holds the lock
+     */
+    public record LockOwner(StackTraceElement line, Part.Kind work) {
+
+        /** Returns the owner of the lock for which the thread waits; null if it is unknown. */
+        static @Nullable LockOwner of(ThreadSnapshot thread) {
+            ThreadSnapshot owner = StackReader.lastOwner(thread);
+            List<StackTraceElement> path = owner == null ? List.of() : StackReader.holderPath(thread);
+            return owner == null || path.isEmpty()
+                    ? null
+                    : new LockOwner(path.get(0), StackReader.read(owner).kind());
+        }
+    }
+
+    /**
+     * A source line that a sampled task executed.
+     *
+     * @param rank the lower the rank, the more likely the task holds a lock at this line. The rank is high where the
+     *     task sleeps or waits for work, because it usually does not hold the lock there
+     */
+    record Inside(StackTraceElement line, int rank) {
+
+        static int rank(Part.Kind kind) {
+            return switch (kind) {
+                case SLEEP -> 2;
+                case RESULT -> 1;
+                default -> 0;
+            };
+        }
+    }
+}

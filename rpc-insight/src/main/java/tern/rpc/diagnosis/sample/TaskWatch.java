@@ -1,0 +1,482 @@
+package tern.rpc.diagnosis.sample;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.stack.LibraryWaits;
+import tern.rpc.diagnosis.stack.NameLookups;
+import tern.rpc.diagnosis.stack.NewHttpClients;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
+import tern.rpc.diagnosis.stack.ThreadSnapshots;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Samples the threads that serve no call, while calls wait for results or for locks with unknown owners. Reads at most
+ * {@value #MAX_THREADS} stacks of platform threads, at most twice a second. Not thread-safe: only one thread uses it.
+ */
+public final class TaskWatch {
+
+    private static final int MAX_THREADS = 96;
+    private static final int MAX_EXECUTORS = 32;
+
+    /** Threads are considered likely holders of a lock only if at least this number of samples shows them. */
+    private static final int MIN_HOLDING = 3;
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /**
+     * The interval after which the weight of all earlier samples is halved. Older samples may come from an earlier
+     * period of late calls with a different cause.
+     */
+    private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** Prefixes of the names of Tern's own threads. If they serve no call, they are idle and need not be sampled. */
+    private static final List<String> OWN = List.of("rpc-worker-", "rpc-io-", "rpc-diagnosis");
+
+    /**
+     * The name of the common pool's threads. Ledgers do not record waits for these threads. The common pool mostly runs
+     * tasks of asynchronous calls.
+     */
+    private static final String COMMON_POOL = ExecutorNames.COMMON_THREADS;
+
+    private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    private final Map<String, TaskSamples> executors = new HashMap<>();
+    // threads outside of executors, such as timer threads, by name
+    private final Map<String, TaskSamples> threads = new HashMap<>();
+    private final NameLookups lookups = new NameLookups();
+    private final NewHttpClients clients = new NewHttpClients();
+    private final VirtualTasks virtual = new VirtualTasks();
+    private final SampledMoments moments = new SampledMoments();
+    // the names of virtual threads that run tasks; virtual threads are sampled less often than platform threads
+    private final Set<String> seldomSeen = new HashSet<>();
+    private final Random random = new Random(2);
+    private long next; // the time of the next sample; 0 before the first sample
+    private long halved; // the time when the samples were last halved; 0 before the first sample
+
+    /**
+     * The tasks or threads that most likely hold a lock.
+     *
+     * @param threads the common name of the threads, without numbers
+     * @param line the line where they were found most often
+     * @param looks the number of samples at this line
+     */
+    public record Holder(String threads, StackTraceElement line, int looks) {}
+
+    /**
+     * Samples threads that do not serve calls. Does nothing if the last sample was taken less than 500 ms ago.
+     *
+     * @param serving the ids of the threads that serve calls
+     */
+    public void look(Set<Long> serving, long now) {
+        if (next != 0 && now - next < 0) {
+            return;
+        }
+        next = now + PAUSE_NANOS;
+        if (halved == 0) {
+            halved = now;
+        } else if (now - halved >= HALF_LIFE_NANOS) {
+            halved = now;
+            executors.values().forEach(TaskSamples::halve);
+            threads.values().forEach(TaskSamples::halve);
+            lookups.halve();
+        }
+        Map<Long, String> others = new LinkedHashMap<>();
+        // reading the names of all threads is fast if their stacks are not read
+        for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
+            if (thread != null) {
+                clients.add(thread.getThreadName());
+            }
+            if (thread != null
+                    && !serving.contains(thread.getThreadId())
+                    && OWN.stream().noneMatch(thread.getThreadName()::startsWith)) {
+                others.put(thread.getThreadId(), nameOf(thread.getThreadName()));
+            }
+        }
+        clients.looked(now);
+        List<Long> chosen = choose(others);
+        lookups.begin();
+        boolean isCommonPoolFull = moments.isCommonPoolFull(now);
+        Set<String> busy = new HashSet<>();
+        ThreadSnapshots.of(chosen.stream().mapToLong(Long::longValue).toArray())
+                .values()
+                .forEach(thread -> add(thread, isCommonPoolFull, busy));
+        others.keySet().removeAll(new HashSet<>(chosen));
+        moments.add(now, new SampledMoments.Work(busy, new HashSet<>(others.values())));
+        for (ThreadSnapshot thread : virtual.read(now, serving)) {
+            addVirtual(thread);
+        }
+    }
+
+    /**
+     * Chooses the threads to sample. If there are too many, half of the chosen threads have names of threads that were
+     * found working before. The rest are chosen at random.
+     *
+     * @param others the common name of each thread, by its id
+     */
+    private List<Long> choose(Map<Long, String> others) {
+        List<Long> all = new ArrayList<>(others.keySet());
+        if (all.size() <= MAX_THREADS) {
+            return all;
+        }
+        Collections.shuffle(all, random);
+        Set<Long> chosen = new LinkedHashSet<>();
+        all.stream()
+                .filter(id -> hasWorked(others.getOrDefault(id, "")))
+                .limit(MAX_THREADS / 2)
+                .forEach(chosen::add);
+        all.stream()
+                .filter(id -> !chosen.contains(id))
+                .limit(MAX_THREADS - chosen.size())
+                .toList()
+                .forEach(chosen::add);
+        return List.copyOf(chosen);
+    }
+
+    private boolean hasWorked(String name) {
+        TaskSamples known = executor(name);
+        return known != null && known.busy > 0;
+    }
+
+    /** Returns the work of the threads outside of calls at each moment at which the threads of calls were sampled. */
+    public SampledMoments moments() {
+        return moments;
+    }
+
+    /**
+     * Returns whether every sample of the threads outside of calls includes the threads with the given name. Returns
+     * false for the names of virtual threads, whose stacks are read less often.
+     */
+    public boolean isAlwaysSeen(String name) {
+        return !seldomSeen.contains(name);
+    }
+
+    /** Returns the common name of threads: the name of the given thread without its number. */
+    public static String nameOf(ThreadSnapshot thread) {
+        return nameOf(thread.name());
+    }
+
+    public static String nameOf(String thread) {
+        return NUMBERS.matcher(thread).replaceFirst("");
+    }
+
+    /** Adds a sample of a virtual thread that serves no call. */
+    public void addVirtual(ThreadSnapshot thread) {
+        String name = nameOf(thread);
+        add(executors, true, thread, false, new HashSet<>());
+        // Only names of groups with samples are added, because the number of these groups is limited.
+        if (executors.containsKey(name)) {
+            seldomSeen.add(name);
+        }
+    }
+
+    /** Adds a sample of a platform thread that serves no call. */
+    public void add(ThreadSnapshot thread) {
+        add(thread, false, new HashSet<>());
+    }
+
+    /**
+     * Adds a sample of a platform thread that serves no call.
+     *
+     * @param isCommonPoolFull whether the common pool had no free thread
+     * @param busyNames gets the common names of busy threads
+     */
+    private void add(ThreadSnapshot thread, boolean isCommonPoolFull, Set<String> busyNames) {
+        lookups.add(thread, nameOf(thread));
+        boolean runsTasks = runsTasks(thread);
+        add(runsTasks ? executors : threads, runsTasks, thread, isCommonPoolFull, busyNames);
+    }
+
+    private static void add(
+            Map<String, TaskSamples> group,
+            boolean isExecutor,
+            ThreadSnapshot thread,
+            boolean isCommonPoolFull,
+            Set<String> busyNames) {
+        String name = nameOf(thread);
+        TaskSamples executor = group.get(name);
+        if (executor == null) {
+            if (group.size() >= MAX_EXECUTORS) {
+                return;
+            }
+            executor = new TaskSamples(isExecutor);
+            group.put(name, executor);
+        }
+        List<StackTraceElement> path = StackReader.path(thread);
+        boolean isBusy = !path.isEmpty() && !isIdle(thread, path);
+        executor.look(thread, isBusy);
+        if (!path.isEmpty() && !isBusy) {
+            executor.consumers.put(path.get(0).getClassName(), path.get(0));
+        }
+        if (isBusy) {
+            executor.add(thread, path, isCommonPoolFull);
+            busyNames.add(name);
+        }
+    }
+
+    /**
+     * Returns whether the thread is a consumer that waits for the next item. A thread is a consumer if application code
+     * takes an item from a queue directly, and no other class of the application is on the stack.
+     */
+    private static boolean isIdle(ThreadSnapshot thread, List<StackTraceElement> path) {
+        String type = path.get(0).getClassName();
+        String called = StackReader.called(thread);
+        return thread.state() != Thread.State.RUNNABLE
+                && called != null
+                && StackReader.waitsByItself(thread)
+                && LibraryWaits.takesFromQueue(called)
+                && path.stream().allMatch(frame -> frame.getClassName().equals(type));
+    }
+
+    /** Returns the JDK HTTP clients that the process creates. */
+    public NewHttpClients clients() {
+        return clients;
+    }
+
+    /** Returns the host name lookups by threads that serve no call. */
+    public NameLookups lookups() {
+        return lookups;
+    }
+
+    private static boolean runsTasks(ThreadSnapshot thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.equals("java.util.concurrent.ThreadPoolExecutor$Worker")
+                    || type.equals("java.util.concurrent.ForkJoinWorkerThread")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns the name of the executor or thread group that most likely computes the result for which a thread waits;
+     * null if there is none. The first of the following is chosen:
+     *
+     * <ol>
+     * <li>An executor whose tasks run code of the class in which the thread waits.
+     * <li>The only executor with tasks, if its threads are mostly busy and there is evidence that its tasks complete
+     * the result. No evidence is needed for the common pool, because it mostly runs tasks of calls, or if an
+     * asynchronous method waits without a thread.
+     * <li>A group of threads outside of executors that often run code of the class in which the thread waits.
+     * </ol>
+     *
+     * @param line the thread's waiting frame; null if an asynchronous method waits without a thread
+     * @param isConnected returns whether there is evidence that an executor's tasks complete the awaited result
+     */
+    @Nullable
+    public String executorOf(@Nullable StackTraceElement line, Predicate<TaskSamples> isConnected) {
+        String same = mostOf(executors, line, 1);
+        if (same != null) {
+            return same;
+        }
+        int busy = 0;
+        String onlyBusy = null;
+        for (Map.Entry<String, TaskSamples> entry : executors.entrySet()) {
+            TaskSamples executor = entry.getValue();
+            if (executor.busy > 0) {
+                busy++;
+                boolean connected = line == null || entry.getKey().equals(COMMON_POOL) || isConnected.test(executor);
+                onlyBusy = connected && 2 * executor.busy >= executor.looks ? entry.getKey() : null;
+            }
+        }
+        // A single sample of a thread in the waiting class is not sufficient evidence, so a minimum number is required.
+        return busy == 1 && onlyBusy != null ? onlyBusy : mostOf(threads, line, TaskSamples.MIN_BUSY);
+    }
+
+    /**
+     * Returns the threads that take items from a queue in the class in which a call waits, and that were seldom busy,
+     * as in {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
+     *
+     * @param waiting the call's waiting frame; null if it is unknown
+     */
+    @Nullable
+    public String idleConsumerOf(@Nullable StackTraceElement waiting) {
+        for (Map.Entry<String, TaskSamples> entry : groups().entrySet()) {
+            TaskSamples group = entry.getValue();
+            StackTraceElement line = waiting == null ? null : group.consumers.get(waiting.getClassName());
+            if (line != null && 2 * group.busy < group.looks) {
+                return "thread " + entry.getKey() + " in " + ApplicationCode.shown(line);
+            }
+        }
+        return null;
+    }
+
+    /** Returns the samples of all threads that serve no call, by name. */
+    public Map<String, TaskSamples> groups() {
+        Map<String, TaskSamples> groups = new TreeMap<>(threads);
+        groups.putAll(executors);
+        return groups;
+    }
+
+    /** Returns the samples of the threads that deliver the answers of other processes, by name. */
+    public Map<String, TaskSamples> delivering() {
+        Map<String, TaskSamples> delivering = groups();
+        delivering.values().removeIf(group -> !group.delivers);
+        return delivering;
+    }
+
+    /**
+     * Returns the group whose stacks contain the class of the given frame most often; null if there is none.
+     *
+     * @param min the minimum number of such frames
+     */
+    private static @Nullable String mostOf(Map<String, TaskSamples> group, @Nullable StackTraceElement line, int min) {
+        if (line == null) {
+            return null;
+        }
+        String best = null;
+        int maxCount = min - 1;
+        for (Map.Entry<String, TaskSamples> entry : group.entrySet()) {
+            int same = entry.getValue().classes.getOrDefault(line.getClassName(), 0);
+            if (same > maxCount) {
+                maxCount = same;
+                best = entry.getKey();
+            }
+        }
+        return best;
+    }
+
+    /**
+     * Returns the tasks or threads outside of calls that most likely hold the lock for which a call waits. The likely
+     * holders run code of the class in which the call waits, and do not wait for a lock themselves. Tasks that sleep
+     * come last. A single sample is not sufficient, because other methods of the class may not use the lock.
+     *
+     * @param waiting the call's waiting frame
+     * @return null if there are none
+     */
+    @Nullable
+    public Holder likelyHolder(@Nullable StackTraceElement waiting) {
+        if (waiting == null) {
+            return null;
+        }
+        Map<String, TaskSamples> all = new HashMap<>(threads);
+        all.putAll(executors);
+        Holder best = null;
+        int rank = Integer.MAX_VALUE;
+        for (Map.Entry<String, TaskSamples> entry : all.entrySet()) {
+            Map<TaskSamples.Inside, Integer> lines =
+                    entry.getValue().inside.getOrDefault(waiting.getClassName(), Map.of());
+            for (Map.Entry<TaskSamples.Inside, Integer> found : lines.entrySet()) {
+                TaskSamples.Inside inside = found.getKey();
+                boolean isMoreOften = best == null || found.getValue() > best.looks();
+                if (found.getValue() >= MIN_HOLDING
+                        && (inside.rank() < rank || (inside.rank() == rank && isMoreOften))) {
+                    best = new Holder(entry.getKey(), inside.line(), found.getValue());
+                    rank = inside.rank();
+                }
+            }
+        }
+        return best;
+    }
+
+    /**
+     * Returns the most frequent kind of activity of the holder's threads at the holder's line of code; null if unknown.
+     */
+    public Part.@Nullable Kind workAt(Holder holder) {
+        TaskSamples group = executor(holder.threads());
+        return group == null
+                ? null
+                : group.lines.entrySet().stream()
+                        .filter(entry -> entry.getValue().equals(holder.line()))
+                        .max(Comparator.comparingDouble(entry -> group.parts.of(entry.getKey())))
+                        .map(entry -> entry.getKey().kind())
+                        .orElse(null);
+    }
+
+    /** Returns the samples of an executor, or of threads outside of executors; null if there are none. */
+    @Nullable
+    public TaskSamples executor(String name) {
+        TaskSamples executor = executors.get(name);
+        return executor != null ? executor : threads.get(name);
+    }
+
+    /**
+     * Returns the samples of the executor to which the given pool belongs. Executors are often named after their
+     * threads or after a bean: for example, threads named {@code mail} belong to {@code mailExecutor}. Returns null if
+     * no executor or several executors have such a name.
+     */
+    @Nullable
+    public TaskSamples ofPool(String pool) {
+        String threads = threadsOfPool(pool);
+        return threads == null ? null : executors.get(threads);
+    }
+
+    /** Returns the name of the threads of the executor to which the given pool belongs, as in {@link #ofPool}. */
+    @Nullable
+    public String threadsOfPool(String pool) {
+        String exact = ExecutorNames.threadsOf(pool);
+        if (executors.containsKey(exact)) {
+            return exact;
+        }
+        String name = pool.toLowerCase(Locale.ROOT);
+        List<String> similar = executors.keySet().stream()
+                .filter(threads -> !threads.isEmpty() && name.startsWith(threads.toLowerCase(Locale.ROOT)))
+                .toList();
+        return similar.size() == 1 ? similar.get(0) : null;
+    }
+
+    /**
+     * Returns the name of the threads outside of calls that were most often found in operations of the given kind; null
+     * if there are none.
+     */
+    @Nullable
+    public String mostOftenIn(Part.Kind kind) {
+        Map<String, TaskSamples> all = new TreeMap<>(threads);
+        all.putAll(executors);
+        return all.entrySet().stream()
+                .filter(entry ->
+                        !entry.getValue().delivers && entry.getValue().parts.sum(kind) > 0)
+                .max(Comparator.comparingDouble(entry -> entry.getValue().parts.sum(kind)))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    /**
+     * Returns the name of the executor whose tasks were most often sampled in the given activity or wait. If there is
+     * no such executor, returns the name of the threads outside of executors that were most often sampled in this
+     * activity or wait; null if there are no such threads.
+     */
+    @Nullable
+    public String executorIn(Part part) {
+        String executor = mostIn(executors, part);
+        return executor != null ? executor : mostIn(threads, part);
+    }
+
+    private static @Nullable String mostIn(Map<String, TaskSamples> group, Part part) {
+        return group.entrySet().stream()
+                .filter(entry -> entry.getValue().parts.of(part) > 0)
+                .max(Comparator.comparingDouble(entry -> entry.getValue().parts.of(part)))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    void clear() {
+        executors.clear();
+        threads.clear();
+        seldomSeen.clear();
+        lookups.clear();
+        clients.clear();
+        moments.clear();
+        halved = 0;
+    }
+}

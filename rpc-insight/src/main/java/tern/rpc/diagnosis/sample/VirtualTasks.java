@@ -1,0 +1,50 @@
+package tern.rpc.diagnosis.sample;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
+import tern.rpc.evidence.VirtualStacks;
+
+/**
+ * Reads the stacks of virtual threads that serve no call. The pause until the next reading is at least a hundred times
+ * the duration of the last reading. If no virtual thread runs application code, the next reading follows after a
+ * minute. Not thread-safe: only one thread uses it.
+ */
+final class VirtualTasks {
+
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long LONG_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final int COST_FACTOR = 100;
+
+    /** The name under which all unnamed virtual threads are grouped. */
+    private static final String UNNAMED = "virtual threads";
+
+    private long next; // the time of the next reading; 0 before the first reading
+
+    /**
+     * Reads the stacks, or returns an empty list if no reading is due.
+     *
+     * @param serving the ids of the threads that serve calls
+     */
+    List<ThreadSnapshot> read(long now, Set<Long> serving) {
+        if (!VirtualStacks.isSupported() || (next != 0 && now - next < 0)) {
+            return List.of();
+        }
+        long begun = System.nanoTime();
+        List<ThreadSnapshot> looks = VirtualStacks.read().stream()
+                .filter(stack -> !serving.contains(stack.id()))
+                .map(VirtualTasks::look)
+                .filter(look -> StackReader.first(look) != null)
+                .toList();
+        long pause = looks.isEmpty() ? LONG_PAUSE_NANOS : PAUSE_NANOS;
+        next = now + Math.max(pause, COST_FACTOR * (System.nanoTime() - begun));
+        return looks;
+    }
+
+    private static ThreadSnapshot look(VirtualStacks.Stack stack) {
+        String name = stack.name().isEmpty() ? UNNAMED : stack.name();
+        return new ThreadSnapshot(name, stack.id(), stack.state(), stack.frames(), null, null, -1, -1);
+    }
+}

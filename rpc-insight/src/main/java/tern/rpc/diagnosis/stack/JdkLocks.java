@@ -1,0 +1,127 @@
+package tern.rpc.diagnosis.stack;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Reads waits for locks whose owner the JVM reports. Distinguishes locks that the application takes itself from locks
+ * that the JDK or a library takes, such as the lock of {@code System.out}.
+ */
+public final class JdkLocks {
+
+    /** The prefixes of the classes that implement locks. */
+    private static final List<String> LOCKS = List.of(
+            "java.util.concurrent.locks.",
+            "jdk.internal.misc.",
+            "sun.misc.Unsafe",
+            "java.lang.VirtualThread",
+            "java.lang.Object");
+
+    /** The kinds of slow work that threads do while they hold a JDK or library lock. */
+    private static final Set<Kind> SLOW = EnumSet.of(Kind.FILE, Kind.SOCKET, Kind.RESOLVER);
+
+    /** The methods in which executor threads wait for their next task. */
+    private static final Set<String> IDLE = Set.of(
+            "tern.rpc.concurrent.WorkerPool.waitForWork",
+            "java.util.concurrent.ThreadPoolExecutor.getTask",
+            "java.util.concurrent.ForkJoinPool.awaitWork",
+            "org.apache.tomcat.util.threads.ThreadPoolExecutor.getTask",
+            "org.eclipse.jetty.util.thread.QueuedThreadPool.idleJobPoll");
+
+    private static final String READ_LOCK = "ReentrantReadWriteLock.ReadLock";
+
+    private static final String WRITE_LOCK = "ReentrantReadWriteLock.WriteLock";
+
+    private JdkLocks() {}
+
+    /**
+     * Returns the owner's use of a file or socket, if the thread waits for a JDK or library lock that the owner holds
+     * during this use; null otherwise. The waiting thread would do the same work next, so its wait is attributed to
+     * this work.
+     */
+    static @Nullable Part workOfOwner(ThreadSnapshot thread) {
+        ThreadSnapshot owner = thread.owner();
+        String taker = taker(thread);
+        if (owner == null || owner.owner() != null || taker == null || !isInside(owner, taker)) {
+            return null;
+        }
+        boolean loads = thread.waitsIn("java.lang.ClassLoader", "") || owner.waitsIn("java.lang.ClassLoader", "");
+        Part work = loads ? null : StackReader.read(owner);
+        return work != null && SLOW.contains(work.kind()) ? work : null;
+    }
+
+    /**
+     * Returns whether the given class, which takes the lock, does the work of the lock's owner itself. Returns false if
+     * the class holds the lock while it calls application code, as a map may do. In this case, the slow code is the
+     * application's, and not the class.
+     */
+    private static boolean isInside(ThreadSnapshot owner, String taker) {
+        for (StackTraceElement frame : owner.frames()) {
+            if (frame.getClassName().equals(taker)) {
+                return true;
+            }
+            if (ApplicationCode.owns(frame.getClassName())) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns the name of the lock for which the thread waits. If the lock's owner is unknown, returns {@code lock}.
+     *
+     * @param lock the name to use for a lock that the application takes itself
+     */
+    static String name(ThreadSnapshot thread, String lock) {
+        String taker = thread.owner() == null ? null : taker(thread);
+        if (taker == null && thread.owner() != null && lock.equals(READ_LOCK)) {
+            // The JVM reports only the owner of the write lock, for which readers wait, too.
+            return WRITE_LOCK;
+        }
+        return taker == null ? lock : "lock of " + StackReader.simple(taker);
+    }
+
+    /**
+     * Finds the code that requests the lock for the waiting thread. Returns its class if the class belongs to the JDK
+     * or to a library. Returns null if application code requests the lock itself.
+     */
+    static @Nullable String taker(ThreadSnapshot thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (LOCKS.stream().noneMatch(type::startsWith)) {
+                return ApplicationCode.owns(type) ? null : type;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Returns whether the owner has returned from the application code without releasing a lock that the application
+     * takes itself. Only locks of java.util.concurrent can remain locked after their owner has left the code that took
+     * them.
+     */
+    static boolean isLeftBehind(ThreadSnapshot waiter, ThreadSnapshot owner) {
+        return waiter.state() != Thread.State.BLOCKED
+                && taker(waiter) == null
+                && StackReader.first(waiter) != null
+                && owner.frames().length < ThreadSnapshots.MAX_FRAMES
+                && StackReader.first(owner) == null;
+    }
+
+    /** Returns whether the thread waits for the next task of its executor. */
+    public static boolean isIdle(ThreadSnapshot thread) {
+        return thread.state() != Thread.State.RUNNABLE
+                && Stream.of(thread.frames())
+                        .anyMatch(frame -> IDLE.contains(frame.getClassName() + "." + frame.getMethodName()));
+    }
+
+    public static boolean isNeverReleased(Part part) {
+        return part.kind() == Kind.LOCK && part.name().contains(StackReader.NEVER_RELEASED);
+    }
+}

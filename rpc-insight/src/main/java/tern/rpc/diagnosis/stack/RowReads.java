@@ -1,0 +1,50 @@
+package tern.rpc.diagnosis.stack;
+
+import java.util.Set;
+import java.util.function.Predicate;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Recognizes calls that mostly wait for the next rows of a result. Calls wait for rows if the driver fetches few rows
+ * at a time, or if the server finds the rows slowly.
+ */
+public final class RowReads {
+
+    /** The methods of a result set that move to other rows. */
+    private static final Set<String> MOVES = Set.of("next", "absolute", "relative", "last", "previous");
+
+    /** The driver for SQL Server. A result arrives as one stream, so a fetch size changes little. */
+    private static final String SQL_SERVER = "com.microsoft.sqlserver.";
+
+    /**
+     * A part of the names of the MySQL and MariaDB classes that read a result as one stream. A larger fetch size would
+     * end the streaming.
+     */
+    private static final String STREAM = "Streaming";
+
+    private RowReads() {}
+
+    /**
+     * Returns whether the thread waits for the server while it moves to another row of a result. Returns false for a
+     * result that the server sends as one stream.
+     */
+    public static boolean waits(ThreadSnapshot thread) {
+        if (thread.computes()) {
+            return false;
+        }
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.startsWith(SQL_SERVER) || type.contains(STREAM)) {
+                return false;
+            }
+            if (type.contains("ResultSet") && MOVES.contains(frame.getMethodName())) {
+                return true;
+            }
+            if (application.test(type)) {
+                return false;
+            }
+        }
+        return false;
+    }
+}

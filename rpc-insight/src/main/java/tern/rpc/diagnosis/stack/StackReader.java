@@ -1,0 +1,501 @@
+package tern.rpc.diagnosis.stack;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.Account;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.ApplicationFrames;
+
+/** Determines from a thread's stack what the thread is doing or waiting for. */
+public final class StackReader {
+
+    /** A JDK method in which threads wait, and the kind of wait. */
+    private record Place(String className, String method, Kind kind) {}
+
+    private static final List<Place> PLACES = List.of(
+            new Place("java.lang.Thread", "sleep", Kind.SLEEP),
+            new Place("java.util.concurrent.TimeUnit", "sleep", Kind.SLEEP),
+            new Place("java.util.concurrent.locks.ReentrantLock", "", Kind.LOCK),
+            new Place("java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock", "", Kind.LOCK),
+            new Place("java.util.concurrent.locks.ReentrantReadWriteLock$WriteLock", "", Kind.LOCK),
+            new Place("java.util.concurrent.locks.StampedLock", "", Kind.LOCK),
+            new Place("java.util.concurrent.Semaphore", "", Kind.LOCK),
+            new Place("java.net.Inet4AddressImpl", "", Kind.RESOLVER),
+            new Place("java.net.Inet6AddressImpl", "", Kind.RESOLVER),
+            new Place("java.net.InetAddress", "", Kind.RESOLVER),
+            new Place("sun.nio.ch.FileDispatcherImpl", "", Kind.FILE),
+            new Place("sun.nio.ch.UnixFileDispatcherImpl", "", Kind.FILE),
+            new Place("sun.nio.ch.FileChannelImpl", "", Kind.FILE),
+            new Place("sun.nio.fs.UnixNativeDispatcher", "", Kind.FILE),
+            new Place("java.io.FileInputStream", "", Kind.FILE),
+            new Place("java.io.FileOutputStream", "", Kind.FILE),
+            new Place("java.io.RandomAccessFile", "", Kind.FILE),
+            new Place("java.io.FileDescriptor", "", Kind.FILE),
+            new Place("java.io.UnixFileSystem", "", Kind.FILE),
+            new Place("sun.nio.ch.SocketDispatcher", "", Kind.SOCKET),
+            new Place("sun.nio.ch.NioSocketImpl", "", Kind.SOCKET),
+            new Place("sun.nio.ch.SocketChannelImpl", "", Kind.SOCKET),
+            new Place("sun.nio.ch.Net", "", Kind.SOCKET),
+            new Place("java.net.SocketInputStream", "", Kind.SOCKET),
+            new Place("java.lang.ClassLoader", "loadClass", Kind.CLASS_LOADING),
+            new Place("java.lang.Class", "forName", Kind.CLASS_LOADING));
+
+    /**
+     * The prefix of the name of an operation that the ledger does not record. The prefix is followed by the code that
+     * calls the operation.
+     */
+    public static final String CALLED = "called in ";
+
+    /**
+     * If the owner of a lock is unknown, the name of the wait consists of the lock, this text and the waiting stack
+     * frame.
+     */
+    public static final String WANTED = " wanted in ";
+
+    /**
+     * If the owner of a lock no longer runs application code, the name of the wait consists of the lock, this text,
+     * {@link #WANTED} and the waiting stack frame.
+     */
+    public static final String NEVER_RELEASED = " never released";
+
+    /** The name prefixes of the methods that release the carrier thread of a virtual thread. */
+    private static final List<String> YIELDING = List.of("park", "yield", "tryYield", "sleep");
+
+    private static final String MAP = "java.util.concurrent.ConcurrentHashMap";
+    private static final String CLIENT = "tern.rpc.client.";
+    private static final String REFERENCE = CLIENT + "ServiceProxy";
+    private static final String INITIALIZER = "<clinit>";
+    private static final int MAX_PATH = 12;
+
+    private StackReader() {}
+
+    /** Returns the thread's activity or wait. A thread that does not wait is considered to be computing. */
+    public static Part read(ThreadSnapshot thread) {
+        String initialized = initialized(thread);
+        if (initialized != null) {
+            return new Part(Kind.CLASS_INITIALIZATION, initialized);
+        }
+        Part caller = CallerWaits.of(thread);
+        if (caller != null) {
+            return caller;
+        }
+        String at = place(thread);
+        if (waitsForCarrier(thread)) {
+            return Part.of(Kind.RUN_QUEUE);
+        }
+        if (isResolver(thread)) { // Lookups are checked before locks, because lookups of the same name share a lock.
+            return new Part(Kind.RESOLVER, at);
+        }
+        Part work = LibraryWork.of(thread, at);
+        if (work != null) {
+            return work;
+        }
+        Part owners = JdkLocks.workOfOwner(thread);
+        if (owners != null) {
+            return owners;
+        }
+        if (thread.state() == Thread.State.BLOCKED) {
+            String type = thread.lock() == null ? JdkLocks.taker(thread) : thread.lock();
+            return new Part(Kind.LOCK, lock(thread, "monitor of " + monitor(type), at));
+        }
+        if (Libraries.waitsForDatabaseConnection(thread)) {
+            return Account.part(Phase.JDBC_CONNECTION, "");
+        }
+        Part held = LibraryWaits.of(thread, at);
+        if (held != null) {
+            return held;
+        }
+        Kind library = Libraries.of(thread);
+        if (library != null && Libraries.pausesIn(library, thread)) {
+            return new Part(Kind.SLEEP, at);
+        }
+        if (library != null && (!thread.computes() || Libraries.runsStatement(thread)) && !isResolver(thread)) {
+            boolean opens = library == Kind.SQL && NewConnections.isOpeningWithoutPool(thread, Libraries::isPool);
+            String name = CALLED + at + (opens ? NewConnections.OPENED : "");
+            return new Part(library, library == Kind.SOCKET ? at : name);
+        }
+        if (parksForATime(thread)) {
+            return new Part(Kind.SLEEP, at);
+        }
+        Part fileLock = FileLocks.of(thread, at);
+        if (fileLock != null) {
+            return fileLock;
+        }
+        for (Place known : PLACES) {
+            if (thread.waitsIn(known.className, known.method)) {
+                return part(known, thread, at);
+            }
+        }
+        if (thread.state() == Thread.State.RUNNABLE) {
+            return new Part(Kind.COMPUTING, at);
+        }
+        if (thread.owner() != null) {
+            return new Part(Kind.LOCK, lock(thread, JdkLocks.name(thread, simple(thread.lock())), at));
+        }
+        return new Part(Kind.RESULT, at);
+    }
+
+    /**
+     * Returns whether code outside the JDK parks the thread for a limited time, as rate limiters do. JDK locks, queues
+     * and futures park threads in JDK frames.
+     */
+    private static boolean parksForATime(ThreadSnapshot thread) {
+        boolean parked = false;
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.equals("java.util.concurrent.locks.LockSupport")) {
+                String method = frame.getMethodName();
+                parked = method.equals("parkNanos") || method.equals("parkUntil");
+            } else if (!type.endsWith(".misc.Unsafe") && !isVirtualThreads(type)) {
+                return parked && !ThreadSnapshot.isPlatform(type);
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns whether a virtual thread could run, but all carrier threads are busy. A virtual thread without a carrier
+     * thread is RUNNABLE, and its innermost frame still shows where it stopped running.
+     */
+    private static boolean waitsForCarrier(ThreadSnapshot thread) {
+        if (thread.state() != Thread.State.RUNNABLE || thread.frames().length == 0) {
+            return false;
+        }
+        StackTraceElement innermost = thread.frames()[0];
+        return isVirtualThreads(innermost.getClassName())
+                && YIELDING.stream().anyMatch(innermost.getMethodName()::startsWith);
+    }
+
+    /** Returns whether the class belongs to the JDK's implementation of virtual threads. */
+    private static boolean isVirtualThreads(String type) {
+        return type.equals("java.lang.VirtualThread")
+                || type.startsWith("java.lang.System$")
+                || type.startsWith("jdk.internal.vm.")
+                || type.equals("jdk.internal.misc.VirtualThreads");
+    }
+
+    /** Returns whether the thread looks up a host's address. The library that started the lookup does not matter. */
+    static boolean isResolver(ThreadSnapshot thread) {
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.equals("java.net.InetAddress")
+                    || type.startsWith("java.net.InetAddress$")
+                    || type.startsWith("java.net.Inet4AddressImpl")
+                    || type.startsWith("java.net.Inet6AddressImpl")) {
+                return true;
+            }
+            if (application.test(type)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns whether the thread waits for a connection from the pool of an Apache HTTP client. Tern measures this wait
+     * itself only in clients that Spring Boot creates.
+     */
+    public static boolean waitsForHttpConnection(ThreadSnapshot thread) {
+        if (thread.computes()) {
+            return false;
+        }
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.startsWith("org.apache.hc.core5.pool.") || type.startsWith("org.apache.http.pool.")) {
+                return true;
+            }
+            if (application.test(type)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns whether the thread waits for an answer that a thread of the common pool must pass on. The asynchronous
+     * methods of the JDK's HTTP client complete their futures in the common pool, and Spring's request factory for this
+     * client waits for such a future.
+     */
+    public static boolean awaitsCommonPool(ThreadSnapshot thread) {
+        boolean awaitsFuture = false;
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            awaitsFuture |= type.equals("java.util.concurrent.CompletableFuture");
+            if (type.startsWith("jdk.internal.net.http.")) {
+                return false; // HttpClient.send waits for a future that a thread of the client completes.
+            }
+            if (type.endsWith(".JdkClientHttpRequest")) {
+                return awaitsFuture;
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether the thread itself runs a task that it submitted to a full executor. */
+    public static boolean runsRejectedTask(ThreadSnapshot thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            if (frame.getClassName().endsWith("CallerRunsPolicy")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns the application's frames, innermost first, except frames that only forward the call. */
+    public static List<StackTraceElement> path(ThreadSnapshot thread) {
+        return ApplicationFrames.of(thread.frames()).all().stream()
+                .limit(MAX_PATH)
+                .toList();
+    }
+
+    /**
+     * Returns the method called by the application's innermost frame, as simple class name and method name. Returns
+     * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
+     * of a framework. If there is specific advice for a method further inside, returns that method. An inner method
+     * says more about the cause, because the method that the application calls directly often has several uses. If a
+     * framework works without application code, any advice for computing code counts. If there is none, returns the
+     * first method that does more than pass the work on.
+     */
+    public static @Nullable String called(ThreadSnapshot thread) {
+        StackTraceElement[] frames = thread.frames();
+        ApplicationFrames application = ApplicationFrames.of(frames);
+        int work = application.firstIndex() < 0 ? FrameworkWork.indexIn(frames) : -1;
+        boolean isFrameworks = work >= 0 && !FrameworkWork.isOfBody(frames[work]);
+        String sleeping = LibrarySleeps.of(thread);
+        String direct = null;
+        String advised = null;
+        String inner = null;
+        for (int i = Math.max(work, application.firstIndex()) - 1; i >= 0; i--) {
+            String type = frames[i].getClassName();
+            if (!application.owns(i) && !isHidden(type)) {
+                String called = simple(type) + "." + frames[i].getMethodName();
+                if (Hints.isTelling(called)) {
+                    return called;
+                }
+                direct = direct == null ? called : direct;
+                boolean isAdvised = isFrameworks
+                        && thread.computes()
+                        && !Hints.computing(called).isEmpty();
+                advised = advised == null && isAdvised ? called : advised;
+                inner = inner == null && isFrameworks && !FrameworkWork.isGlue(type) ? called : inner;
+            }
+        }
+        String outer = advised != null ? advised : inner != null ? inner : direct;
+        return sleeping == null || outer == null ? outer : sleeping;
+    }
+
+    /**
+     * Returns the remote method that the thread calls through a Tern reference. Returns an empty string if the thread
+     * waits for the future of an asynchronous method, and null if it calls no remote method.
+     */
+    public static @Nullable String remoteMethod(ThreadSnapshot thread) {
+        StackTraceElement[] frames = thread.frames();
+        for (int i = 1; i < frames.length; i++) {
+            if (frames[i - 1].getClassName().equals(REFERENCE)
+                    && !frames[i].getClassName().equals(REFERENCE)) {
+                return frames[i].getMethodName(); // a method of the proxy has the name of the remote method
+            }
+        }
+        Predicate<String> application = ApplicationCode.ownerIn(frames);
+        return Stream.of(frames)
+                        .map(StackTraceElement::getClassName)
+                        .takeWhile(application.negate())
+                        .anyMatch(type -> type.startsWith(CLIENT))
+                ? ""
+                : null;
+    }
+
+    /** Returns whether the application's innermost frame calls the JDK directly, with no library in between. */
+    public static boolean waitsByItself(ThreadSnapshot thread) {
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (application.test(type)) {
+                return true;
+            }
+            if (!ThreadSnapshot.isPlatform(type) && !isHidden(type)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns whether a frame between the application and a library carries no information, such as a frame of a proxy,
+     * a lambda form or reflection. The class {@code Proxy} itself is on a stack only while it makes a proxy class.
+     */
+    private static boolean isHidden(String type) {
+        return type.contains("$$")
+                || type.contains("CGLIB")
+                || type.startsWith("jdk.internal.reflect.")
+                || (type.startsWith("java.lang.reflect.") && !type.equals("java.lang.reflect.Proxy"))
+                || type.startsWith("java.lang.invoke.")
+                || type.startsWith("org.springframework.aop.")
+                || type.startsWith("jdk.proxy")
+                || type.startsWith("com.sun.proxy.");
+    }
+
+    private static Part part(Place known, ThreadSnapshot thread, String at) {
+        if (known.kind == Kind.LOCK) {
+            return new Part(Kind.LOCK, lock(thread, JdkLocks.name(thread, simple(known.className)), at));
+        }
+        boolean waits = thread.state() != Thread.State.RUNNABLE || thread.isInNative();
+        return waits || known.kind == Kind.CLASS_LOADING ? new Part(known.kind, at) : new Part(Kind.COMPUTING, at);
+    }
+
+    /**
+     * Returns the last lock in the chain of lock owners, with its holder. All threads of the chain wait until that
+     * holder releases the lock.
+     */
+    private static String lock(ThreadSnapshot thread, String lock, String at) {
+        ThreadSnapshot owner = lastOwner(thread);
+        if (owner == null) {
+            return lock + WANTED + at;
+        }
+        if (thread.isDeadlocked()) {
+            return lock + " in a deadlock with " + place(owner);
+        }
+        ThreadSnapshot waiter = lastWaiter(thread);
+        String last = waiter.id() == thread.id()
+                ? lock
+                : waiter.state() == Thread.State.BLOCKED
+                        ? "monitor of " + monitor(waiter.lock())
+                        : simple(waiter.lock());
+        List<StackTraceElement> path = holderPath(thread);
+        if (path.isEmpty() && JdkLocks.isLeftBehind(waiter, owner)) {
+            return last + NEVER_RELEASED + WANTED + place(waiter);
+        }
+        if (path.isEmpty() && waiter.state() == Thread.State.BLOCKED && JdkLocks.isIdle(owner)) {
+            // The stacks are read one after another, and the owner has left the monitor in the meantime.
+            return last + WANTED + place(waiter);
+        }
+        return last + " held in " + (path.isEmpty() ? place(owner) : ApplicationCode.method(path.get(0)));
+    }
+
+    /** Returns the last waiting thread in the chain of lock owners. */
+    private static ThreadSnapshot lastWaiter(ThreadSnapshot thread) {
+        ThreadSnapshot waiter = thread;
+        for (ThreadSnapshot owner = thread.owner(); owner != null && owner.owner() != null; owner = owner.owner()) {
+            waiter = owner;
+        }
+        return waiter;
+    }
+
+    /**
+     * Returns the frames of the last owner in the chain of lock owners, starting at the frame that holds the lock. For
+     * a monitor, this is the frame that entered the monitor. If the frame is unknown, the result starts at the method
+     * in which the waiting thread requests the lock. If the owner does not run this method, the result starts at a
+     * frame of the same class, or else at the application's innermost frame.
+     */
+    public static List<StackTraceElement> holderPath(ThreadSnapshot thread) {
+        ThreadSnapshot owner = lastOwner(thread);
+        if (owner == null) {
+            return path(thread);
+        }
+        if (owner.holdsAt() >= 0) {
+            return pathFrom(owner, owner.holdsAt());
+        }
+        List<StackTraceElement> all = path(owner);
+        StackTraceElement wanted = first(lastWaiter(thread));
+        for (int i = 0; wanted != null && i < all.size(); i++) {
+            if (ApplicationCode.method(all.get(i)).equals(ApplicationCode.method(wanted))) {
+                return all.subList(i, all.size());
+            }
+        }
+        for (int i = 0; wanted != null && i < all.size(); i++) {
+            if (all.get(i).getClassName().equals(wanted.getClassName())) {
+                return all.subList(i, all.size());
+            }
+        }
+        return all;
+    }
+
+    /**
+     * Returns the application's frames, starting at the frame that entered a monitor and going outwards. If there is no
+     * such frame, returns the application's outermost frame.
+     */
+    private static List<StackTraceElement> pathFrom(ThreadSnapshot owner, int entered) {
+        ApplicationFrames application = ApplicationFrames.of(owner.frames());
+        List<StackTraceElement> path = new ArrayList<>();
+        StackTraceElement outermost = null;
+        for (int i = 0; i < owner.frames().length && path.size() < MAX_PATH; i++) {
+            StackTraceElement frame = owner.frames()[i];
+            outermost = application.works(i) ? frame : outermost;
+            if (i >= entered && (application.works(i) || (i == entered && application.owns(i)))) {
+                path.add(frame);
+            }
+        }
+        return path.isEmpty() && outermost != null ? List.of(outermost) : path;
+    }
+
+    /** Returns the application's innermost frame, except frames that only forward the call; null if there is none. */
+    public static @Nullable StackTraceElement first(ThreadSnapshot thread) {
+        return ApplicationCode.first(thread.frames());
+    }
+
+    public static @Nullable ThreadSnapshot lastOwner(ThreadSnapshot thread) {
+        ThreadSnapshot last = null;
+        for (ThreadSnapshot owner = thread.owner(); owner != null; owner = owner.owner()) {
+            last = owner;
+        }
+        return last;
+    }
+
+    /**
+     * Returns the method of the application's innermost frame, except frames that only forward the call. If there is no
+     * such frame, returns the name of the framework's work on the stack. If the stack contains no such work either,
+     * returns the method of the innermost frame outside the JDK.
+     */
+    public static String place(ThreadSnapshot thread) {
+        StackTraceElement own = ApplicationCode.first(thread.frames());
+        if (own != null) {
+            return ApplicationCode.method(own);
+        }
+        int work = FrameworkWork.indexIn(thread.frames());
+        if (work >= 0) {
+            return FrameworkWork.name(thread.frames()[work]);
+        }
+        for (StackTraceElement frame : thread.frames()) {
+            if (!ThreadSnapshot.isPlatform(frame.getClassName())) {
+                return ApplicationCode.method(frame);
+            }
+        }
+        return thread.frames().length == 0 ? "thread " + thread.name() : ApplicationCode.method(thread.frames()[0]);
+    }
+
+    /**
+     * Returns the simple name of the application class that the given thread initializes; null if there is none. If one
+     * static initializer triggers a second one, returns the class whose initialization began first, because other
+     * threads wait for that class.
+     */
+    public static @Nullable String initialized(ThreadSnapshot thread) {
+        Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
+        String outermost = null;
+        for (StackTraceElement frame : thread.frames()) {
+            if (frame.getMethodName().equals(INITIALIZER) && application.test(frame.getClassName())) {
+                outermost = frame.getClassName();
+            }
+        }
+        return outermost == null ? null : simple(outermost);
+    }
+
+    /** Returns the simple name of a locked class. A ConcurrentHashMap locks nodes of several classes. */
+    private static String monitor(@Nullable String type) {
+        return type != null && type.startsWith(MAP + "$") ? simple(MAP) : simple(type);
+    }
+
+    public static String simple(@Nullable String type) {
+        if (type == null) {
+            return "an object";
+        }
+        return type.substring(type.lastIndexOf('.') + 1).replace('$', '.');
+    }
+}

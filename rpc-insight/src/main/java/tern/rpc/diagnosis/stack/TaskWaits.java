@@ -1,0 +1,42 @@
+package tern.rpc.diagnosis.stack;
+
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Distinguishes waits for a task from waits for another program. The distinction is based on the JDK method in which
+ * application code waits.
+ */
+public final class TaskWaits {
+
+    /** Matches the methods that wait for a task of an executor. */
+    private static final Pattern TASK = Pattern.compile("(FutureTask|ForkJoinTask)\\.(get|join|invoke).*"
+            + "|.*Executor(Service)?\\.invoke(All|Any)"
+            + "|ForkJoinPool\\.invoke.*"
+            + "|ExecutorCompletionService\\.(take|poll)");
+
+    /** Matches the methods that wait for another program. */
+    private static final Pattern PROGRAM = Pattern.compile("(Process|ProcessImpl|UNIXProcess)\\..*");
+
+    private TaskWaits() {}
+
+    /**
+     * Returns whether the code waits for a task of an executor. Other waits, such as for a latch or for an answer of a
+     * message broker, say nothing about an executor.
+     *
+     * @param called the method, with the simple name of its class; null if unknown
+     */
+    public static boolean isForTask(@Nullable String called) {
+        return called != null && TASK.matcher(called).matches();
+    }
+
+    /** Returns whether the code waits for a task of an executor, or for a future that a task may complete. */
+    public static boolean isForTaskOrFuture(@Nullable String called) {
+        return isForTask(called) || (called != null && called.startsWith("CompletableFuture."));
+    }
+
+    /** Returns whether the code waits for another program, and therefore not for a task. */
+    public static boolean isForProgram(@Nullable String called) {
+        return called != null && PROGRAM.matcher(called).matches();
+    }
+}

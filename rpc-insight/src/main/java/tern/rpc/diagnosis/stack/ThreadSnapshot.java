@@ -1,0 +1,89 @@
+package tern.rpc.diagnosis.stack;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of a thread at one moment.
+ *
+ * @param frames the thread's stack frames, the innermost first
+ * @param lock the class of the object for which the thread waits; null if the thread does not wait
+ * @param owner the thread that holds the lock; null if the lock is free or its owner is unknown
+ * @param cpuNanos the processor time that the thread has used so far; -1 if unknown
+ * @param holdsAt the index of the frame that entered a monitor that another thread waits for; -1 if unknown or if this
+ *     thread owns no such monitor
+ */
+public record ThreadSnapshot(
+        String name,
+        long id,
+        Thread.State state,
+        StackTraceElement[] frames,
+        @Nullable String lock,
+        @Nullable ThreadSnapshot owner,
+        long cpuNanos,
+        int holdsAt) {
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    /**
+     * Returns whether the thread is in the given JDK method. Only the innermost frames are searched, up to the first
+     * frame outside the JDK.
+     */
+    boolean waitsIn(String className, String method) {
+        for (StackTraceElement frame : frames) {
+            String type = frame.getClassName();
+            if (type.equals(className)
+                    && (method.isEmpty() || frame.getMethodName().startsWith(method))) {
+                return true;
+            }
+            if (!isPlatform(type)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether the innermost frame is a native method. */
+    boolean isInNative() {
+        return frames.length > 0 && frames[0].isNativeMethod();
+    }
+
+    /** Returns whether the thread is running code, as opposed to waiting. */
+    public boolean computes() {
+        return state == Thread.State.RUNNABLE && !isInNative();
+    }
+
+    /**
+     * Returns whether the thread runs a task of a fork-join pool, such as items of a parallel stream, although it is
+     * not a thread of such a pool.
+     */
+    public boolean runsForkedTask() {
+        boolean runs = false;
+        for (StackTraceElement frame : frames) {
+            if (frame.getClassName().equals("java.util.concurrent.ForkJoinWorkerThread")) {
+                return false;
+            }
+            runs |= frame.getClassName().equals("java.util.concurrent.ForkJoinTask");
+        }
+        return runs;
+    }
+
+    /** Returns whether the chain of lock owners is a cycle. */
+    boolean isDeadlocked() {
+        Set<Long> seen = new HashSet<>(Set.of(id));
+        for (ThreadSnapshot next = owner; next != null; next = next.owner) {
+            // The stacks were read at different times, so the apparent cycle may never have existed.
+            if (!seen.add(next.id)) {
+                return THREADS.findDeadlockedThreads() != null;
+            }
+        }
+        return false;
+    }
+
+    static boolean isPlatform(String type) {
+        return type.startsWith("java.") || type.startsWith("jdk.") || type.startsWith("sun.");
+    }
+}

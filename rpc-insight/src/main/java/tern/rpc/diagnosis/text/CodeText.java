@@ -1,0 +1,427 @@
+package tern.rpc.diagnosis.text;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.cause.Cause.Change;
+import tern.rpc.diagnosis.cause.Cause.Where;
+import tern.rpc.diagnosis.cause.CauseDescription;
+import tern.rpc.diagnosis.excess.Deadlocks;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.RepeatedOperations;
+import tern.rpc.diagnosis.failure.FailurePart;
+import tern.rpc.diagnosis.failure.FailureText;
+import tern.rpc.diagnosis.machine.ChildProcesses;
+import tern.rpc.diagnosis.rule.AwaitedWork;
+import tern.rpc.diagnosis.rule.BlockedLoops;
+import tern.rpc.diagnosis.rule.EqualWaits;
+import tern.rpc.diagnosis.rule.UnknownExecutors;
+import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.TaskSamples;
+import tern.rpc.diagnosis.stack.Hints;
+import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.pool.ApplicationCode;
+
+/** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
+final class CodeText {
+
+    /**
+     * Code is considered to poll if at least this number of sleeps began between successive samples, counted over all
+     * calls that run the code.
+     */
+    private static final int MIN_REPEATED = 3;
+
+    /**
+     * Matches Redis commands that take a lock, or that check whether another process holds it, as Spring's cache does
+     * before each access.
+     */
+    private static final Pattern LOCK_COMMANDS = Pattern.compile("^SET|^EXISTS .*[Ll]ock");
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final ExecutorText executors;
+    private final Operations operations;
+    private final AwaitedWork work;
+
+    CodeText(Evidence evidence, ExcessTime excess, ExecutorText executors, Operations operations, AwaitedWork work) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.executors = executors;
+        this.operations = operations;
+        this.work = work;
+    }
+
+    CauseDescription describe(Part part) {
+        StackTraceElement line = excess.samples.lineOf(part);
+        String executor = line == null ? evidence.tasks().executorIn(part) : null;
+        TaskSamples tasks = executor == null ? null : evidence.tasks().executor(executor);
+        if (executor != null && tasks != null) {
+            return task(part, executor, tasks);
+        }
+        String calls = excess.samples.shownLineOf(part);
+        String place = calls != null ? calls : line == null ? part.name() : ApplicationCode.shown(line);
+        if (part.kind() == Part.Kind.LOCK) {
+            return new LockText(evidence, excess).describe(part, place, line, excess.samples.ownersWorkIn(part));
+        }
+        String called = excess.samples.calledIn(part);
+        if (part.kind() == Part.Kind.CLASS_INITIALIZATION) {
+            return initialization(part, called == null ? place : place + " (" + called + ")", line);
+        }
+        if (part.kind() == Part.Kind.RESULT && called != null && ChildProcesses.isWait(called)) {
+            String process = ChildProcesses.youngest();
+            String name = process == null ? "used in " + part.name() : process;
+            return childProcess(name, process == null ? "it" : process, "the call waits for its end in " + place, line);
+        }
+        CauseDescription description =
+                describe(part, called == null ? place : place + " (" + called + ")" + Hints.waiting(called), line);
+        if (called == null) {
+            return description;
+        }
+        List<String> facts = new ArrayList<>(description.facts());
+        facts.add("calls    " + called);
+        return new CauseDescription(description.kind(), description.name(), description.change(), facts);
+    }
+
+    private CauseDescription describe(Part part, String place, @Nullable StackTraceElement line) {
+        return switch (part.kind()) {
+            case SLEEP -> sleep(part, place, line);
+            case RESULT -> result(part, place, line);
+            case FILE -> file(part, place, line);
+            case SOCKET ->
+                code(
+                        "SLOW SOCKET",
+                        part.name(),
+                        "check the peer that " + place + " talks to, or set a shorter timeout",
+                        line);
+            case EVENT_LOOP -> eventLoop(part, place);
+            case RESOLVER ->
+                code(
+                        "SLOW NAME LOOKUP",
+                        part.name(),
+                        "check the DNS resolver of this machine; the lookups are in " + place,
+                        line);
+            case CLASS_LOADING ->
+                code(
+                        "CLASS LOADING",
+                        part.name(),
+                        "load the class before the first call; if each call creates a class loader, proxy, script or"
+                                + " mapper, create it once and keep it: in " + place,
+                        line);
+            case CLASS_INITIALIZATION -> initialization(part, place, line);
+            case NATIVE -> code("NATIVE CODE", part.name(), standing(place, line), line);
+            case ELSEWHERE ->
+                code(
+                        "OTHER THREADS",
+                        "asynchronous work",
+                        "find out what completes the results of asynchronous methods so late",
+                        line);
+            default ->
+                new CauseDescription(
+                        "FAILURE", part.name(), Change.of(Where.CODE, FailureText.own(part.name())), List.of());
+        };
+    }
+
+    /** Describes an activity of an executor's tasks as a cause, if calls wait for these tasks. */
+    private CauseDescription task(Part part, String executor, TaskSamples tasks) {
+        if (part.kind() == Part.Kind.EVENT_LOOP) {
+            return BlockedLoops.describe(part, shown(part, tasks), executor);
+        }
+        TaskSamples.LockOwner owner = tasks.lockOwners.get(part);
+        if (owner != null) {
+            String wanted = ", wanted in " + (tasks.isExecutor ? "tasks of " : "threads ") + executor;
+            return new LockText(evidence, excess)
+                    .describe(part, ApplicationCode.shown(owner.line()) + wanted, owner.line(), owner.work());
+        }
+        StackTraceElement line = tasks.lines.get(part);
+        String place = shown(part, tasks) + (tasks.isExecutor ? ", in tasks of " : ", in threads ") + executor;
+        CauseDescription description = part.kind() == Part.Kind.LOCK
+                ? new LockText(evidence, excess).describe(part, place, line, null)
+                : describe(part, place, line);
+        if (!tasks.isFull() || part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
+            return description;
+        }
+        List<String> facts = new ArrayList<>(description.facts());
+        facts.add("threads  " + 100 * tasks.busy / tasks.looks + " % of the threads of " + executor + " are busy");
+        if (work.poolOf(executor) == null) {
+            facts.addAll(UnknownExecutors.origin(tasks, null));
+        }
+        return new CauseDescription(
+                "SLOW TASKS",
+                executor + " in " + part.name(),
+                Change.of(Where.CODE, description.change().text() + "; or use a separate executor for tasks that wait"),
+                facts);
+    }
+
+    /**
+     * Returns the line of application code that runs the given activity of a task, together with the line that called
+     * it.
+     */
+    static String shown(Part part, TaskSamples tasks) {
+        StackTraceElement line = tasks.lines.get(part);
+        StackTraceElement caller = tasks.callers.get(part);
+        String called = tasks.called.get(part);
+        return (line == null ? part.name() : ApplicationCode.shown(line))
+                + (called == null ? "" : " (" + called + ")")
+                + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller));
+    }
+
+    /** Describes a sleep in application code. After a failed operation, the sleep is a pause before a retry. */
+    private CauseDescription sleep(Part part, String place, @Nullable StackTraceElement line) {
+        RepeatedOperations repeated = new RepeatedOperations(excess, operations);
+        RepeatedOperations.Failed failing = repeated.failedIn(part);
+        RepeatedOperations.Polled polled = repeated.polledIn(part);
+        if (failing == null && polled != null) {
+            return polling(part, polled, place, line);
+        }
+        if (failing != null) {
+            return retry(failing, place, excess.samples.calledIn(part));
+        }
+        if (sleepsRepeatedly(part)) {
+            return code(
+                    "CODE POLLS",
+                    part.name(),
+                    "calls sleep repeatedly in " + place
+                            + ": if the code waits until something happens, find out why"
+                            + " it comes late, and wait for a signal (a condition, a future, a message) instead of the"
+                            + " loop; otherwise do not sleep in calls" + unmeasured(part),
+                    line);
+        }
+        String called = excess.samples.calledIn(part);
+        return code(
+                "CODE SLEEPS",
+                part.name(),
+                (called == null || isOwnSleep(called)
+                                ? "do not sleep in " + place
+                                : called + " sleeps in " + place
+                                        + ": find out which failed operation it repeats or which limit"
+                                        + " it waits for, or configure fewer and shorter pauses")
+                        + unmeasured(part),
+                line);
+    }
+
+    /**
+     * Returns whether the calls that spent time on the given activity or wait slept repeatedly. In at least half of the
+     * pairs of successive samples, a new sleep must have begun between the two samples.
+     */
+    private boolean sleepsRepeatedly(Part part) {
+        long pairs = 0;
+        long sleeps = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null && counted.times().of(part) > 0) {
+                pairs += samples.sleepingPairs;
+                sleeps += samples.sleeps;
+            }
+        }
+        return sleeps >= MIN_REPEATED && 2 * sleeps >= pairs;
+    }
+
+    private static boolean isOwnSleep(String called) {
+        return called.endsWith(".sleep") || called.startsWith("LockSupport.");
+    }
+
+    /** @param called the method that the application calls to sleep; null if it is unknown */
+    private CauseDescription retry(RepeatedOperations.Failed failing, String shown, @Nullable String called) {
+        List<String> facts = new ArrayList<>();
+        facts.add("sleeps   " + shown);
+        facts.add("failed   " + failing.name());
+        String pause = called == null || isOwnSleep(called)
+                ? "; do not sleep within a call: the code sleeps before it tries again, in " + shown
+                : "; configure fewer and shorter retries: " + called + " sleeps before it tries again, in " + shown;
+        CauseDescription deadlock = Deadlocks.isEnded(failing.name())
+                ? new Deadlocks(excess, operations).of(OperationNames.withoutStatus(failing.name()), "", facts)
+                : null;
+        if (deadlock != null) {
+            Change change =
+                    Change.of(deadlock.change().where(), deadlock.change().text() + pause);
+            return new CauseDescription(deadlock.kind(), deadlock.name(), change, deadlock.facts());
+        }
+        Part reason = FailurePart.ofOperation(failing.phase(), failing.name());
+        return switch (reason.kind()) {
+            case FAILURE ->
+                new CauseDescription(
+                        "FAILURE", reason.name(), Change.of(Where.CODE, FailureText.own(reason.name()) + pause), facts);
+            case PEER_FAILS ->
+                new CauseDescription(
+                        "PEER FAILS",
+                        reason.name(),
+                        Change.of(Where.PEER, FailureText.ofPeer(reason.name()) + pause),
+                        facts);
+            default ->
+                new CauseDescription(
+                        "PEER FAILS",
+                        reason.name(),
+                        Change.of(Where.PEER, "find out why " + reason.name() + " fails" + pause),
+                        facts);
+        };
+    }
+
+    /**
+     * Describes code that polls: it repeats an operation and sleeps in between, because it waits for another thread or
+     * process.
+     */
+    private static CauseDescription polling(
+            Part part, RepeatedOperations.Polled polled, String place, @Nullable StackTraceElement line) {
+        String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " per call, in " + place;
+        boolean isLock = polled.phase() == Phase.REDIS
+                && LOCK_COMMANDS.matcher(polled.name()).find();
+        return code(
+                "CODE POLLS",
+                part.name() + " for " + polled.name(),
+                isLock
+                        ? "another client holds this lock in Redis: hold it for less time there, let it expire, or"
+                                + " give up sooner instead of trying " + attempts
+                        : "find out what the code waits for, and why it comes late; wait for a signal (a message, a"
+                                + " callback) instead of trying " + attempts,
+                line);
+    }
+
+    /** Returns a hint if the class whose code sleeps also uses an HTTP or Redis client that is not measured. */
+    private String unmeasured(Part sleep) {
+        String type = sleep.name().substring(0, sleep.name().lastIndexOf('.') + 1);
+        return excess.account.longestFirst().stream()
+                .filter(part -> part.name().startsWith(StackReader.CALLED + type))
+                .map(CodeText::unmeasuredClient)
+                .filter(hint -> !hint.isEmpty())
+                .findFirst()
+                .orElse("");
+    }
+
+    private static String unmeasuredClient(Part part) {
+        return switch (part.kind()) {
+            case HTTP ->
+                "; if it sleeps before it repeats a request, find out why the request " + part.name()
+                        + " fails (its client is not measured)";
+            case REDIS ->
+                "; if it sleeps before it tries again to lock a key of Redis, another client holds this lock: hold it"
+                        + " for less time there, or let it expire (the Redis client " + part.name()
+                        + " is not measured)";
+            default -> "";
+        };
+    }
+
+    private CauseDescription file(Part part, String place, @Nullable StackTraceElement line) {
+        String process = ChildProcesses.youngest();
+        boolean isRead = place.contains("InputStream.") || place.contains("Reader.");
+        return isRead && process != null
+                ? childProcess(process, process, "its output is read in " + place, line)
+                : code(
+                        "SLOW FILE",
+                        part.name(),
+                        "do not access files in calls, or check the disk or the process whose output is read: " + place
+                                + Hints.file(place),
+                        line);
+    }
+
+    private CauseDescription eventLoop(Part part, String place) {
+        String loop = BlockedLoops.loopOf(part, evidence, excess);
+        return BlockedLoops.describe(part, place, loop == null ? "that runs it" : loop);
+    }
+
+    /** @param use how the call waits for the program, and where */
+    private static CauseDescription childProcess(
+            String name, String program, String use, @Nullable StackTraceElement line) {
+        return code(
+                "CHILD PROCESS",
+                name,
+                "do not wait for another program within a call: start " + program
+                        + " before the call or asynchronously, or use a library; " + use,
+                line);
+    }
+
+    /** Returns the advice for a thread that neither waits nor uses processor time. */
+    private static String standing(String place, @Nullable StackTraceElement line) {
+        boolean isNative = line == null || line.isNativeMethod() || place.endsWith(")");
+        return isNative
+                ? "find out why the native method in " + place + " does not return"
+                : "the line " + place + " uses no processor time and shows no wait: it may wait for a class that"
+                        + " another thread initializes (jcmd PID Thread.print names it), or for memory that is read"
+                        + " from a disk";
+    }
+
+    /** Describes the time that calls wait for a static initializer to finish. */
+    private CauseDescription initialization(Part part, String place, @Nullable StackTraceElement line) {
+        List<String> facts = new ArrayList<>();
+        if (line != null) {
+            facts.add("line     " + ApplicationCode.shown(line));
+        }
+        String thread = excess.samples.ownerOf(part);
+        if (thread != null) {
+            facts.add("thread   " + thread + " runs the static initializer");
+        }
+        StackTraceElement waiting = excess.samples.ownersLineOf(part);
+        facts.add("waits    " + excess.samples.looks(part) + " samples found a call at it"
+                + (waiting == null ? "" : ", most of them in " + ApplicationCode.shown(waiting)));
+        return new CauseDescription(
+                "CLASS INITIALIZATION",
+                part.name(),
+                Change.of(
+                        Where.CODE,
+                        "initialize " + part.name() + " when the application starts, or do the work of its static"
+                                + " initializer outside of calls and with a timeout: " + place
+                                + "; every use of the class waits until the initializer ends; more threads do not"
+                                + " help"),
+                facts);
+    }
+
+    private CauseDescription result(Part part, String place, @Nullable StackTraceElement line) {
+        if (part.name().startsWith(Part.TASKS_OF)) {
+            return executors.innerTasks(part, line);
+        }
+        CauseDescription full = executors.fullExecutor(part);
+        if (full != null) {
+            List<String> facts = new ArrayList<>(full.facts());
+            facts.add("waits    in " + place);
+            return new CauseDescription(full.kind(), full.name(), full.change(), facts);
+        }
+        String hint = Hints.result(excess.samples.calledIn(part));
+        List<String> unexplained = work.facts(part);
+        if (hint.isEmpty() && !unexplained.isEmpty()) {
+            hint = "complete this result also if code fails (completeExceptionally, a finally block), and wait for it"
+                    + " with a timeout, or, if a server answers it (Kafka, HTTP), find out why the server"
+                    + " answers slowly: no thread was found that works for it most of the time";
+        }
+        String equal = EqualWaits.fact(excess, part);
+        String completer = evidence.tasks().idleConsumerOf(line);
+        if (equal != null && hint.isEmpty()) {
+            hint = "find out why nothing completes this result in time: an answer that is dropped or belongs to another"
+                    + " key, a task that fails, or a server that does not answer (Kafka, HTTP; then find out why the"
+                    + " server answers slowly); complete it also if code fails (completeExceptionally, a finally"
+                    + " block)";
+        }
+        String change = hint.isEmpty()
+                ? "find out what completes the result for which code waits in " + place
+                        + ": if it is a task, make tasks shorter or give them more threads; if it is the"
+                        + " answer of a server, as in an asynchronous client (Kafka, HTTP), find out why the server"
+                        + " answers slowly; or do not wait for the result within the call"
+                : hint + ": calls wait in " + place;
+        String failed = work.failedTasks(part);
+        String first =
+                failed == null ? "" : "find out why tasks fail before they complete this result: " + failed + "; ";
+        String ended = equal == null
+                ? ""
+                : "; if the wait has a timeout, the result probably never comes: " + equal.replaceFirst("^\\S+\\s+", "")
+                        + (completer == null ? "" : "; " + completer + " probably completes such results, but is idle");
+        CauseDescription description = code("WAITS FOR A RESULT", part.name(), first + change + ended, line);
+        List<String> facts = new ArrayList<>(description.facts());
+        facts.addAll(unexplained);
+        if (equal != null) {
+            facts.add(equal);
+        }
+        return new CauseDescription(description.kind(), description.name(), description.change(), facts);
+    }
+
+    private static CauseDescription code(String kind, String name, String change, @Nullable StackTraceElement line) {
+        return new CauseDescription(
+                kind,
+                name,
+                Change.of(Where.CODE, change),
+                line == null ? List.of() : List.of("line     " + ApplicationCode.shown(line)));
+    }
+}

@@ -1,0 +1,287 @@
+package tern.rpc.diagnosis.text;
+
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.cause.Cause.Change;
+import tern.rpc.diagnosis.cause.Cause.Where;
+import tern.rpc.diagnosis.cause.CauseDescription;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.machine.CollectorLog;
+import tern.rpc.diagnosis.machine.Finalizers;
+import tern.rpc.diagnosis.machine.HeapGrowth;
+import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.stack.Hints;
+import tern.rpc.pool.ApplicationCode;
+
+/** Describes causes that concern the garbage collector and the heap. */
+public final class CollectorText {
+
+    private static final double MUCH_MORE = 2;
+
+    /**
+     * If the allocation rate is not higher than usual, the objects that survive collections are considered the reason
+     * for long pauses if they occupy at least this share of the heap.
+     */
+    private static final double MUCH_LIVE = 0.75;
+
+    /** The cause that the JVM reports if code in the process requests a collection. */
+    public static final String REQUESTED = "System.gc()";
+
+    /** The JVM's name of the serial collector for old objects. */
+    private static final String SERIAL = "MarkSweepCompact";
+
+    /** The prefix of the causes that the JVM reports for collections that the data of loaded classes triggers. */
+    private static final String METADATA = "Metadata GC ";
+
+    /** The end of the cause that the JVM reports for collections that an allocation triggers. */
+    private static final String PAUSE = " Pause";
+
+    /** The name prefix of the threads of the diagnosis itself, which do more work while calls are late. */
+    private static final String DIAGNOSIS = "rpc-diagnosis";
+
+    /** The diagnosis names threads that allocate at least this number of bytes per second. */
+    private static final double MIN_ALLOCATION = 10e6;
+
+    /** The causes that the JVM reports for collections requested by diagnostic tools and agents. */
+    /**
+     * JDK methods that add elements to a collection such as a list or a map. Code that mostly calls one of these
+     * methods may fill the heap.
+     */
+    private static final Set<String> ADDS = Set.of(
+            "ArrayList.add",
+            "ArrayList.addAll",
+            "LinkedList.add",
+            "ArrayDeque.add",
+            "ArrayDeque.addLast",
+            "HashSet.add",
+            "HashMap.put",
+            "HashMap.putIfAbsent",
+            "HashMap.computeIfAbsent",
+            "HashMap.merge",
+            "LinkedHashMap.put",
+            "TreeMap.put",
+            "ConcurrentHashMap.put",
+            "ConcurrentHashMap.putIfAbsent",
+            "ConcurrentHashMap.computeIfAbsent",
+            "ConcurrentHashMap.merge",
+            "ConcurrentLinkedQueue.add",
+            "ConcurrentLinkedQueue.offer",
+            "ConcurrentLinkedDeque.add",
+            "LinkedBlockingQueue.add",
+            "LinkedBlockingQueue.offer",
+            "LinkedBlockingQueue.put",
+            "CopyOnWriteArrayList.add",
+            "Vector.add");
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+
+    CollectorText(Evidence evidence, ExcessTime excess) {
+        this.evidence = evidence;
+        this.excess = excess;
+    }
+
+    CauseDescription describe() {
+        Machine machine = evidence.machine();
+        List<String> facts = new ArrayList<>();
+        facts.add(percent("paused", machine.collecting(), "of the time"));
+        if (machine.live() >= 0) {
+            facts.add(percent("live", machine.live(), "of the heap is in use after collections"));
+        }
+        if (machine.allocatedPerSecond() >= 0) {
+            facts.add(String.format(
+                    Locale.ROOT,
+                    "allocates %.0f MB/s%s",
+                    machine.allocatedPerSecond() / 1e6,
+                    machine.usuallyAllocatedPerSecond() > 0
+                            ? String.format(Locale.ROOT, ", usually %.0f", machine.usuallyAllocatedPerSecond() / 1e6)
+                            : ""));
+        }
+        Part code = longestComputing();
+        String allocators = allocators();
+        String finalizers = Finalizers.pending();
+        if (!finalizers.isEmpty()) {
+            facts.add("finalize " + finalizers);
+        }
+        String who = !allocators.isEmpty() ? allocators : code == null ? "" : "; check " + code.name() + " first";
+        String cause = machine.collectionCause();
+        if (cause != null) {
+            facts.add("reason   " + cause);
+        }
+        HeapGrowth growth = machine.growth();
+        if (growth != null) {
+            facts.add(growth.line(machine.allocatedPerSecond()));
+        }
+        boolean more = machine.usuallyAllocatedPerSecond() > 0
+                && machine.allocatedPerSecond() > MUCH_MORE * machine.usuallyAllocatedPerSecond();
+        boolean isOnlyLive = cause != null && cause.endsWith(PAUSE) && !more && machine.live() >= MUCH_LIVE;
+        if (machine.isHeapFilling() || isOnlyLive) {
+            boolean isNearlyFull = isOnlyLive || machine.live() >= Machine.NEARLY_FULL;
+            return new CauseDescription(
+                    isNearlyFull ? "COLLECTOR: heap nearly full" : "COLLECTOR: heap fills",
+                    "heap",
+                    Change.of(
+                            Where.CODE,
+                            (finalizers.isEmpty() ? "" : Finalizers.CHANGE + finalizers + "; ")
+                                    + nearlyFull()
+                                    + keeper(who)
+                                    + (growth == null ? "" : "; " + growth.untilFull())),
+                    facts);
+        }
+        if (CollectorLog.STALL.equals(cause)) {
+            return new CauseDescription(
+                    "COLLECTOR: allocation stalls",
+                    "heap",
+                    Change.of(
+                            Where.CODE,
+                            "set a larger heap than " + (Runtime.getRuntime().maxMemory() >> 20)
+                                    + " MB, or create fewer and smaller objects per call: threads wait until the"
+                                    + " concurrent collector has freed memory" + who),
+                    facts);
+        }
+        if (REQUESTED.equals(cause)) {
+            return new RequestedCollections(machine, excess.samples).describe(facts);
+        }
+        if (cause != null && cause.startsWith(METADATA)) {
+            boolean isThreshold = cause.equals(METADATA + "Threshold");
+            return new CauseDescription(
+                    "COLLECTOR: classes",
+                    "metaspace",
+                    Change.of(
+                            Where.CODE,
+                            "find out what loads classes repeatedly; otherwise raise "
+                                    + (isThreshold ? "-XX:MetaspaceSize" : "-XX:MaxMetaspaceSize")
+                                    + (code == null ? "" : "; check " + code.name() + " first")),
+                    facts);
+        }
+        if (CollectorLog.isAskedForFromOutside(cause)) {
+            return new CauseDescription(
+                    "COLLECTOR: asked for from outside",
+                    "a tool or agent",
+                    Change.of(
+                            Where.MACHINE,
+                            "stop the tool or agent that makes this JVM run the collector (" + cause
+                                    + "), such as jmap -histo:live, jcmd GC.class_histogram, GC.heap_dump or GC.run;"
+                                    + " jcmd GC.class_histogram -all counts objects without a collection"),
+                    facts);
+        }
+        return new CauseDescription(
+                more ? "COLLECTOR: more allocation" : "COLLECTOR",
+                "collector",
+                Change.of(Where.CODE, fewerObjects(who) + concurrent(collectors())),
+                facts);
+    }
+
+    private static Stream<String> collectors() {
+        return ManagementFactory.getGarbageCollectorMXBeans().stream().map(GarbageCollectorMXBean::getName);
+    }
+
+    /**
+     * Returns the advice to use a collector with shorter pauses if the JVM uses the serial collector; empty otherwise.
+     *
+     * @param collectors the names of the JVM's collectors
+     */
+    public static String concurrent(Stream<String> collectors) {
+        return collectors.anyMatch(SERIAL::equals)
+                ? "; or set -XX:+UseG1GC, whose pauses are shorter: this JVM uses the serial collector, which it"
+                        + " chooses by itself with less than two processors or less than 1,792 MB of memory"
+                : "";
+    }
+
+    /**
+     * Returns advice that names the code in which calls use the most processor time, if this code mostly adds elements
+     * to a collection. Otherwise returns the given text.
+     */
+    private String keeper(String otherwise) {
+        Part code = longestComputing();
+        String called = code == null ? null : excess.samples.calledIn(code);
+        StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
+        return line == null || called == null || !ADDS.contains(called)
+                ? otherwise
+                : "; check first " + ApplicationCode.shown(line) + ", which calls " + called;
+    }
+
+    private String fewerObjects(String who) {
+        Machine.Burner topAllocator = mostAllocating();
+        if (topAllocator == null || topAllocator.place() == null || topAllocator.servesCalls()) {
+            return "create fewer or smaller objects per call" + who;
+        }
+        return "create fewer or smaller objects at the same time in " + topAllocator.place() + ", where threads "
+                + topAllocator.name() + "* allocate " + Math.round(topAllocator.allocatedPerSecond() / 1e6) + " MB/s";
+    }
+
+    /**
+     * Returns the advice for a nearly full heap. A larger heap is recommended only if it fits within the container's
+     * memory limit.
+     */
+    private String nearlyFull() {
+        long heap = Runtime.getRuntime().maxMemory() >> 20;
+        long limit = evidence.machine().second() == null
+                ? -1
+                : evidence.machine().second().to().memory().limitBytes() >> 20;
+        String larger = limit > 0 && heap * 2 > limit * 0.75
+                ? "give the container more memory: its limit is " + limit + " MB"
+                : "set -Xmx" + heap * 2 + "m" + (limit > 0 ? " (limit " + limit + " MB)" : "");
+        return "limit the size of caches, queues and sessions in memory; if all of their content is needed, " + larger;
+    }
+
+    /** Returns the threads that allocate the most memory; null if no threads allocate much. */
+    private Machine.@Nullable Burner mostAllocating() {
+        return evidence.machine().burners().stream()
+                .filter(burner -> !burner.name().startsWith(DIAGNOSIS))
+                .max(Comparator.comparingDouble(Machine.Burner::allocatedPerSecond))
+                .filter(top -> top.allocatedPerSecond() >= MIN_ALLOCATION)
+                .orElse(null);
+    }
+
+    /** Describes the threads that allocate the most memory, with the code that they run. */
+    String allocators() {
+        Machine.Burner topAllocator = mostAllocating();
+        if (topAllocator == null) {
+            return "";
+        }
+        Part code = longestComputing();
+        StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
+        String called = code == null ? null : excess.samples.calledIn(code);
+        // The many samples of calls are better evidence than the single sample of this thread.
+        if (topAllocator.servesCalls() && line != null) {
+            return String.format(
+                    Locale.ROOT,
+                    "; calls allocate %.0f MB/s, check %s first%s",
+                    topAllocator.allocatedPerSecond() / 1e6,
+                    ApplicationCode.shown(line),
+                    called == null ? "" : ", which calls " + called + Hints.computing(called));
+        }
+        return String.format(
+                Locale.ROOT,
+                "; %s* allocate%s, %.0f MB/s",
+                topAllocator.name(),
+                topAllocator.place() == null ? "" : " in " + topAllocator.place(),
+                topAllocator.allocatedPerSecond() / 1e6);
+    }
+
+    /** Returns the code in which calls use the most processor time; null if calls use none. */
+    @Nullable
+    Part longestComputing() {
+        for (Part part : excess.account.longestFirst()) {
+            if (part.kind() == Kind.COMPUTING) {
+                return part;
+            }
+        }
+        return null;
+    }
+
+    static String percent(String word, double share, String of) {
+        return String.format(Locale.ROOT, "%-8s %.0f %% %s", word, Math.max(0, share) * 100, of);
+    }
+}

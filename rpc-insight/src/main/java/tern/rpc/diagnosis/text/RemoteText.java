@@ -1,0 +1,472 @@
+package tern.rpc.diagnosis.text;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.cause.Cause.Change;
+import tern.rpc.diagnosis.cause.Cause.Where;
+import tern.rpc.diagnosis.cause.CauseDescription;
+import tern.rpc.diagnosis.excess.DelayedAcks;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.FailedProviders;
+import tern.rpc.diagnosis.excess.OperationCounts;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.SlowProviders;
+import tern.rpc.diagnosis.excess.TimeOuts;
+import tern.rpc.diagnosis.failure.FailurePart;
+import tern.rpc.diagnosis.failure.FailureText;
+import tern.rpc.diagnosis.rule.HttpConnections;
+import tern.rpc.diagnosis.rule.OutsideWork;
+import tern.rpc.diagnosis.rule.Redirects;
+import tern.rpc.diagnosis.stack.StackReader;
+
+/** Describes problems caused by another service that is called over HTTP or RPC. */
+final class RemoteText {
+
+    private static final String AT = " at ";
+    private static final double LOSSY = 0.01;
+
+    /** A provider hangs if its answers take at least this multiple of their usual time, and a timeout ends them. */
+    private static final double HANGS = 10;
+
+    /** Calls are considered to repeat failed requests if they send at least this multiple of the usual number. */
+    private static final double REPEATED = 3;
+
+    /** Calls are considered to make several exchanges if they make at least this number with the same name. */
+    private static final double SEVERAL = 2;
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+    private final TimeOuts timeOuts;
+    private final OperationCounts counts;
+    private final SlowProviders providers;
+
+    RemoteText(Evidence evidence, ExcessTime excess, Operations operations, TimeOuts timeOuts) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.timeOuts = timeOuts;
+        this.counts = new OperationCounts(evidence, excess, operations);
+        this.providers = new SlowProviders(evidence, operations);
+    }
+
+    /** Returns the recommended change if calls run an operation more often than usual. */
+    static Change more(OperationCounts counts, Part part, @Nullable String place) {
+        if (counts.isBehindEmptyCache(part)) {
+            return Change.of(
+                    Where.CODE,
+                    "find out why the cache in front of this operation no longer holds its values"
+                            + Operations.at(place)
+                            + ": it was cleared, its entries expire at once, it is too small, its"
+                            + " keys have changed, or its server has lost them; calls run " + part.name() + " "
+                            + counts.moreOften(part) + " (" + counts.numbers(part)
+                            + "); a different pool size does not help");
+        }
+        return Change.of(
+                Where.CODE,
+                "find out why calls run this " + counts.moreOften(part) + Operations.at(place)
+                        + ": a cache in front of it was cleared, is too small, expires too soon or has other keys; or"
+                        + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
+    }
+
+    /** Returns the addition to the advice for many operations, if calls usually run far fewer operations. */
+    static String usuallyFewer(OperationCounts counts, Part part) {
+        if (counts.areMore(part)) {
+            return "; calls run it " + counts.moreOften(part) + " (" + counts.numbers(part)
+                    + "), so a cache in front of it may no longer hold the values";
+        }
+        return counts.areNew(part)
+                ? "; calls do not usually run it, so new code runs it, or a cache in front of it no longer holds the"
+                        + " values"
+                : "";
+    }
+
+    /** Returns the recommended change if calls run a new operation. */
+    private Change additional(Part part, String what, Operations.Sum sum) {
+        Phase phase = part.kind() == Kind.RPC ? Phase.RPC : Phase.HTTP;
+        return Change.of(
+                Where.CODE,
+                "find out why calls make this " + what + " now"
+                        + Operations.at(operations.placeOf(phase, part.name()))
+                        + ", which they do not usually make: a job or a cache no longer provides its result in time"
+                        + " (such as a token that nobody renews), or new code makes it; if it is needed, make fewer of"
+                        + " them, use a cache, or make it in parallel to other work: " + part.name()
+                        + String.format(Locale.ROOT, ", %.1f per call; the peer answers in ", sum.count())
+                        + Times.millis(sum.eachNanos()) + " ms");
+    }
+
+    private CauseDescription redirects(Part part, List<String> facts) {
+        String last = new Redirects(excess, operations, counts).finalExchange();
+        String to = last == null ? "at " + OperationNames.redirectedTo(part.name()) : last;
+        facts.add("redirect " + counts.redirects());
+        return new CauseDescription(
+                "MORE HTTP CALLS",
+                part.name(),
+                Change.of(
+                        Where.CODE,
+                        "call the final address " + to + " directly"
+                                + Operations.at(operations.placeOf(Phase.HTTP, part.name()))
+                                + ", or find out why the peer answers with redirects: "
+                                + counts.redirects() + "; a different pool size does not help"),
+                facts);
+    }
+
+    CauseDescription http(Part part) {
+        boolean called = part.name().startsWith(StackReader.CALLED);
+        Set<String> all = operations.allSlower(Kind.HTTP);
+        List<String> facts = new ArrayList<>();
+        facts.addAll(operations.figures("http", Phase.HTTP, part.name()));
+        List<OutsideWork.Operation> outside = slowerOutside(part, facts);
+        facts.addAll(network());
+        if (part.name().isEmpty() && !all.isEmpty()) {
+            return new CauseDescription(
+                    "SLOW NETWORK",
+                    "every HTTP peer",
+                    Change.of(
+                            Where.MACHINE,
+                            "check the network of this machine, a proxy or the DNS resolver: " + String.join(", ", all)
+                                    + " became slow together"),
+                    facts);
+        }
+        String only = OperationNames.storeOfAll(part);
+        int slower = only == null ? 0 : operations.allSlowerOf(Kind.HTTP, only).size();
+        if (slower > 0) {
+            facts.add("all      " + slower + " different requests to this peer are slower");
+        }
+        String host = only != null ? only : part.name().isEmpty() ? "HTTP peers" : part.name();
+        Operations.Sum sum = operations.sum(Phase.HTTP, part.name());
+        if (OperationNames.isFailing(host)) {
+            return new CauseDescription(
+                    "PEER FAILS",
+                    host,
+                    Change.of(
+                            Where.PEER,
+                            "find out why " + host + " fails: check its log and its limits"
+                                    + Operations.at(operations.placeOf(Phase.HTTP, part.name())) + repeated()),
+                    facts);
+        }
+        if (OperationNames.isRedirected(part.name()) && counts.areMoreRedirects()) {
+            return redirects(part, facts);
+        }
+        if (counts.areMany(Kind.HTTP, part.name()) && !counts.isBehindEmptyCache(part)) {
+            return new CauseDescription(
+                    "MANY HTTP CALLS",
+                    host,
+                    Change.of(
+                            Where.CODE,
+                            "send one request instead of " + Math.round(sum.count())
+                                    + " per call (or use a batch, a cache or parallel requests)"
+                                    + Operations.at(operations.placeOf(Phase.HTTP, part.name())) + ": " + host
+                                    + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"
+                                    + usuallyFewer(counts, part)),
+                    facts);
+        }
+        if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
+            facts.add(counts.figures(part));
+            String place = operations.placeOf(Phase.HTTP, part.name());
+            return new CauseDescription("MORE HTTP CALLS", host, more(counts, part, place), facts);
+        }
+        String in = Operations.at(operations.placeOf(Phase.HTTP, part.name()));
+        HttpConnections.Found found = new HttpConnections(evidence, excess).of(part, host, in);
+        if (found != null) {
+            facts.addAll(found.facts());
+            return new CauseDescription(found.kind(), found.name(), found.change(), facts);
+        }
+        if (counts.areNew(part) && (counts.areUsualOfKind(Kind.HTTP) || sum.count() >= SEVERAL)) {
+            facts.add(counts.figures(part));
+            return new CauseDescription("MORE HTTP CALLS", host, additional(part, "exchange", sum), facts);
+        }
+        if (excess.samples.areReadingResults(Phase.HTTP)) {
+            return new CauseDescription(
+                    "LARGE ANSWERS",
+                    host,
+                    Change.of(
+                            Where.PEER,
+                            "request fewer or smaller elements in the answer of " + host
+                                    + " (pages, fewer members): this process"
+                                    + " spends most of the exchange on reading it" + in),
+                    facts);
+        }
+        String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
+        String meanwhile = timeOuts.failCalls(part)
+                ? "use a fallback, or a longer response timeout" + (limit.isEmpty() ? "" : " than " + limit)
+                        + ", because calls fail at this timeout"
+                : "use a shorter response timeout or a fallback";
+        String target = !outside.isEmpty()
+                ? names(outside) + ", " + host + ","
+                : called ? "the HTTP peer " + host + " (its name is not recorded)" : host;
+        String isNew = counts.areNew(part)
+                ? "; calls do not usually make this exchange, so also find out why they make it now"
+                : OperationNames.isRedirected(part.name())
+                        ? "; it answers with redirects, so call the final address directly"
+                        : "";
+        return new CauseDescription(
+                "SLOW HTTP PEER",
+                host,
+                Change.of(
+                        Where.PEER,
+                        "find out why " + target + " is slow: read its own log or diagnosis" + lossy()
+                                + DelayedAcks.hint(part, excess, operations)
+                                + isNew + "; meanwhile " + meanwhile
+                                + Operations.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
+                facts);
+    }
+
+    /**
+     * Returns the slower operations of other threads, one of which can be the given operation, and adds their times to
+     * the facts.
+     */
+    private List<OutsideWork.Operation> slowerOutside(Part part, List<String> facts) {
+        List<OutsideWork.Operation> slower = new OutsideWork(evidence).slowerIn(part);
+        slower.forEach(operation -> facts.add("slower   " + operation.text()));
+        return slower;
+    }
+
+    private static String names(List<OutsideWork.Operation> operations) {
+        return operations.stream()
+                .map(operation -> operation.now().name())
+                .distinct()
+                .collect(Collectors.joining(", "));
+    }
+
+    /** Returns additional advice if calls repeat failed requests several times. */
+    private String repeated() {
+        double usually = operations.usualCount(Phase.HTTP);
+        double now = operations.count(Phase.HTTP);
+        return usually > 0 && now >= REPEATED * usually
+                ? String.format(
+                        Locale.ROOT,
+                        "; meanwhile use fewer attempts, with pauses, or a circuit breaker: each call sends %.0f"
+                                + " requests, usually %.0f",
+                        now,
+                        Math.max(1, usually))
+                : "";
+    }
+
+    CauseDescription rpc(Part part) {
+        String only = OperationNames.storeOfAll(part);
+        String service = only != null ? only : part.name().isEmpty() ? "another service" : part.name();
+        List<String> facts = new ArrayList<>();
+        facts.addAll(operations.figures("took", Phase.RPC, part.name()));
+        List<OutsideWork.Operation> outside = slowerOutside(part, facts);
+        String compared = endpoints(service);
+        if (compared != null) {
+            facts.add(compared);
+        }
+        facts.addAll(network());
+        Set<String> all = operations.allSlower(Kind.RPC);
+        if (part.name().isEmpty() && !all.isEmpty()) {
+            String onlyService = onlyService(all);
+            return onlyService != null
+                    ? new CauseDescription(
+                            "PEER",
+                            onlyService,
+                            Change.of(
+                                    Where.PEER,
+                                    "read the diagnosis of the providers of " + onlyService + ": "
+                                            + String.join(", ", all)
+                                            + " became slow together; if the providers are fast, check the network"),
+                            facts)
+                    : new CauseDescription(
+                            "SLOW NETWORK",
+                            "every provider",
+                            Change.of(
+                                    Where.MACHINE,
+                                    "check the network of this machine: " + String.join(", ", all)
+                                            + " became slow together"),
+                            facts);
+        }
+        Operations.Sum sum = operations.sum(Phase.RPC, part.name());
+        if (only == null
+                && !part.name().isEmpty()
+                && !part.name().contains(AT)
+                && sum.count() >= Operations.MANY
+                && !isSlowEverywhere(part)
+                && !counts.isBehindEmptyCache(part)) {
+            return new CauseDescription(
+                    "MANY REMOTE CALLS",
+                    service,
+                    Change.of(
+                            Where.CODE,
+                            "make one remote call instead of " + Math.round(sum.count())
+                                    + " per call (or use a method that takes a list, a cache or parallel calls)"
+                                    + Operations.at(operations.placeOf(Phase.RPC, part.name())) + ": " + service
+                                    + "; the providers answer in " + Times.millis(sum.eachNanos()) + " ms"
+                                    + usuallyFewer(counts, part)),
+                    facts);
+        }
+        if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
+            facts.add(counts.figures(part));
+            String place = operations.placeOf(Phase.RPC, part.name());
+            return new CauseDescription("MORE REMOTE CALLS", service, more(counts, part, place), facts);
+        }
+        if (counts.areNew(part) && (counts.areUsualOfKind(Kind.RPC) || sum.count() >= SEVERAL)) {
+            facts.add(counts.figures(part));
+            return new CauseDescription("MORE REMOTE CALLS", service, additional(part, "call", sum), facts);
+        }
+        if (excess.samples.areReadingResults(Phase.RPC)) {
+            return new CauseDescription(
+                    "LARGE ANSWERS",
+                    service,
+                    Change.of(
+                            Where.CODE,
+                            "use fewer or smaller objects in the arguments and the answer of " + service
+                                    + ": this process spends most of the call on writing and reading them, so the"
+                                    + " provider is not the cause"
+                                    + Operations.at(operations.placeOf(Phase.RPC, part.name()))),
+                    facts);
+        }
+        return new CauseDescription(
+                "PEER",
+                service,
+                Change.of(
+                        Where.PEER,
+                        ask(part, outside.isEmpty() ? service : names(outside) + ", " + service) + lossy()
+                                + DelayedAcks.hint(part, excess, operations)
+                                + (counts.areNew(part)
+                                        ? "; this remote call is unusual, so also find out why calls make it now"
+                                        : "")
+                                + "; meanwhile " + meanwhile(part)
+                                + Operations.at(operations.placeOf(Phase.RPC, part.name()))),
+                facts);
+    }
+
+    private String ask(Part part, String service) {
+        String of = service.startsWith(StackReader.CALLED) ? " " : " of ";
+        String only = OperationNames.storeOfAll(part);
+        if (hangs(part)) {
+            return "check whether the process of " + service + " runs: it answers none of its methods in time, so it is"
+                    + " most likely paused (garbage collector, signal) or overloaded; read its diagnosis and log; then"
+                    + " check the network to it";
+        }
+        if (only != null && operations.isSameForAll(Kind.RPC, only)) {
+            return "check the network to " + service
+                    + " (packets that are lost or late, a proxy), or read its diagnosis: each of its methods takes"
+                    + " about the same time longer";
+        }
+        return isSlowEverywhere(part)
+                ? "read the diagnosis of the providers" + of + service
+                        + ", which is slower at all of them: check what they share (a database, a peer), and the"
+                        + " requests; if the providers are fast, the time is lost on the network to them (packets that"
+                        + " are lost or late, a proxy)"
+                : "read the diagnosis of the provider" + of + service
+                        + "; if it is fast there, the time is lost on the network to it (packets that are lost or late,"
+                        + " a proxy)";
+    }
+
+    /** Returns whether the timeout ends calls to all methods of a provider, and is much longer than the usual answer. */
+    private boolean hangs(Part part) {
+        String only = OperationNames.storeOfAll(part);
+        double usually = operations.usualEach(Phase.RPC);
+        return only != null
+                && timeOuts.failCalls(part)
+                && usually > 0
+                && operations.sum(Phase.RPC, part.name()).eachNanos() >= HANGS * usually;
+    }
+
+    private String meanwhile(Part part) {
+        if (hangs(part)) {
+            return "use a fallback; a longer timeout would only let more calls wait";
+        }
+        String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
+        return limit.isEmpty()
+                ? isSlowEverywhere(part) ? "use a fallback" : "do not use a slow endpoint"
+                : "use a fallback, or a longer timeout than " + limit + ", because calls fail at this timeout";
+    }
+
+    /**
+     * Returns the service to which all of the given remote methods belong. The providers of this service are then a
+     * more likely cause than the network. Returns null if the methods belong to several services.
+     */
+    private static @Nullable String onlyService(Set<String> operations) {
+        Set<String> services = new HashSet<>();
+        for (String operation : operations) {
+            String method = OperationNames.method(operation);
+            String named = method == null ? operation : method;
+            services.add(named.substring(0, Math.max(0, named.lastIndexOf('.'))));
+        }
+        return services.size() == 1 ? services.iterator().next() : null;
+    }
+
+    /** Compares the providers of a remote method. Returns null if only one provider was called, or none is slower. */
+    private @Nullable String endpoints(String name) {
+        String method = OperationNames.method(name);
+        Set<String> all = providers.all(method == null ? name : method);
+        Set<String> slower = providers.slower(method == null ? name : method);
+        if (all.size() < 2 || slower.isEmpty()) {
+            return null;
+        }
+        return method != null && slower.equals(Set.of(OperationNames.withoutStatus(name)))
+                ? "only     this of " + all.size() + " endpoints"
+                : "slower   " + slower.size() + " of " + all.size() + " endpoints";
+    }
+
+    /**
+     * Returns whether the given operation stands for a remote method that became slower at all of several providers.
+     */
+    private boolean isSlowEverywhere(Part part) {
+        Set<String> all = providers.all(part.name());
+        return all.size() > 1 && providers.slower(part.name()).equals(all);
+    }
+
+    private List<String> network() {
+        double share = evidence.machine().second() == null
+                ? -1
+                : evidence.machine().second().retransmitShare();
+        return share > LOSSY
+                ? List.of(String.format(Locale.ROOT, "network  %.1f %% of the segments were sent again", share * 100))
+                : List.of();
+    }
+
+    private String lossy() {
+        return network().isEmpty() ? "" : ", or repair the network to it, which loses segments";
+    }
+
+    /** Describes another process that refuses calls, closes connections or answers with errors. */
+    CauseDescription fails(Part part) {
+        String all = FailedProviders.isOfSeveral(part) ? ": " + failingProviders(part) : "";
+        return new CauseDescription(
+                "PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(part.name()) + all), facts(part));
+    }
+
+    /** Returns the addresses of the providers that fail for the given reason. */
+    private String failingProviders(Part part) {
+        Set<String> addresses = new TreeSet<>();
+        for (ExcessTime.Counted counted : excess.accounts) {
+            Part failure = FailurePart.of(counted.call());
+            String address = FailedProviders.isOf(part, failure) ? FailedProviders.addressOf(failure) : null;
+            if (address != null) {
+                addresses.add(address);
+            }
+        }
+        return String.join(", ", addresses);
+    }
+
+    private List<String> facts(Part part) {
+        long failed = excess.accounts.stream()
+                .filter(counted -> FailedProviders.isOf(part, FailurePart.of(counted.call())))
+                .count();
+        // The number of failed calls is 0 if a circuit breaker refuses all calls. The failures that opened the circuit
+        // breaker are then older than the recorded calls.
+        List<String> facts = new ArrayList<>();
+        if (failed > 0) {
+            facts.add("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
+        }
+        if (FailedProviders.isOfSeveral(part)) {
+            facts.add("all      fail alike: " + failingProviders(part));
+        }
+        return facts;
+    }
+}

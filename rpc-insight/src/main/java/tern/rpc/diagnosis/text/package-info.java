@@ -1,0 +1,5 @@
+/** Describes the causes: title, evidence and recommended change. */
+@NullMarked
+package tern.rpc.diagnosis.text;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,192 @@
+package tern.rpc.diagnosis.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.StampedLock;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import shop.Stock;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.DiagnosisText;
+import tern.rpc.diagnosis.SampledCalls;
+import tern.rpc.diagnosis.Shop;
+import tern.rpc.diagnosis.WaitingCalls;
+import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
+
+/**
+ * Tests calls that wait for locks, permits or pooled objects. Other calls hold these locks, permits or objects, but the
+ * JVM does not report which calls.
+ */
+class LikelyHoldersTest {
+
+    private static final int CALLS = 6;
+
+    private final Shop shop = new Shop().healthy(call -> call.own(2));
+    private final CompletableFuture<String> answer = new CompletableFuture<>();
+    private final WaitingCalls calls = new WaitingCalls(shop);
+
+    @AfterEach
+    void endThreads() throws InterruptedException {
+        answer.complete("");
+        calls.join();
+    }
+
+    private String firstCause(Runnable call) throws Exception {
+        Cause first = calls.firstCause(Collections.nCopies(CALLS, call), steps -> steps.own(2));
+        return first.kind() + ": " + first.name();
+    }
+
+    @Test
+    void waitForAPermitIsTheWaitForThePeerThatTheHoldersCall() throws Exception {
+        Semaphore permits = new Semaphore(2);
+
+        assertThat(firstCause(() -> Stock.take(permits, answer)))
+                .isEqualTo("SLOW HTTP PEER: called in Stock.Client.ask");
+        assertThat(shop.diagnosis().causes().get(0).symptoms())
+                .anySatisfy(symptom -> assertThat(symptom).contains("Semaphore wanted in Stock.take"));
+    }
+
+    @Test
+    void permitsForWhichCallsWaitMuchLongerThanTheWorkTakesAreInTheChange() throws Exception {
+        Semaphore permits = new Semaphore(2);
+
+        Cause first =
+                calls.firstCause(Collections.nCopies(12, () -> Stock.take(permits, answer)), steps -> steps.own(2));
+
+        assertThat(first.change().text())
+                .startsWith("allow more permits if more calls may do this at the same time: calls wait 5 times as"
+                        + " long for the"
+                        + " Semaphore wanted in Stock.take as they hold it; otherwise ");
+    }
+
+    @Test
+    void permitsAreNotInTheChangeIfTheWorkTakesAboutAsLongAsTheWait() throws Exception {
+        Semaphore permits = new Semaphore(2);
+        firstCause(() -> Stock.take(permits, answer));
+
+        assertThat(shop.diagnosis().causes().get(0).change().text()).doesNotContain("more permits");
+    }
+
+    @Test
+    void codeThatHoldsPermitsIsNamedWithThem() throws Exception {
+        Semaphore permits = new Semaphore(2);
+
+        assertThat(firstCause(() -> Stock.count(permits, answer))).isEqualTo("LOCK: Semaphore wanted in Stock.count");
+        assertThat(shop.diagnosis().causes().get(0).change().text())
+                .contains("hold it for less time in Stock.Count.all:");
+        assertThat(shop.diagnosis().causes().get(0).evidence()).noneMatch(line -> line.contains("probably lost"));
+    }
+
+    @Test
+    void operationDuringWhichCallsHoldALockWithoutAnOwnerIsInTheChange() throws Exception {
+        Shop rates = new Shop().healthy(call -> call.own(2).in(Phase.HTTP, "GET rates:80", 3));
+        AtomicBoolean isFirst = new AtomicBoolean(true);
+        WaitingCalls callers = new WaitingCalls(rates).after(ledger -> {
+            if (isFirst.getAndSet(false)) {
+                ledger.enter(Phase.HTTP);
+            }
+        });
+        StampedLock lock = new StampedLock();
+        AtomicInteger number = new AtomicInteger();
+
+        Cause first = callers.firstCause(Collections.nCopies(CALLS, () -> Stock.refresh(lock, answer)), steps -> {
+            if (number.getAndIncrement() % 20 == 0) {
+                steps.in(Phase.HTTP, "GET weather:80", 260);
+            }
+        });
+        answer.complete("");
+        callers.join();
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("LOCK: StampedLock wanted in Stock.refresh");
+        assertThat(first.change().text())
+                .startsWith("hold the lock for less time in Stock.Count.all:")
+                .contains(
+                        "where calls most likely hold it; wanted in Stock.refresh:",
+                        "do not hold it during an HTTP exchange");
+    }
+
+    @Test
+    void permitsThatNobodyHoldsAreTheCause() throws Exception {
+        Semaphore permits = new Semaphore(0);
+        try {
+            assertThat(firstCause(() -> Stock.take(permits, answer))).isEqualTo("LOCK: Semaphore wanted in Stock.take");
+            assertThat(shop.diagnosis().causes().get(0).evidence())
+                    .contains("held     no sample shows what the holders of the permits do; if nobody uses them, they"
+                            + " were not returned");
+        } finally {
+            answer.complete("");
+            permits.release();
+        }
+    }
+
+    private static Sample sample(String... frames) {
+        StackTraceElement[] stack = Stream.of(frames)
+                .map(frame -> frame.split("/"))
+                .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
+                .toArray(StackTraceElement[]::new);
+        return SampledCalls.sample(
+                Phase.OWN, new ThreadSnapshot("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "java.net.InetAddress/getByName, depot.Hosts/check",
+        "sun.nio.ch.NioSocketImpl/read, depot.Sockets/ask",
+        "sun.nio.ch.FileDispatcherImpl/read0, depot.Files/load"
+    })
+    void codeThatCallsRunBeforeTheyWaitDoesNotHoldThePermit(String innermost, String code) {
+        AtomicInteger look = new AtomicInteger();
+        Cause first = new SampledCalls()
+                .usuallyOwn("Depot.start", 3, 20)
+                .calls(
+                        "Depot.start",
+                        Phase.OWN,
+                        700,
+                        samples -> samples.add(
+                                look.getAndIncrement() % 5 == 0
+                                        ? sample(innermost, code, "depot.Depot/start")
+                                        : sample(
+                                                "java.util.concurrent.Semaphore/tryAcquire",
+                                                "depot.Bank/preauth",
+                                                "depot.Depot/start")))
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("LOCK: Semaphore wanted in Bank.preauth");
+        assertThat(first.change().text()).startsWith("release each permit in a finally block");
+    }
+
+    @Test
+    void waitForAnObjectOfAQueueIsTheWaitForThePeerThatItsUsersCall() throws Exception {
+        BlockingQueue<Object> clients = new LinkedBlockingQueue<>(List.of("client 1", "client 2"));
+
+        assertThat(firstCause(() -> Stock.takeFrom(clients, answer)))
+                .isEqualTo("SLOW HTTP PEER: called in Stock.Client.ask");
+    }
+
+    @Test
+    void emptyQueueIsTheCauseIfNoCallUsesItsObjects() throws Exception {
+        BlockingQueue<Object> clients = new LinkedBlockingQueue<>();
+        try {
+            assertThat(firstCause(() -> Stock.takeFrom(clients, answer)))
+                    .isEqualTo("WAITS FOR A RESULT: Stock.Clients.borrow");
+            assertThat(shop.diagnosis().causes().get(0).change().text()).contains("if it is a pool");
+        } finally {
+            answer.complete("");
+            clients.add("client");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package tern.rpc.diagnosis.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import shop.Packages;
+import tern.rpc.CallLedger;
+import tern.rpc.NanoClock;
+import tern.rpc.Phase;
+import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.evidence.RunQueue;
+import tern.rpc.evidence.ThreadIds;
+
+class SamplerTest {
+
+    private static final Path ROOT = Path.of("/");
+
+    private final ExecutorService workers = Executors.newSingleThreadExecutor();
+    private final CountDownLatch release = new CountDownLatch(1);
+    private final AtomicReference<Thread> worker = new AtomicReference<>();
+    private final Sampler sampler = new Sampler(new RunQueue(ROOT, new ThreadIds(ROOT)));
+
+    @AfterEach
+    void end() {
+        release.countDown();
+        workers.shutdownNow();
+    }
+
+    @Test
+    void aThreadIsSampledWhileItRunsItsCall() throws Exception {
+        CallLedger ledger = beginCall();
+
+        look(ledger);
+
+        assertThat(sampler.samples()).containsOnlyKeys(ledger);
+    }
+
+    @Test
+    void aThreadThatAnsweredItsCallMeanwhileIsNotSampled() throws Exception {
+        CallLedger ledger = beginCall();
+        ledger.end();
+
+        look(ledger);
+
+        assertThat(sampler.samples()).isEmpty();
+    }
+
+    @Test
+    void aThreadThatAlreadyWaitsForItsNextTaskIsNotSampled() throws Exception {
+        CallLedger ledger = beginCall();
+        release.countDown();
+        workers.submit(() -> {}).get();
+        while (worker.get().getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+
+        look(ledger);
+
+        assertThat(sampler.samples()).isEmpty();
+    }
+
+    @Test
+    void aWaitAfterTheEndOfAllMeasuredTasksOfTheCallIsCounted() throws Exception {
+        CallLedger ledger = beginCall();
+        ledger.child().joinAndLeave();
+        look(ledger);
+        assertThat(samplesOf(ledger).resultLooks).isEqualTo(1);
+        assertThat(samplesOf(ledger).unattendedLooks).isZero(); // The call has no measured task of an executor yet.
+
+        CallLedger task = ledger.child();
+        task.add(Phase.EXECUTOR, 1_000);
+        look(ledger);
+        assertThat(samplesOf(ledger).unattendedLooks).isZero();
+
+        task.joinAndLeave();
+        look(ledger);
+        assertThat(samplesOf(ledger).resultLooks).isEqualTo(3);
+        assertThat(samplesOf(ledger).unattendedLooks).isEqualTo(1);
+    }
+
+    @Test
+    void otherThreadsAreSampledWhileACallWaitsInAnHttpClientThatIsNotMeasured() throws Exception {
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        AtomicReference<CallLedger> ledger = new AtomicReference<>();
+        workers.execute(() -> {
+            worker.set(Thread.currentThread());
+            ledger.set(new CallLedger(NanoClock.SYSTEM));
+            Packages.extra(answer);
+        });
+        Thread client = new Thread(() -> Packages.of(answer), "stock-client-1");
+        client.start();
+        while (worker.get() == null
+                || worker.get().getState() != Thread.State.WAITING
+                || client.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+
+        look(ledger.get());
+
+        assertThat(samplesOf(ledger.get()).list.get(0).part().kind()).isEqualTo(Part.Kind.HTTP);
+        assertThat(sampler.tasks().executor("stock-client")).isNotNull();
+        answer.complete("");
+        client.join();
+    }
+
+    private Sampler.Samples samplesOf(CallLedger ledger) {
+        return sampler.samples().get(ledger);
+    }
+
+    private CallLedger beginCall() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        AtomicReference<CallLedger> ledger = new AtomicReference<>();
+        workers.execute(() -> {
+            worker.set(Thread.currentThread());
+            ledger.set(new CallLedger(NanoClock.SYSTEM));
+            begun.countDown();
+            await();
+        });
+        begun.await();
+        return ledger.get();
+    }
+
+    private void await() {
+        try {
+            release.await();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void look(CallLedger ledger) {
+        RunningCall call = new RunningCall("Desk.me", worker.get().getId(), Phase.OWN, 1_000_000, 1_000_000, ledger);
+        sampler.look(List.of(call), System.nanoTime());
+    }
+}
