@@ -22,6 +22,9 @@ final class LostPermits {
 
     static final int MIN_FAILURES = 3;
 
+    /** Code that gets no permit in time throws its exception within this number of lines after the wait. */
+    private static final int NEAR_LINES = 2;
+
     private final Evidence evidence;
     private final ExcessTime excess;
 
@@ -91,12 +94,27 @@ final class LostPermits {
      * after the wait, or if the exception did not pass through the method.
      */
     private static @Nullable String leftIn(Throwable failure, StackTraceElement waiting) {
-        return Exceptions.chain(failure).stream()
-                .flatMap(one -> List.of(one.getStackTrace()).stream())
-                .filter(frame -> ApplicationCode.method(frame).equals(ApplicationCode.method(waiting))
-                        && frame.getLineNumber() > waiting.getLineNumber())
-                .findFirst()
-                .map(ApplicationCode::shown)
-                .orElse(null);
+        return gaveUp(failure, waiting)
+                ? null
+                : Exceptions.chain(failure).stream()
+                        .flatMap(one -> List.of(one.getStackTrace()).stream())
+                        .filter(frame -> ApplicationCode.method(frame).equals(ApplicationCode.method(waiting))
+                                && frame.getLineNumber() > waiting.getLineNumber())
+                        .findFirst()
+                        .map(ApplicationCode::shown)
+                        .orElse(null);
+    }
+
+    /**
+     * Returns whether the method that waits for permits threw its own exception right after the wait, as after a
+     * {@code tryAcquire} that returned false.
+     */
+    private static boolean gaveUp(Throwable failure, StackTraceElement waiting) {
+        List<Throwable> chain = Exceptions.chain(failure);
+        StackTraceElement[] frames = chain.get(chain.size() - 1).getStackTrace();
+        return frames.length > 0
+                && ApplicationCode.method(frames[0]).equals(ApplicationCode.method(waiting))
+                && frames[0].getLineNumber() > waiting.getLineNumber()
+                && frames[0].getLineNumber() <= waiting.getLineNumber() + NEAR_LINES;
     }
 }

@@ -57,6 +57,29 @@ class LostPermitsTest {
         assertThat(change(30)).doesNotContain("after they took a permit");
     }
 
+    private static String changeOfCallsThatThrowIn(int line) {
+        IllegalStateException thrown = new IllegalStateException("no permit");
+        thrown.setStackTrace(
+                new StackTraceElement[] {new StackTraceElement("shop.Bank", "pay", "Bank.java", line)});
+        SampledCalls calls = new SampledCalls().calls("Shop.buy", Phase.OWN, 700, LostPermitsTest::look);
+        return calls.failing(thrown).calls("Shop.buy", Phase.HTTP, 5, samples -> {}).causes().stream()
+                .filter(cause -> cause.kind().equals("LOCK"))
+                .findFirst()
+                .orElseThrow()
+                .change()
+                .text();
+    }
+
+    @Test
+    void exceptionOfCodeThatGotNoPermitInTimeLosesNoPermit() {
+        assertThat(changeOfCallsThatThrowIn(33)).doesNotContain("after they took a permit");
+    }
+
+    @Test
+    void exceptionThatTheMethodThrowsLaterMayLoseAPermit() {
+        assertThat(changeOfCallsThatThrowIn(38)).contains("after they took a permit");
+    }
+
     /** Adds calls that time out after they have taken a permit. */
     private static SampledCalls timedOut() {
         SocketTimeoutException failure = new SocketTimeoutException("Read timed out");
