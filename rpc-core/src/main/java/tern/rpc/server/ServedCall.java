@@ -231,7 +231,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         return STATE.compareAndSet(this, RUNNING, ENDED) || STATE.compareAndSet(this, LEFT, ENDED_LAST);
     }
 
-    /** Returns whether the call has been answered or is being answered. Its meters are updated afterwards. */
+    /** Returns whether the call has been answered or is being answered. The call's meters might not be updated yet. */
     boolean hasEnded() {
         return state >= ENDED;
     }

@@ -30,7 +30,10 @@ final class Prefetch {
     private int ahead = MIN_AHEAD;
     private int unrenewedBytes; // number of bytes delivered since the last request to the transport
 
-    /** Returns the number of messages to request at the first request of the subscriber; later {@link #NO_REQUEST}. */
+    /**
+     * Returns the number of messages to request when the subscriber makes its first request; {@link #NO_REQUEST} after
+     * that.
+     */
     synchronized int begin() {
         if (begun) {
             return NO_REQUEST;

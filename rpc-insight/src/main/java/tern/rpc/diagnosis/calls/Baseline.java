@@ -141,7 +141,7 @@ public final class Baseline {
         Times slow = new Times(); // the mean of the slowest tenth of the calls
         double slowFromNanos = -1; // the minimum time of a call in the slowest tenth; -1 before the first call
         int slowCalls;
-        double longestNanos; // the time of the longest of the usual calls; becomes shorter with each further call
+        double longestNanos; // the duration of the longest usual call; decays with each further call
         int seconds;
         boolean hasMet; // whether usual times were learned from a call that met the target
         long good;

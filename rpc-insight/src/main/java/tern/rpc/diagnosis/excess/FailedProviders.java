@@ -162,7 +162,7 @@ public final class FailedProviders {
         return failed == null || failed.service.isEmpty() ? null : failed.peer.address;
     }
 
-    /** Returns whether the cause is the reason for the given failure. */
+    /** Returns whether the given cause explains the given failure. */
     public static boolean isOf(Part cause, @Nullable Part failure) {
         Failed failed = failure == null ? null : Failed.of(failure);
         if (failed != null && failure != null && isOfSeveral(cause)) {

@@ -39,8 +39,8 @@ public final class OperationCounts {
     private static final double BEHIND_CACHE = 0.7;
 
     /**
-     * If a cache no longer holds its values, calls are expected to run the operation at most this often on average:
-     * each call runs it once, and some calls run it again.
+     * The highest mean number of runs per call that a lost cache can explain: without the cached values, each call runs
+     * the operation once, and a few calls run it again.
      */
     private static final double ONCE = 1.3;
 

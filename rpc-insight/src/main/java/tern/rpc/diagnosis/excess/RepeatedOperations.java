@@ -41,8 +41,8 @@ public final class RepeatedOperations {
     public record Polled(Phase phase, String name, double attempts) {}
 
     /**
-     * Returns the operation that code repeats between its pauses; null if there is none. The operation runs in the
-     * sleeping method, or in code that is called by this method or by its caller.
+     * Returns the operation that the code repeats between its sleeps; null if there is none. The operation runs in the
+     * method that sleeps, in code called by that method, or in code called by that method's caller.
      */
     @Nullable
     public Polled polledIn(Part sleep) {

@@ -34,8 +34,9 @@ public final class ChildProcesses {
     }
 
     /**
-     * Returns the file name of the newest running program that this process has started in the last minute. If there is
-     * none, returns the program that this method has found in the last 10 seconds; null if there is none.
+     * Returns the file name of the most recently started child process that is still running and was started within the
+     * last minute. Otherwise, returns the name that this method found within the last 10 seconds; null if it found
+     * none.
      */
     public static @Nullable String youngest() {
         Instant now = Instant.now();

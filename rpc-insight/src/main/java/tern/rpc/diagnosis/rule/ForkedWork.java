@@ -30,8 +30,8 @@ import tern.rpc.pool.PoolSnapshot;
 public final class ForkedWork {
 
     /**
-     * The common pool is considered the cause only if at least this many late calls run items of their parallel streams
-     * themselves.
+     * The common pool is considered the cause only if, in at least this many late calls, the calling thread processes
+     * elements of its own parallel stream.
      */
     private static final int MIN_CALLS = 3;
 

@@ -110,9 +110,10 @@ final class RedisStops {
     }
 
     /**
-     * Returns a command that is run by a thread outside of calls, such as a scheduled job, and blocks the Redis server
-     * of the given commands; null if there is none. The additional time of such a command must exceed the additional
-     * times of the commands that wait for it. On a slow server or network, the additional times are about the same.
+     * Returns a command that blocks the Redis server of the given commands and does not belong to a call, for example
+     * the command of a scheduled job; null if there is none. Such a command must exceed its usual time by more than the
+     * waiting commands exceed theirs. If all commands exceed their usual times by about the same time, the server or
+     * the network is slow instead.
      *
      * @param waiting the slow commands of calls
      */

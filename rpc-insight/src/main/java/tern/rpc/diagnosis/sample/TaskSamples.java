@@ -126,8 +126,9 @@ public final class TaskSamples {
     }
 
     /**
-     * Returns whether sampled tasks call the remote method with the given name through a Tern reference. If tasks only
-     * wait for futures of asynchronous methods, they may call any remote method.
+     * Returns whether sampled tasks call the remote method with the given name through a Tern reference. Also returns
+     * true if the tasks only wait for futures of asynchronous methods, because the samples then do not show which
+     * remote method was called.
      */
     public boolean callsRemotely(String method) {
         boolean isAnyKnown = remote.entrySet().stream()

@@ -160,8 +160,9 @@ public final class StackReader {
     }
 
     /**
-     * Returns whether a virtual thread could run, but all carrier threads are busy. A virtual thread without a carrier
-     * thread is RUNNABLE, and its innermost frame still shows where it stopped running.
+     * Returns whether a virtual thread is ready to run and waits for a carrier thread, because all carrier threads are
+     * busy. A virtual thread without a carrier thread is RUNNABLE, and its innermost frame still shows where it stopped
+     * running.
      */
     private static boolean waitsForCarrier(ThreadSnapshot thread) {
         if (thread.state() != Thread.State.RUNNABLE || thread.frames().length == 0) {

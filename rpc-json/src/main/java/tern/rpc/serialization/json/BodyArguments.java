@@ -127,7 +127,7 @@ final class BodyArguments {
     }
 
     /**
-     * Returns whether the argument is a map, and the name of the object's only member is probably the parameter's name.
+     * Returns whether the argument is a map and the JSON object's only member is probably named after the parameter.
      */
     private boolean isNamedMap(Position only, byte[] json, int offset, int length) {
         byte[] quoted = ('"' + names.get(0) + '"').getBytes(StandardCharsets.UTF_8);

@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of an application-level entry's JSON text that differ between processes with the same configuration, and
- * the rest of the text. In valid JSON, a searched name with its quotation marks cannot occur inside a string, because a
- * quotation mark inside a string is preceded by a backslash.
+ * the rest of the text. In valid JSON, a quoted member name that this class searches for cannot occur inside a string,
+ * because quotation marks inside strings are escaped.
  *
  * @param startedAt the digits of the start time; empty if the text has no start time
  * @param common the text without the address, the ids and the times

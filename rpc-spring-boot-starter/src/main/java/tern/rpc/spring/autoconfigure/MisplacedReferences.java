@@ -29,7 +29,10 @@ import tern.rpc.spring.RpcReference;
  */
 final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
 
-    /** The annotations of methods whose parameters Spring injects. {@link RpcReference} contains {@link Autowired}. */
+    /**
+     * The annotations that make Spring inject a method's parameters. {@link RpcReference} is meta-annotated with {@link
+     * Autowired}.
+     */
     private static final List<Class<? extends Annotation>> INJECTING =
             List.of(Autowired.class, Bean.class, Value.class);
 

@@ -356,9 +356,9 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns a property with the same last element among the properties of services and methods, or among the limits,
-     * which apply to clients and servers. Other places are not searched, because equal last elements of unrelated
-     * properties have different meanings.
+     * Returns a property whose last element equals that of the given one. Searches only the properties of services and
+     * methods, and the limits, which exist for both clients and servers. Other properties with the same last element
+     * are unrelated.
      */
     private @Nullable String withSameLastElement(List<String> written) {
         List<String> leaf = written.subList(written.size() - 1, written.size());

@@ -31,7 +31,7 @@ final class HeldObjects implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(HeldObjects.class);
 
-    /** Helper objects at this distance from a bean, counted in fields, are not searched. */
+    /** Helper objects that are this many field accesses or more away from a bean are not searched. */
     private static final int MAX_DEPTH = 4;
 
     private static final int MAX_OBJECTS = 10_000;
