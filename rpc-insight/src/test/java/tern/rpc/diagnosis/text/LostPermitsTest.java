@@ -59,8 +59,7 @@ class LostPermitsTest {
 
     private static String changeOfCallsThatThrowIn(int line) {
         IllegalStateException thrown = new IllegalStateException("no permit");
-        thrown.setStackTrace(
-                new StackTraceElement[] {new StackTraceElement("shop.Bank", "pay", "Bank.java", line)});
+        thrown.setStackTrace(new StackTraceElement[] {new StackTraceElement("shop.Bank", "pay", "Bank.java", line)});
         SampledCalls calls = new SampledCalls().calls("Shop.buy", Phase.OWN, 700, LostPermitsTest::look);
         return calls.failing(thrown).calls("Shop.buy", Phase.HTTP, 5, samples -> {}).causes().stream()
                 .filter(cause -> cause.kind().equals("LOCK"))
