@@ -150,8 +150,9 @@ final class Routes {
     }
 
     /**
-     * Returns the provider tag to which calls with the given tag are routed, if there are so many tags that the client
-     * does not connect to the providers with this provider tag. Otherwise returns null.
+     * Calls with a tag are routed to the providers with a provider tag. If there are too many provider tags, the client
+     * does not connect to the providers of some tags. Returns the provider tag of the given tag if it is one of these;
+     * otherwise null.
      */
     @Nullable
     String leftOut(String tag) {

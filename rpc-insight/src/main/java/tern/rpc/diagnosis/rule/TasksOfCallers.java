@@ -27,7 +27,7 @@ final class TasksOfCallers {
     /** Tasks have become much slower if they take at least this multiple of their usual time. */
     private static final double SLOWER = 2;
 
-    /** The kinds of activities and waits that the work of a task may consist of. */
+    /** The activities and waits that can occur in a task. */
     private static final Set<Kind> WORK = EnumSet.of(
             Kind.COMPUTING,
             Kind.SLEEP,

@@ -56,7 +56,9 @@ public final class RpcClientAutoConfiguration {
         return new RecordReferences();
     }
 
+    /** Needs the insight starter to tell the application's classes from those of libraries. */
     @Bean
+    @ConditionalOnClass(name = "tern.rpc.pool.ApplicationCode")
     UninjectedReferences rpcUninjectedReferences(ConfigurableListableBeanFactory beans) {
         return new UninjectedReferences(beans);
     }

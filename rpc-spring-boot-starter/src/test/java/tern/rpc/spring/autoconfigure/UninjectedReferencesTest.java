@@ -8,6 +8,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -54,5 +55,14 @@ class UninjectedReferencesTest {
         assertThat(output)
                 .containsOnlyOnce(configuration.getName() + ".prices has @RpcReference, but is null, because Spring"
                         + " injects nothing into bean '");
+    }
+
+    @Test
+    void objectsAreNotSearchedWithoutTheInsightStarter(CapturedOutput output) {
+        shop(Carts.InAField.class)
+                .withClassLoader(new FilteredClassLoader("tern.rpc.pool"))
+                .run(here -> assertThat(here).doesNotHaveBean(UninjectedReferences.class));
+
+        assertThat(output).doesNotContain("but is null");
     }
 }
