@@ -46,8 +46,9 @@ final class BaselineUpdater {
     private static final String OWN = "own";
 
     /**
-     * A second changes the usual shares of late and failed calls only after this number of further seconds. The delay
-     * is slightly longer than the time in which a miss of a single method is detected ({@link MethodMisses}).
+     * The calls of a second are added to the usual shares of late and failed calls only this number of seconds later.
+     * The delay is slightly longer than the time that {@link MethodMisses} needs to detect that a single method misses
+     * the target.
      */
     private static final int PENDING_SECONDS = 22;
 
@@ -61,8 +62,8 @@ final class BaselineUpdater {
     private int healthySeconds = PERCENTILE_SECONDS; // seconds since the last miss of the latency target
 
     /**
-     * The counters at the start and at the end of a second that does not yet count towards the usual shares of late and
-     * failed calls.
+     * The counters at the start and at the end of a second whose calls have not yet been added to the usual shares of
+     * late and failed calls.
      */
     private record Pending(CounterSnapshot before, CounterSnapshot now) {}
 
@@ -85,10 +86,10 @@ final class BaselineUpdater {
     }
 
     /**
-     * Updates the usual times from the last second, in which the latency target was not missed. Ignores a second
-     * without calls, because it does not show what is usual while there are calls.
+     * Updates the usual values from the last second, in which the latency target was not missed. Ignores a second
+     * without calls, because its values are not typical of a process that serves calls.
      *
-     * @param outside the current times of operations that threads outside of calls run
+     * @param outside the current times of operations that are run by threads that serve no call
      */
     void learn(
             long now,
@@ -141,7 +142,7 @@ final class BaselineUpdater {
             usual.learn("stolen", seen.stolen().share());
         }
         Pressure.learn(usual, seen.second());
-        if (++healthySeconds > PERCENTILE_SECONDS) { // the percentile covers the calls in the last minute
+        if (++healthySeconds > PERCENTILE_SECONDS) { // the percentile covers the last minute
             double p99 = meters.served().p99Millis();
             usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
         }
@@ -157,8 +158,8 @@ final class BaselineUpdater {
 
     /**
      * Updates the usual value of a quantity. A value above twice the usual value counts as twice the usual value. When
-     * calls begin to miss the latency target, a queue or a result may grow before the late calls are detected. The
-     * increased value must not become usual.
+     * calls begin to miss the latency target, the length of a queue or the size of a result may grow before the late
+     * calls are detected. This increased value must not become the usual value.
      */
     private void learnAtMostDouble(String figure, double value) {
         double usually = usual.figure(figure);
@@ -168,7 +169,7 @@ final class BaselineUpdater {
     /**
      * Updates the usual shares of late and failed calls, with a delay of {@value #PENDING_SECONDS} seconds. A miss of a
      * single method begins only some seconds after its calls became late or began to fail. If the usual shares included
-     * these seconds, the shares in the next miss of the same method would count as usual.
+     * these seconds, the diagnosis would consider the next miss of the same method usual.
      */
     private void learnShares(CounterSnapshot before, CounterSnapshot current) {
         pending.addLast(new Pending(before, current));
@@ -178,7 +179,10 @@ final class BaselineUpdater {
         }
     }
 
-    /** Keeps the operations that calls ran in the last second, shortly after the start. */
+    /**
+     * Remembers which operations calls ran in the last second. Called during the warm-up, while caches are still
+     * empty.
+     */
     void learnStart(CounterSnapshot before) {
         UsualOperations.learnOfStart(usual, records.good(before.atNanos()));
         UsualOperations.learnOfStart(usual, records.bad(before.atNanos()));
@@ -203,8 +207,8 @@ final class BaselineUpdater {
 
     /**
      * Removes the calls to methods that have never met the target and whose usual times are still unknown, such as long
-     * polls. Their long times would hide the cause. Removes nothing if no other calls miss the target. Calls that
-     * mostly decode their request are kept, because this work may slow down other calls.
+     * polls. Their long times would hide the cause. Removes nothing if no other calls miss the target. Keeps calls that
+     * spend more than half of their time decoding their requests, because this work may slow down other calls.
      *
      * @param hinders whether a call may slow down other calls in another way
      */
@@ -220,7 +224,8 @@ final class BaselineUpdater {
     }
 
     /**
-     * During the warm-up, usual times may be missing. Therefore this method then checks the counts of all calls, too.
+     * During the warm-up, usual times may be missing, so this method also checks whether any counted call has met the
+     * target.
      */
     private boolean hasNeverMetTarget(String method, boolean isWarm) {
         return usual.hasNeverMetTarget(method)

@@ -35,7 +35,7 @@ public record Diagnosis(
 
     /** The state of an application's calls. */
     public enum State {
-        /** Too few calls have ended to determine whether calls meet the target. */
+        /** Too few calls have ended to decide whether calls meet the latency target. */
         QUIET,
         /** Calls meet the latency target. */
         HEALTHY,

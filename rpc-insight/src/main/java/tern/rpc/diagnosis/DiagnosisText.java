@@ -66,15 +66,16 @@ public final class DiagnosisText {
         if (cause.change().expectedP99Ms() >= 0) {
             line(text, "  expect   p99 %.0f ms", cause.change().expectedP99Ms());
         }
-        // A small share shows that other causes also keep the calls late, and not that the cause is unimportant.
+        // A small share is not shown. It means that other causes also make the calls late, and not that this cause is
+        // unimportant.
         if (Math.round(cause.saves() * 100) >= LEAST_SAVED_PERCENT) {
             line(text, "  saves    %.0f %% of the bad calls would be in time without it", cause.saves() * 100);
         }
     }
 
     /**
-     * Returns how much the cause contributes: the extra time of a bad call, or the share of the failures if most of this
-     * time stands for failures and was not measured.
+     * Returns how much the cause contributes: the time that it adds to a late call or, if it mostly makes calls fail,
+     * the share of the failed and refused calls.
      */
     static String amount(Cause cause) {
         return cause.ofFailures() > 0
@@ -83,9 +84,8 @@ public final class DiagnosisText {
     }
 
     /**
-     * Returns whether there are two main causes. Two causes are main causes under two conditions. Both must take much
-     * time, and fewer than half of the late or failed calls would meet the target if only one of the causes were
-     * removed.
+     * Returns whether there are two main causes. This is the case if the second cause also takes much time, and if the
+     * removal of only one of the two causes would bring fewer than half of the late or failed calls within the target.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1

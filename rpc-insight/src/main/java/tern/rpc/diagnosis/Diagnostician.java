@@ -65,15 +65,15 @@ public final class Diagnostician {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** Late or failed calls may be the reason why a circuit breaker is open if they ended at most this long ago. */
+    /** Late or failed calls that ended within this time are considered as the reason why a circuit breaker is open. */
     private static final long EARLIER_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private static final int HUNG_TARGETS = 10;
     private static final int KEPT_SECONDS = 60;
 
     /**
-     * If at least this number of calls in one second are late, failed or refused, samples begin before the diagnosis
-     * reports late calls, so that their cause is known.
+     * If at least this number of calls in one second are late, failed or refused, the sampling of threads begins at
+     * once. The diagnosis then knows the cause when it reports the late calls some seconds later.
      */
     private static final int FIRST_BAD = 3;
 
@@ -81,8 +81,8 @@ public final class Diagnostician {
     private static final long OLD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * If calls have missed the target for this long, the usual times of slow methods are learned even from calls that
-     * still miss it.
+     * If calls have missed the target for this long, the usual times of methods that have never met the target are
+     * learned as well.
      */
     private static final long LONG_MISS_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -189,14 +189,14 @@ public final class Diagnostician {
 
     /**
      * Returns a line about the last change of a property that a diagnosis had recommended. The line compares the
-     * expected effect with the measured one. Returns an empty string if no recommended change was made. Any thread may
-     * call this.
+     * expected effect with the measured effect. Returns an empty string if no recommended change was made. Any thread
+     * may call this.
      */
     public String checkedChange() {
         return check.line();
     }
 
-    /** Returns earlier diagnoses and measured values. Any thread may read them. */
+    /** Returns the history of earlier diagnoses and measured values. Any thread may read the history. */
     public History history() {
         return history;
     }
@@ -217,9 +217,10 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the pause before the next call to {@link #look}, in nanoseconds. Returns 0 if no sample is needed,
-     * because calls meet the latency target, few calls of the last second missed it, and no running call has taken more
-     * than twice that target. Also returns 0 while the heap is exhausted, because a sample allocates too much.
+     * Returns the pause before the next call to {@link #look}, in nanoseconds. Returns 0 if no sample is needed: calls
+     * meet the latency target, at most a few calls of the last second missed the target, and no running call has taken
+     * more than twice the target. Also returns 0 while the heap is exhausted, because a sample would allocate too much
+     * memory.
      */
     public long pauseNanos() {
         return !exhausted && (since != null || mayBegin || isSomeoneLate()) ? sampler.pauseNanos() : 0;
@@ -293,8 +294,8 @@ public final class Diagnostician {
             if (since == null) {
                 begin(now);
             }
-            // Once calls meet the latency target again, the few late calls from the last seconds no longer show why
-            // calls missed the target.
+            // In a second in which calls meet the target, no new causes are determined: the few late calls from the
+            // last seconds do not show why calls missed the target.
             if (watch.isMissed()) {
                 diagnose(now, current, running, hung, seen);
             }
@@ -341,8 +342,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Diagnoses late calls while the heap is exhausted. The usual diagnosis would allocate too much memory to be in
-     * time.
+     * Diagnoses late calls while the heap is exhausted. The usual diagnosis allocates much memory, so it would take too
+     * long.
      */
     private void diagnoseExhaustion(long now, double share) {
         List<RunningCall> running = surroundings.running();
@@ -443,7 +444,7 @@ public final class Diagnostician {
                     bad, call -> seen.isFull() && !PossibleLongPolls.hasWaited(call, sampler.samples()));
         }
         if (bad.isEmpty() && counts.refused() == 0) {
-            return; // Without new evidence, the last diagnosis stays published.
+            return; // If there is no new evidence, the last diagnosis stays published.
         }
         Evidence evidence = new Evidence(
                 targetNanos,
@@ -483,7 +484,7 @@ public final class Diagnostician {
         check.advised(latest.causes().get(0).change());
     }
 
-    /** Returns the current times of operations outside of calls. */
+    /** Returns the current times of operations that are run by threads that serve no call. */
     private List<OutsideOperations.Timed> outside(long now) {
         List<OutsideOperations.Timed> outside = new ArrayList<>(OutsideOperations.timed(System.nanoTime()));
         outside.addAll(remote.timed(now));

@@ -32,7 +32,7 @@ public final class History {
 
     /**
      * A period during which calls missed the latency target for the same main cause. A miss of the latency target is
-     * the whole time during which calls miss the target. Such a miss consists of one or more episodes.
+     * the whole period during which calls miss the target, and consists of one or more episodes.
      *
      * @param miss the beginning of the miss of the latency target
      * @param from the beginning of the episode

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 
 /**
- * Decides whether answers with status 429 count as bad calls. Answers with status 429 do not count as bad calls if a
- * rate limiter refuses only calls beyond the usual number, as intended. The refusals count if fewer calls than usual
- * are served while calls are refused. Not thread-safe: only one thread uses it.
+ * Decides whether web requests that are refused with status 429 (too many requests) count as bad calls. They do not
+ * count if a rate limiter works as intended and refuses only calls beyond the usual number. They count if fewer calls
+ * than usual are served in the meantime. Not thread-safe: only one thread uses it.
  */
 final class LimitedCallers {
 
@@ -26,22 +26,21 @@ final class LimitedCallers {
     private static final double SHARE = 0.03;
 
     /**
-     * The difference between the usual and the current number of served calls must also exceed this number of standard
-     * deviations, assuming that calls arrive at random.
+     * The usual and the current number of served calls must also differ by more than this number of standard deviations
+     * of a Poisson distribution.
      */
     private static final double DEVIATIONS = 2;
 
     /**
-     * The usual number of calls is not updated during the first seconds in which calls are refused, for up to this many
-     * seconds. If the usual number were updated while a limiter refuses too many calls, the reduced number would soon
-     * count as usual.
+     * When calls are refused with status 429, the usual number of calls is not updated for up to this many seconds.
+     * Otherwise, if a limiter refuses too many calls, the reduced number of served calls would soon count as usual.
      */
     private static final int LEARNING_PAUSE = 60;
 
     private final Deque<Long> served = new ArrayDeque<>(); // the number of served calls in each second
     private long seen; // the number of answers with status 429 up to the previous second
     private long ignored; // the number of answers with status 429 that do not count as bad calls
-    private int limitedSeconds; // the number of consecutive seconds with status 429, including the last second
+    private int limitedSeconds; // the number of consecutive seconds with status 429 up to now
 
     /**
      * Returns a copy of the counters at the end of a second, without the answers with status 429 that do not count as

@@ -12,9 +12,9 @@ import tern.rpc.diagnosis.calls.CallRecords.Sums;
 import tern.rpc.diagnosis.calls.MissWatch;
 
 /**
- * Decides whether a single method misses the latency target in a large share of its calls. If the method receives only
- * few calls, the share of late calls among all calls does not show that the method misses the target. Not thread-safe:
- * only one thread uses it.
+ * Decides whether a single method misses the latency target in a large share of its calls. A method with few calls
+ * hardly changes the share of late calls among all calls, so each method is also judged alone. Not thread-safe: only
+ * one thread uses it.
  */
 public final class MethodMisses {
 
@@ -22,8 +22,8 @@ public final class MethodMisses {
     private static final int SECONDS = 20;
 
     /**
-     * Methods with many calls are judged by the calls in this number of seconds, so that late calls are detected
-     * sooner.
+     * Methods with many calls are judged by the calls in this number of seconds. The period is shorter, so that late
+     * calls are detected sooner.
      */
     private static final int RECENT_SECONDS = 10;
 
@@ -77,7 +77,7 @@ public final class MethodMisses {
     }
 
     /**
-     * Returns whether at least one method that usually meets the target now misses the target.
+     * Returns whether at least one method misses the target now although it usually meets the target.
      *
      * @param seconds the counters at the end of each of the last seconds, the oldest first
      * @param isExcused returns whether a late call does not count

@@ -22,11 +22,12 @@ final class MethodRates {
 
     private final Baseline usual;
 
-    // The second in which the current burst of each method began. Only the counters of the last minute are available
-    // later, and a burst may last longer.
+    // The time at which the current burst of calls to each method began. The time is stored here, because a burst may
+    // last longer than the minute for which counters are kept.
     private final Map<String, Long> onsets = new HashMap<>();
 
-    // The usual calls per second by method and address. An address is removed when its call counts are removed.
+    // The usual calls per second by method and caller address. An address is removed when CallRecords no longer counts
+    // its calls.
     private final Map<String, Map<String, Baseline.Figure>> callers = new HashMap<>();
 
     MethodRates(Baseline usual) {
@@ -59,7 +60,7 @@ final class MethodRates {
      * Returns the call rate of each method.
      *
      * @param seconds the counters at the end of each of the last seconds, the oldest first
-     * @param limits the places where limits that have refused calls are set, by method
+     * @param limits for each method whose limit has refused calls, the place where the limit is set
      */
     List<MethodRate> between(
             CounterSnapshot start, CounterSnapshot end, Deque<CounterSnapshot> seconds, Map<String, String> limits) {
@@ -81,7 +82,10 @@ final class MethodRates {
         return rates;
     }
 
-    /** Returns the duration of the current burst, in which the method is called much more often than usual. */
+    /**
+     * Returns the duration of the method's current burst: the period in which the method is called much more often
+     * than usual.
+     */
     private long since(String method, double usually, Deque<CounterSnapshot> seconds) {
         long measured = inLastSeconds(method, usually, seconds);
         CounterSnapshot first = seconds.peekFirst();
@@ -119,7 +123,7 @@ final class MethodRates {
         return end - begun;
     }
 
-    /** Returns the caller with the most additional calls; null if no caller is known. */
+    /** Returns the caller whose number of calls has grown the most; null if no caller is known. */
     private MethodRate.@Nullable Caller caller(String method, Sums since, double length) {
         MethodRate.Caller largest = null;
         for (Map.Entry<String, Long> entry : since.callers().entrySet()) {

@@ -25,8 +25,8 @@ import tern.rpc.diagnosis.text.CauseText;
 /**
  * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once
  * when it begins and once when it ends. If the first cause changes and the new first cause remains first for several
- * seconds, logs the new first cause as well, but at most once a minute. Publishes a diagnosis with a new first cause
- * only if this cause was first in two of the last three seconds, and not while the share of bad calls declines. Not
+ * seconds, logs the new first cause as well, but at most once a minute. A diagnosis with a new first cause is published
+ * only if this cause was first in two of the last three seconds and the share of bad calls is not declining. Not
  * thread-safe: only one thread uses it.
  */
 final class MissReport {
@@ -37,8 +37,8 @@ final class MissReport {
     private static final int MAX_UNTOLD_SECONDS = 4;
 
     /**
-     * Unexplained late calls are logged only after this number of seconds, because there are only a few samples in the
-     * first seconds.
+     * Late calls without a known cause are logged only after this number of seconds. In the first seconds, there are
+     * too few samples to find a cause.
      */
     private static final int MAX_UNEXPLAINED_SECONDS = 8;
 
@@ -48,8 +48,8 @@ final class MissReport {
     private static final int MIN_SECONDS_BETWEEN_LINES = 60;
 
     /**
-     * The published first cause remains first while it takes at least this share of the time of the most expensive
-     * cause.
+     * The published first cause remains in first place as long as it takes at least this share of the time that the
+     * most expensive cause takes.
      */
     private static final double SIMILAR = 0.67;
 
@@ -116,8 +116,8 @@ final class MissReport {
     }
 
     /**
-     * Keeps the published first cause in first place, unless a different cause takes clearly more time. Two causes of
-     * similar weight would otherwise change places every few seconds although nothing has changed.
+     * Keeps the published first cause in first place, unless a different cause takes clearly more time. Without this
+     * rule, two causes of similar weight would change places every few seconds although nothing has changed.
      */
     private List<Cause> withFormerFirst(List<Cause> causes) {
         Diagnosis before = published;
@@ -150,7 +150,7 @@ final class MissReport {
         }
     }
 
-    /** Returns the methods with late or failed calls, those with most of these calls first. */
+    /** Returns the methods with late or failed calls, sorted by the number of these calls, largest first. */
     private static List<String> methods(Map<String, Integer> bad) {
         return bad.entrySet().stream()
                 .sorted(Map.Entry.<String, Integer>comparingByValue(Comparator.reverseOrder())
@@ -159,10 +159,7 @@ final class MissReport {
                 .toList();
     }
 
-    /**
-     * Publishes a diagnosis with a certain cause, without waiting for the next second. Used while the heap is
-     * exhausted.
-     */
+    /** Publishes a diagnosis immediately, because its cause is certain. Used while the heap is exhausted. */
     Diagnosis add(
             Begun begun, Evidence.Counts counts, List<String> methods, Cause cause, boolean mayWarn, Instant now) {
         Miss miss = new Miss(

@@ -36,14 +36,17 @@ import tern.rpc.pool.Holders.Holder;
 
 /**
  * Ranks the causes of late and failed calls by the time that each cause costs these calls. As in the profiler wPerf,
- * the time of a wait is attributed to the awaited work. A wait for a worker goes to the work of the workers. A wait for
- * a connection goes to the work of its holders. A wait for a lock goes to an operation of the lock's owner. A wait for
- * a result goes to the tasks of the executor. An activity or wait that is not a wait for other work is a cause.
- * docs/diagnosis.md describes the rules.
+ * the time of a wait is attributed to the awaited work. For example, the wait for a worker is attributed to the work
+ * that occupies the workers, and the wait for a connection to the work of the calls that hold the connections. The wait
+ * for a lock is attributed to the operation that its owner runs, and the wait for a result to the executor's tasks.
+ * Every activity or wait that is not a wait for other work counts as a cause. docs/diagnosis.md describes the rules.
  */
 final class Ranking {
 
-    /** A cause that takes less than this share of the extra time is not reported. */
+    /**
+     * A cause that takes less than this share of the extra time (the time above the usual time of the calls) is not
+     * reported.
+     */
     private static final double MIN_SHARE = 0.05;
 
     /** A cause that takes less time than this share of the latency target is not reported. */
@@ -53,8 +56,8 @@ final class Ranking {
     private static final double REFUSED_TARGETS = 10;
 
     /**
-     * If less than this share of the extra time can be attributed to causes with statistical certainty, the remaining
-     * time is reported as unexplained.
+     * If the causes certainly explain less than this share of the extra time, the remaining time is reported as
+     * unexplained.
      */
     private static final double MIN_CERTAIN = 0.3;
 
@@ -102,7 +105,7 @@ final class Ranking {
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final TimesByCause byCause;
-    private final Times failures = new Times(); // the time that stands for failed and refused calls
+    private final Times failures = new Times(); // time added for failed and refused calls
     private final Map<Part, Boolean> more = new HashMap<>(); // whether calls run the operation more often than usual
 
     Ranking(Evidence evidence, long now) {
@@ -127,7 +130,10 @@ final class Ranking {
         }
     }
 
-    /** Returns whether the pool checks connections in at least half of the samples of the calls that wait for one. */
+    /**
+     * Returns whether at least half of the samples of calls that wait for a connection show that the pool checks a
+     * connection.
+     */
     private boolean checksConnections(ObservedPool pool) {
         Part wait = new Part(Kind.POOL, pool.now().name());
         int looks = 0;
@@ -142,7 +148,7 @@ final class Ranking {
         return looks >= MIN_POOL_LOOKS && 2 * checks >= looks;
     }
 
-    /** Returns the holders of connections whose calls waited for a second connection in their last sample. */
+    /** Returns the holders whose calls, in their last sample, waited for a second connection. */
     private List<Holder> nested(ObservedPool pool) {
         List<Holder> nested = new ArrayList<>();
         for (Holder holder : pool.holders()) {
@@ -163,8 +169,8 @@ final class Ranking {
     }
 
     /**
-     * Returns the number of calls that use the pool and are received almost simultaneously, if it exceeds the number of
-     * the pool's connections. Returns 0 if the pool can serve the calls as they arrive, or if this is unknown.
+     * Returns the size of a burst: the number of calls that use the pool and were received almost simultaneously, if
+     * they need more connections than the pool has. Returns 0 if there is no such burst, or if this is unknown.
      */
     private int burst(ObservedPool pool) {
         int kind = CallTrace.indexOf(pool.now().kind());
@@ -195,7 +201,7 @@ final class Ranking {
         double threshold = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
         List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
-        Set<String> titles = new HashSet<>(); // Several waits may have the same executor as their cause.
+        Set<String> titles = new HashSet<>(); // The same executor may be the cause of several waits.
         for (Part part : ranked) {
             if (causes.isEmpty()
                     || (causes.size() < MAX_CAUSES
@@ -210,7 +216,7 @@ final class Ranking {
         }
         double certain = ranked.stream().mapToDouble(this::certain).sum();
         if (!causes.isEmpty() && !ranked.contains(Account.OWN) && certain < MIN_CERTAIN * all) {
-            // There are too few samples to be certain about the causes found so far.
+            // There are too few samples to be certain of any cause.
             causes.add(text.cause(Account.OWN, all - certain, all, saves(Account.OWN), 0, 0));
         }
         if (causes.isEmpty()) {
@@ -220,8 +226,8 @@ final class Ranking {
     }
 
     /**
-     * Returns whether the given operation takes its usual time, and calls run it about as often as usual. Late calls
-     * often run it only because slower calls contain more work.
+     * Returns whether the given operation takes its usual time, and calls run it about as often as usual. Such an
+     * operation often appears in late calls only because long calls contain more work.
      *
      * @param threshold the minimum time of a cause
      */
@@ -241,8 +247,8 @@ final class Ranking {
     }
 
     /**
-     * Returns whether the given operation takes a small part of the time, while the collector stops the process so much
-     * that it is the first cause. Operations then end late because the process could not receive their answers.
+     * Returns whether the given operation takes only a small part of the time, and pauses of the garbage collector are
+     * the first cause. Operations then end late, because the stopped process cannot receive their answers.
      */
     private boolean isStretched(Part part, Part first, double all) {
         return first.kind() == Kind.COLLECTOR
@@ -269,8 +275,8 @@ final class Ranking {
      * Returns the lower bound on the extra time of the given activity or wait ({@link #certain}), minus the time by
      * which the activity or wait takes longer in the slowest tenth of the usual calls than in the mean of all usual
      * calls. Without the subtraction, an operation with varying duration would seem slower in late calls even if it did
-     * not change. Nothing is subtracted for an operation that calls run more often than usual: its number is counted
-     * over all calls, and the slowest usual calls may simply be those that run it at all.
+     * not change. Nothing is subtracted for an operation that calls run more often than usual. The number of its runs
+     * is counted over all calls, and the slowest usual calls may be slow only because they run the operation.
      */
     private double weight(Part part) {
         double selected =
@@ -303,7 +309,7 @@ final class Ranking {
 
     /**
      * If calls wait most for permits or connections that other calls lost because of another fault, puts this fault
-     * first. The waits would come back if only the lost permits or connections were returned.
+     * first. If only the lost permits or connections were returned, the fault would make calls lose further ones.
      */
     private void putFaultBeforeItsLeak(List<Part> parts) {
         Part fault = parts.isEmpty() ? null : new CausedLeaks(evidence, excess, pools, byCause).fault(parts.get(0));
@@ -332,7 +338,7 @@ final class Ranking {
 
     /**
      * Adds the refused calls to the extra time of calls: each refused call counts as ten times the latency target. The
-     * added time is attributed to the reason of the refusal: the wait for a worker, another limit, or the application
+     * added time is attributed to the reason for the refusal: a lack of free workers, another limit, or the application
      * itself.
      */
     private void addRefused() {

@@ -20,8 +20,8 @@ public interface Surroundings {
     List<PoolSource> pools();
 
     /**
-     * Returns the time at which each data source and each Redis server last answered, by name. A kind of store with
-     * only one instance is omitted.
+     * Returns the time at which each data source and each Redis server last answered, by name. Omits the data source if
+     * the application has only one, and the Redis server if the application has only one.
      */
     default Map<String, Long> answers() {
         return Map.of();
@@ -35,7 +35,7 @@ public interface Surroundings {
         return Map.of();
     }
 
-    /** Returns the time limits that properties set for operations such as HTTP exchanges. */
+    /** Returns the time limits for operations, such as HTTP exchanges, that are set by properties. */
     default List<TimeLimit> timeLimits() {
         return List.of();
     }

@@ -88,8 +88,8 @@ public final class Account {
     }
 
     /**
-     * Subtracts the pauses during the call proportionally from all activities and waits. Adds each kind of pause to the
-     * breakdown as a separate activity.
+     * Subtracts the pauses during the call from all activities and waits, in proportion to their times. Adds each kind
+     * of pause to the breakdown as a separate activity.
      */
     private static void takePausesOut(EndedCall call, Times times, PauseTimes pauses) {
         Times stood = pauses.between(call.startedNanos(), call.endedNanos());

@@ -22,7 +22,8 @@ public final class CallTrace {
     static final int SIZE = 2_048;
 
     /**
-     * A call of a burst is considered to wait hardly at all if its wait is shorter than this share of the longest wait.
+     * A call in a burst is assumed to have found a free connection if its wait is shorter than this share of the
+     * longest wait.
      */
     private static final double QUICK = 0.1;
 
@@ -77,7 +78,8 @@ public final class CallTrace {
 
     /**
      * Returns the size of the largest burst of calls that use the given kind of pool. In a burst, the first calls find
-     * a free connection and all further calls wait. If the pool merely lends connections slowly, all calls wait.
+     * a free connection and all further calls wait. If instead all calls wait, the pool lends connections slowly, and
+     * the calls do not count as a burst.
      *
      * @param calls in order of arrival
      * @param nanos the maximum time between the first and the last call of a burst

@@ -11,7 +11,7 @@ import tern.rpc.CallLedger;
  * @param isRunning whether a thread still works on the call. Its caller may already have received an answer, for
  *     example because the deadline has passed
  * @param caller the caller's address; null if it is unknown, or if the call met the latency target
- * @param kept the failure of the call; null if the call has not failed
+ * @param kept the failure of the call, or its replacement; null if the call has not failed
  */
 public record EndedCall(
         String method,
@@ -22,7 +22,7 @@ public record EndedCall(
         @Nullable String caller,
         @Nullable KeptFailure kept) {
 
-    /** One of this many calls that met the latency target is kept for comparison. */
+    /** Of the calls that met the latency target, one in this number is recorded, for comparison with late calls. */
     public static final int ONE_IN = 16;
 
     public EndedCall(

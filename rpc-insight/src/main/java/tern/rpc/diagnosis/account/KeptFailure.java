@@ -4,8 +4,8 @@ import java.lang.ref.SoftReference;
 import tern.rpc.Thrown;
 
 /**
- * The failure of a recorded call, stored in a form that does not keep much memory occupied. A failure may refer to the
- * arguments of the call, for example because its message contains them, and an argument may have several MiB.
+ * The failure of a recorded call, stored so that it occupies little memory. A failure may refer to the arguments of the
+ * call, for example in its message, and an argument may have a size of several MiB.
  *
  * <p>A failure with long messages is replaced by a {@link Forgotten} with the same stack trace. Other failures are
  * replaced when the process has little memory.
@@ -15,7 +15,7 @@ final class KeptFailure {
     /** A failure is replaced if all of its texts together have more characters than this. */
     static final int MAX_CHARACTERS = 16 << 10;
 
-    /** Stands for a failure that is no longer known. The message is the class name of the failure. */
+    /** Replaces a failure that is no longer stored. The message is the class name of the failure. */
     static final class Forgotten extends RuntimeException {
 
         private static final long serialVersionUID = 1L;

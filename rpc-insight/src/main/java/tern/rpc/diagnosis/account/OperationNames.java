@@ -30,7 +30,7 @@ public final class OperationNames {
      */
     public static final String ALL = "all of ";
 
-    /** Stands for all exchanges that were redirected, see {@link #isNamed}. */
+    /** The name that stands for all redirected exchanges, see {@link #isNamed}. */
     public static final String REDIRECTED = "(redirected)";
 
     private OperationNames() {}

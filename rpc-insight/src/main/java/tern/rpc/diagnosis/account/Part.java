@@ -105,7 +105,7 @@ public record Part(Kind kind, String name) {
          * exception and its stack frame.
          */
         TIMEOUT(false),
-        /** A limit on concurrent calls that is not the number of workers. */
+        /** The refusal by a limit on concurrent calls, other than the number of workers. */
         LIMIT(false),
         /** Time that no evidence explains. */
         UNEXPLAINED(false);

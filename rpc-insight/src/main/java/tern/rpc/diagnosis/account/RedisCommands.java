@@ -7,8 +7,8 @@ import java.util.Set;
 public final class RedisCommands {
 
     /**
-     * The commands that occupy their connection while they wait for data. Spring Data reports its method names as
-     * command names.
+     * The commands that occupy their connection while they wait for data. The list also contains method names of Spring
+     * Data, because Spring Data reports them as command names.
      */
     private static final Set<String> BLOCKING = Set.of(
             "BLPOP",

@@ -32,8 +32,8 @@ public final class Shares {
     }
 
     /**
-     * @param waitingShare the share of its active time for which a thread waits for a processor; used for samples
-     *     without a previous sample of the same call
+     * @param waitingShare how much of the time in which a thread runs or is ready to run it waits for a processor, from
+     *     0 to 1; used for samples without a previous sample of the same call
      */
     public Shares(double waitingShare) {
         this.waitingShare = waitingShare;
@@ -105,8 +105,8 @@ public final class Shares {
     }
 
     /**
-     * How a thread spent the time since its previous sample: three shares whose sum is 1. Used for a thread that
-     * appears to be computing.
+     * How a thread that appears to be computing spent the time since its previous sample: computing, waiting for a
+     * processor, or blocked. The sum of the three shares is 1.
      */
     private record Use(double computing, double delayed, double blocked) {
 

@@ -72,18 +72,21 @@ public final class Baseline {
     private static final double SLOWER = 1.5;
 
     /**
-     * A late call is also considered usual if it takes no more than this multiple of the longest usual time. This rule
-     * is needed because the times of some calls, such as long polls, vary much.
+     * A late call is also considered usual if it takes no more than this multiple of the longest usual time. The times
+     * of some calls, such as long polls, vary so much that the rule with {@link #SLOWER} is not sufficient.
      */
     private static final double LONGEST = 1.1;
 
     /**
-     * The longest usual time is at most this multiple of the time of slow calls. One extreme call must not make long
-     * calls usual.
+     * The longest usual time is limited to this multiple of the mean time of the slowest tenth. Without this limit, a
+     * single extremely long call would make long calls usual.
      */
     private static final double MAX_LONGEST = 3;
 
-    /** The longest usual time is multiplied by this factor after each further call. */
+    /**
+     * The longest usual time is multiplied by this factor after each further call, so that old values lose their
+     * effect.
+     */
     private static final double LONGEST_DECAY = 0.999;
 
     /**
@@ -103,8 +106,7 @@ public final class Baseline {
     private static final int MIN_RARE_SECONDS = 3;
 
     /**
-     * Late or failed calls are compared with the slowest usual calls. The constant is the share of usual calls that are
-     * considered slow.
+     * The share of usual calls that are considered slow. Late or failed calls are compared with these slow usual calls.
      */
     private static final double SLOW_SHARE = 0.1;
 

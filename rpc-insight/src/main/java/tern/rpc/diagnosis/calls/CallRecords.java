@@ -54,7 +54,7 @@ public final class CallRecords implements CallObserver {
     }
 
     /**
-     * The totals of one method since the start.
+     * The totals of one method since the start of the process.
      *
      * @param calls the number of calls that were served
      * @param met the number of calls that met the latency target. A call that its caller cancelled within the target is
@@ -124,11 +124,11 @@ public final class CallRecords implements CallObserver {
         final LongAdder limited = new LongAdder(); // the calls that the limit of the method refused
         volatile @Nullable String limit; // where the limit that refused calls is set
         final LongAdder nanos = new LongAdder();
-        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // by phase; for calls that met the target
+        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // by phase; only for calls that met the target
         public final Ring bad = new Ring(BAD_CALLS);
-        // Calls that a circuit breaker, bulkhead or rate limiter refused. Refused calls have a separate ring buffer. In
-        // the buffer of late and failed calls, refused calls would soon replace the calls that show why the limiter
-        // refuses calls.
+        // Calls that a circuit breaker, bulkhead or rate limiter refused. These calls have a separate ring buffer. In
+        // the buffer of late and failed calls, they would soon replace the calls that show why the limiter refuses
+        // calls.
         final Ring refused = new Ring(BAD_CALLS);
         public final Ring good = new Ring(GOOD_CALLS);
         final ConcurrentMap<String, Caller> callers = new ConcurrentHashMap<>();
@@ -231,7 +231,8 @@ public final class CallRecords implements CallObserver {
             Supplier<@Nullable String> caller) {
         MethodRecords records = of(method, now);
         if (failure != null && CallerDeadlines.wasRefused(method, failure)) {
-            // The server counts its refusals itself. Here, only the sent calls and their callers are counted.
+            // The server counts its refusals itself. This class only adds the refused call to the number of sent calls
+            // and to the calls of its caller.
             records.limited.increment();
             if (records.limit == null || records.limited.sum() % EndedCall.ONE_IN == 0) {
                 records.limit = CallerDeadlines.limitOf(failure);

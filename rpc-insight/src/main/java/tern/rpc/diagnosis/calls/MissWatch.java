@@ -23,8 +23,8 @@ public final class MissWatch {
     private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
 
     /**
-     * The calls in the last {@value #FAST_SECONDS} seconds show a miss of the latency target only if at least one call
-     * has ended within this number of seconds.
+     * The share of bad calls in the last {@value #FAST_SECONDS} seconds is used only if at least one call has ended
+     * within this shorter number of seconds.
      */
     private static final int RECENT_SECONDS = 3;
 
@@ -33,7 +33,7 @@ public final class MissWatch {
     private static final double Z = 2.326; // the one-sided 99 % quantile of the normal distribution
     private static final int MIN_HUNG = 3;
 
-    /** If calls hang, a miss of the latency target begins only after this number of successive seconds. */
+    /** Calls that hang begin a miss of the latency target only if calls hang for this number of successive seconds. */
     private static final int HUNG_SECONDS = 2;
 
     /**
@@ -44,8 +44,8 @@ public final class MissWatch {
     private static final int EARLY_HUNG_SECONDS = 10;
 
     /**
-     * A miss of the latency target is considered to decline if the share of late, failed or refused calls falls below
-     * the highest share in the same miss, divided by this number.
+     * A miss of the latency target is considered to decline if the share of bad calls falls below the highest share in
+     * the same miss, divided by this number.
      */
     private static final double DECLINE = 3;
 
@@ -58,8 +58,8 @@ public final class MissWatch {
     private static final int QUIET_SECONDS = 30;
 
     /**
-     * If at least this number of seconds passed in which calls met the target (a lull), late calls after the lull may
-     * have a different cause than the late calls before it, even if the miss has not ended in the meantime.
+     * A lull is a series of at least this number of seconds in which calls meet the target during a miss. Late calls
+     * after a lull may have a different cause than the late calls before it.
      */
     private static final int LULL_SECONDS = 8;
 
@@ -92,12 +92,12 @@ public final class MissWatch {
     private int secondsWithCalls;
     private boolean open;
     private boolean isOfStart; // whether the current miss began soon after the start
-    private boolean renewed; // whether the late calls of the last second begin a new miss within the current one
+    private boolean renewed; // whether a new miss began in the last second, before the current miss ended
     private boolean missed; // whether calls missed the latency target in the last second
-    // the highest share of bad calls in any window of RECENT_SECONDS, since calls began to miss the target
+    // the highest share of bad calls in RECENT_SECONDS successive seconds since the current miss began
     private double highest;
-    private double highestMissed; // like highest, but only over the seconds in which calls missed the target
-    private int declining; // for how many consecutive seconds the share of bad calls has been low again
+    private double highestMissed; // like highest, but only in seconds in which calls missed the target
+    private int declining; // for how many successive seconds the miss has been declining
 
     /**
      * Adds the calls in a second, and decides whether calls miss the latency target.
@@ -140,9 +140,9 @@ public final class MissWatch {
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             return calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
         }
-        // If there were few calls in the last ten seconds, the share of bad calls is computed over the last minute. The
-        // share is not used if there were many calls in the last minute. If many calls have just stopped, the share
-        // would describe the past.
+        // If there were few calls in the last ten seconds, the share of bad calls is computed over the last minute.
+        // This share is not used if there were many calls in the last minute: the traffic has then just stopped, and
+        // the share would describe an earlier state.
         boolean areFew = calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS;
         return areFew && isMiss(SLOW_SECONDS, SLOW_CALLS);
     }
@@ -166,7 +166,7 @@ public final class MissWatch {
             highestMissed = share;
         } else {
             highest = Math.max(highest, share);
-            if (missed) { // A second that only begins a new miss must not count for the previous one.
+            if (missed) { // A second that begins a new miss does not belong to the current one.
                 highestMissed = Math.max(highestMissed, share);
             }
         }

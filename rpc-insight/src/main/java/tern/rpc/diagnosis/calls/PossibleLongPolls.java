@@ -14,9 +14,9 @@ import tern.rpc.diagnosis.sample.Sampler;
 
 /**
  * Recognizes running calls to methods whose usual times are unknown, if the calls may be long polls or the methods may
- * always be slow. Without this class, the diagnosis would count a few long polls soon after the start of the
- * application as calls that hang, and would report that calls miss the latency target. While calls miss the latency
- * target, the diagnosis does not learn usual times.
+ * always be slow. Without this class, a few long polls soon after the start of the application would count as calls
+ * that hang. The diagnosis would then report a miss of the latency target, and would not learn the usual times that
+ * show that long polls take long.
  */
 public final class PossibleLongPolls {
 

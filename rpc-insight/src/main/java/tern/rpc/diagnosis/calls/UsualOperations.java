@@ -16,7 +16,10 @@ import tern.rpc.pool.LargeReplies;
  */
 public final class UsualOperations {
 
-    /** The usual number of operations counts as unknown if it is unknown for more than this share of the calls. */
+    /**
+     * The usual number of operations of several methods counts as unknown if more than this share of the calls belong
+     * to methods whose usual number is unknown.
+     */
     private static final double MAX_UNKNOWN = 0.1;
 
     /** The kinds of operations whose usual number per call is learned. */
@@ -97,7 +100,8 @@ public final class UsualOperations {
     /**
      * Returns the usual time of the operation with the given name; -1 if unknown. If the usual time of a Redis command
      * with a large reply is unknown, or known for a few seconds only, returns the usual time of the same command with a
-     * smaller reply. A reply that has just become large is also read by calls that still meet the target.
+     * smaller reply. The reply may have become large only a few seconds ago, and calls that read it may still have met
+     * the target.
      */
     public double each(Phase phase, String name) {
         String known = isFailedInStore(phase, name) ? OperationNames.withoutStatus(name) : name;
@@ -116,7 +120,7 @@ public final class UsualOperations {
 
     /**
      * Returns the usual number of operations of the given kind per call to one of the given methods; -1 if unknown.
-     * Ignores methods whose usual number is unknown if they receive few of the calls.
+     * Ignores methods whose usual number is unknown, as long as they receive only a small share of the calls.
      *
      * @param methods the called methods, with their numbers of calls
      */

@@ -86,7 +86,7 @@ public final class UsualOwnTimes {
             own.scale(extra / own.sum());
             return own;
         }
-        // Computing is compared as one sum, because the same code may have the name of its caller in late calls.
+        // All computing is compared as one sum, because late calls may show the same code under the name of its caller.
         double computingRatio = usual.sum(Part.Kind.COMPUTING) / own.sum(Part.Kind.COMPUTING);
         Times above = new Times();
         for (Part part : own.longestFirst()) {

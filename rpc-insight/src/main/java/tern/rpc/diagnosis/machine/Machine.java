@@ -426,9 +426,9 @@ public record Machine(
     }
 
     /**
-     * Returns the share of its active time for which a thread that serves calls waits for a processor, if work other
-     * than calls takes the processors, or if a quota does; otherwise 0. Times that no sample measures can be divided by
-     * this share.
+     * Returns how much of the time in which a thread that serves calls runs or is ready to run it waits for a
+     * processor, from 0 to 1. Returns 0 unless work other than calls or a CPU quota takes the processors. With this
+     * share, times without samples can be divided into work and waits.
      */
     public double waitingShare() {
         boolean isTaken = isDelayedByOtherThreads() || isFullOfOthers() || throttled > THROTTLED;

@@ -42,7 +42,10 @@ public final class CallSamples {
         this(bad, samples, 0);
     }
 
-    /** @param waitingShare the share of its active time for which a thread waits for a processor */
+    /**
+     * @param waitingShare how much of the time in which a thread runs or is ready to run it waits for a processor, from
+     * 0 to 1
+     */
     public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples, double waitingShare) {
         this.waitingShare = waitingShare;
         Map<String, Map<CallLedger, List<Sample>>> found = new LinkedHashMap<>();
