@@ -16,7 +16,7 @@ final class CommonSlowdown {
     private static final double HALF = 0.5;
     private static final double OUTSTANDING = 3;
 
-    /** Times are considered about the same if the longest is less than this multiple of the shortest. */
+    /** Times are considered about the same if the longest time is less than this multiple of the shortest time. */
     private static final double SAME = 1.5;
 
     private final Map<String, Double> each;
@@ -60,7 +60,8 @@ final class CommonSlowdown {
 
     /**
      * Returns whether one operation slowed down much more than all others, both by additional time and relative to its
-     * usual time. The other operations may then merely wait for something that the slow operation occupies.
+     * usual time. The other operations may then be slower only because they wait for something that the slow operation
+     * occupies.
      */
     boolean standsOut() {
         for (String name : usual.keySet()) {

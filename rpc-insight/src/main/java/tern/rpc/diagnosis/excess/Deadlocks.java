@@ -27,8 +27,8 @@ public final class Deadlocks {
     private static final int LEAST = 3;
 
     /**
-     * Deadlocks are considered the reason for slow calls only if at least one in this number of late or failed calls
-     * met a deadlock.
+     * Deadlocks are considered the reason for slow calls only if at least one in {@value} late or failed calls met a
+     * deadlock.
      */
     private static final int ONE_OF = 5;
 
@@ -45,9 +45,9 @@ public final class Deadlocks {
     }
 
     /**
-     * Returns whether the number of late or failed calls that met a deadlock or conflict is large enough to be the
-     * reason. The required share is small, because the ended statement is short and the ledgers of many calls do not
-     * contain its name.
+     * Returns whether enough late or failed calls met a deadlock or conflict for it to be the reason. The required
+     * share of calls is small, because the ended statement is short and the ledgers of many calls do not contain its
+     * name.
      */
     static boolean areEnough(int calls, int all) {
         return calls >= LEAST && calls * ONE_OF >= all;

@@ -6,9 +6,9 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 
 /**
- * Recognizes the delay of 40 ms that Nagle's algorithm and delayed acknowledgements add to each exchange. One side
- * waits for an acknowledgement before it sends the rest of a message, and the other side delays the acknowledgement.
- * However, a longer network path may cause the same delay.
+ * Recognizes the delay of 40 ms that Nagle's algorithm and delayed TCP acknowledgements together add to each exchange.
+ * One side waits for an acknowledgement before it sends the rest of a message, and the other side delays the
+ * acknowledgement. A longer network path may also add such a delay, so the result is only a hint.
  */
 public final class DelayedAcks {
 

@@ -25,9 +25,9 @@ import tern.rpc.pool.PoolKind;
  * The evidence about late, failed and refused calls, collected during the observed period.
  *
  * @param targetNanos the latency target
- * @param seconds the length of the observed period
- * @param missedNanos the time since calls began to miss the latency target
- * @param bad the recorded calls that were late, failed or are hanging
+ * @param seconds the length of the observed period in seconds
+ * @param missedNanos the time since calls began to miss the latency target, in nanoseconds
+ * @param bad the recorded calls that were late or failed, and the running calls that hang
  * @param good some of the calls that met the target
  * @param earlier the recorded late or failed calls of the last minutes that no limiter in this process refused
  * @param earlierGood some of the calls of the last minutes that met the target
@@ -42,8 +42,8 @@ import tern.rpc.pool.PoolKind;
  * @param answers when calls last ended without a failure, which also shows when databases and Redis servers last
  *     answered
  * @param rates how often each method is called
- * @param limits the time limits that properties set for operations
- * @param outside the current times of operations that threads outside of calls run
+ * @param limits the time limits of operations that are set by properties
+ * @param outside the current times of operations that are run by threads that serve no call
  */
 public record Evidence(
         long targetNanos,

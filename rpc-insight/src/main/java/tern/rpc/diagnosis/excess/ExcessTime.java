@@ -42,8 +42,8 @@ public final class ExcessTime {
     private static final int MAX_ACCOUNTS = 512;
 
     /**
-     * A failed call is treated as if it had taken additional time. If at least this share of the additional time is
-     * attributed to a cause, the call is assumed to succeed after the cause is removed.
+     * A failed call counts as if it had taken additional time. The call is assumed to succeed after the removal of a
+     * cause if at least this share of the additional time is attributed to the cause.
      */
     private static final double HALF = 0.5;
 
@@ -64,8 +64,8 @@ public final class ExcessTime {
     private final Map<String, Integer> badByMethod = new TreeMap<>();
 
     /**
-     * For each failed call, the part of its time (activity or wait) to which its failure is attributed. The exceptions
-     * are inspected only once, because this takes a long time.
+     * For each failed call, the activity or wait to which its failure is attributed. The result is stored, because the
+     * inspection of a call's exceptions takes long.
      */
     private final Map<EndedCall, Optional<Part>> failures = new IdentityHashMap<>();
 
@@ -83,10 +83,10 @@ public final class ExcessTime {
     /** The mean extra time of a late or failed call by activity or wait, compared with its usual time. */
     public final Times times = new Times();
 
-    /** The time in {@link #times} that was added for failures, and not measured. */
+    /** The part of {@link #times} that was not measured, but added for failed calls. */
     public final Times failed = new Times();
 
-    /** The breakdowns of the single calls' times from which the means were computed. */
+    /** The breakdown of each single call's time. The means were computed from these breakdowns. */
     public final List<Counted> accounts = new ArrayList<>();
 
     /** One late or failed call, and its time by activity or wait. */
@@ -267,7 +267,9 @@ public final class ExcessTime {
         return named(Account.of(call, samples.of(call.ledger()), samples.of(call.method()), evidence.pauses()));
     }
 
-    /** Names each wait for a pool after its pool, because a wait that failed may have only a general name. */
+    /**
+     * Gives each wait for a pool the name of the pool. A wait that ended with a failure may have only a general name.
+     */
     private Times named(Times times) {
         Times named = new Times();
         for (Part part : times.longestFirst()) {
@@ -323,7 +325,7 @@ public final class ExcessTime {
 
     /**
      * Returns whether most of the time of the given activity or wait was added for failures, such as timeouts, and was
-     * not measured. An activity or wait whose time was mostly added did not become slower.
+     * not measured. If so, the activity or wait did not become slower.
      */
     public boolean isMostlyFailure(Part part) {
         double nanos = times.sum(Operations.only(part));
@@ -339,8 +341,8 @@ public final class ExcessTime {
      * Returns the calls that {@link #good} returns, except those that started before calls began to miss the target.
      */
     public List<EndedCall> goodDuringMiss() {
-        // The latest end of a late call is used as the current time, because at least one late call has just ended or
-        // is still running.
+        // The latest end of a late call is about the current time, because at least one late call has just ended or is
+        // still running.
         long now =
                 evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
         return good().stream()
@@ -359,7 +361,7 @@ public final class ExcessTime {
 
     /**
      * Returns the mean extra time of late or failed calls by activity or wait. Considers only calls that spent time on
-     * an activity or wait accepted by the predicate. Omits the accepted activities and waits from the result.
+     * an activity or wait that the predicate accepts. The result does not contain these accepted activities and waits.
      */
     public Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
@@ -474,8 +476,9 @@ public final class ExcessTime {
 
     /**
      * Returns the time by which the given activity or wait takes longer in the slowest tenth of the usual calls than in
-     * the mean of all usual calls. An activity with varying duration takes longer in slow calls even without a fault. A
-     * comparison of late calls with the mean therefore overstates the effect of a fault by the returned time.
+     * the mean of all usual calls. Even without a fault, slow calls spend more than the mean time on an activity with
+     * varying duration. A comparison of late calls with the mean would therefore overstate the effect of a fault by the
+     * returned time.
      */
     public double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Baseline::isOwn);

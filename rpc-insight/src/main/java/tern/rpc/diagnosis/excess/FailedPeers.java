@@ -26,11 +26,11 @@ public final class FailedPeers {
     private final PeerKinds kinds;
     private final TimesByCause byCause;
 
-    // the calls that ended after a long wait, by the wait
+    // for each wait, the calls that ended after they had waited long
     private final Map<Part, Ended> byWait = new HashMap<>();
     private final Map<Kind, Ended> byKind = new HashMap<>();
 
-    /** Calls that ended after a long wait. */
+    /** Calls that ended after a long wait for the same peer or pool. */
     private static final class Ended {
         int calls;
         final Times failures = new Times(); // for each failure of a peer, the number of calls with this failure
@@ -71,9 +71,9 @@ public final class FailedPeers {
     }
 
     /**
-     * Attributes exchanges to the failure of their peer if the failure costs more time. A peer that does not accept
-     * connections in time also delays the exchanges that succeed. Without this attribution, the same peer would be
-     * reported as two causes.
+     * Attributes the time of exchanges to the failure of their peer if the failure costs more time than the exchanges.
+     * A peer that does not accept connections in time also delays the exchanges that succeed. Without this attribution,
+     * the same peer would be reported as two causes.
      */
     private void mergeExchanges() {
         for (Part failure : byCause.only(
@@ -138,8 +138,9 @@ public final class FailedPeers {
     }
 
     /**
-     * Returns all ended calls that waited for the same kind of peer. Returns null unless the calls waited in an
-     * operation without a name or for the only pool of its kind. Operations of running calls have no names yet.
+     * Returns the ended calls that waited for the same kind of peer as the given wait. Returns null if the wait has a
+     * name that identifies the peer: only a wait for the only pool of its kind, or for an operation without a name, can
+     * be compared by kind. The operations of running calls have no names yet.
      */
     private @Nullable Ended ofUnnamed(Part wait) {
         boolean isOperation = wait.name().isEmpty() && Operations.phase(wait.kind()) != null;

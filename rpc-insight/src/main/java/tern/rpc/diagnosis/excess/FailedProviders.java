@@ -27,8 +27,8 @@ public final class FailedProviders {
     private static final String PROVIDERS = " providers";
 
     /**
-     * Providers are considered to fail alike if the failures of each provider take at least this share of the time that
-     * the failures of any other provider take.
+     * Providers are considered to fail alike only if the failures of each provider take at least this share of the time
+     * that the failures of any other provider take.
      */
     private static final double ALIKE = 0.3;
 
@@ -50,7 +50,7 @@ public final class FailedProviders {
      */
     private record Failing(String label, String failure) {}
 
-    /** The same failure at one provider. */
+    /** The address of a provider, and its failure. */
     private record AtProvider(Failing failing, String address) {}
 
     /**
@@ -122,7 +122,7 @@ public final class FailedProviders {
      * @param merged the causes that contain several operations of one provider
      */
     private static void mergeProviders(TimesByCause byCause, Map<Part, AtProvider> merged) {
-        Map<Failing, Map<String, Part>> byFailure = new LinkedHashMap<>(); // the failures by address, by what fails
+        Map<Failing, Map<String, Part>> byFailure = new LinkedHashMap<>(); // by failure, then by address
         for (Part part : byCause.longestFirst()) {
             Failed failed = Failed.of(part);
             AtProvider known = merged.get(part);

@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.calls.MethodRate;
 
 /**
  * Finds the method that is called several times as often as usual, and whose additional calls use much of the shared
- * resources. The number of calls is weighted with their usual time, because calls to different methods may take very
+ * resources. Each call is weighted with the usual time of its method, because calls to different methods may take very
  * different times.
  */
 public final class MoreCalls {

@@ -7,9 +7,9 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 
 /**
- * Attributes the time of operations to those that calls run more often than usual. A cache that has lost its values
- * leads to one additional operation or to several, because the code may need several of them to load a value. If all
- * operations of their server became slower, the additional operations keep the server busy.
+ * Recognizes operations that became slow because calls run some operations more often than usual, for example after a
+ * cache has lost its values. To load one value, code may need several operations. If all operations on a server became
+ * slower, the additional operations probably overload the server.
  */
 public final class MoreOperations {
 
@@ -24,8 +24,9 @@ public final class MoreOperations {
     }
 
     /**
-     * Looks for operations of the given kind that together take more than half of the time of their kind and have become
-     * more frequent in calls. If their server became slower, attributes the time of the other operations to them.
+     * Looks for operations of the given kind that have become more frequent in calls and together take more than half
+     * of the time of all operations of this kind. If all operations on their server became slower, attributes the time
+     * of the other operations to these operations.
      *
      * @return whether there are such operations
      */
@@ -49,7 +50,10 @@ public final class MoreOperations {
         return true;
     }
 
-    /** Merges the operations that calls run as often as the longest one, now and usually: one reason leads to all. */
+    /**
+     * Merges the operations that calls run as often as the longest operation, both now and usually. These operations
+     * have one common reason.
+     */
     private void mergeTogether(List<Part> more) {
         Part longest = more.get(0);
         for (Part part : more.subList(1, more.size())) {
@@ -59,7 +63,10 @@ public final class MoreOperations {
         }
     }
 
-    /** Returns whether the operations may run on the same server. The name of a peer is always known. */
+    /**
+     * Returns whether the operations may run on the same server. For HTTP and RPC, the name of an operation contains
+     * its peer.
+     */
     private boolean mayBeOfSameServer(Part one, Part other) {
         boolean isPeer = one.kind() == Kind.HTTP || one.kind() == Kind.RPC;
         String peer = OperationNames.store(one.name());

@@ -33,20 +33,20 @@ public final class OperationCounts {
     private static final double MANY_MORE = 3;
 
     /**
-     * An operation is assumed to be behind a cache if usual calls run it at most this often on average, because most of
-     * them find the value in the cache.
+     * An operation is assumed to load values into a cache if usual calls run it at most this often on average. Most
+     * usual calls then find the value in the cache.
      */
     private static final double BEHIND_CACHE = 0.7;
 
     /**
-     * The highest mean number of runs per call that a lost cache can explain: without the cached values, each call runs
-     * the operation once, and a few calls run it again.
+     * If a cache has lost its values, each call runs the operation that loads a value once, and a few calls run it
+     * again. Therefore a higher mean number of runs per call than this has a different reason.
      */
     private static final double ONCE = 1.3;
 
     /**
-     * Calls are considered to run an operation behind a cache more often than usual if its number per call is at least
-     * this multiple of the usual number.
+     * Calls are considered to run an operation that loads cached values more often than usual if its number per call is
+     * at least this multiple of the usual number.
      */
     private static final double MORE_MISSES = 2;
 
@@ -56,8 +56,8 @@ public final class OperationCounts {
     private static final double HALF = 0.5;
 
     /**
-     * New operations are considered additional to the usual operations if the number of all operations has grown by at
-     * least this share of the number of new operations.
+     * New operations are considered additional to the usual operations, instead of replacing them, if the number of all
+     * operations has grown by at least this share of the number of new operations.
      */
     private static final double MOSTLY = 0.6;
 
@@ -107,9 +107,9 @@ public final class OperationCounts {
 
     /**
      * Returns whether calls run the given operation several times as often as usual. The number of executions per call
-     * must also have grown by at least the same factor as the duration of one execution, unless the operation is behind
-     * a cache that no longer holds the values ({@link #isBehindEmptyCache}). Returns false for an
-     * operation that is unusual for the called methods, because the operation then belongs to new code.
+     * must also have grown by at least the same factor as the duration of one execution, unless the operation loads
+     * values for a cache that has lost them ({@link #isBehindEmptyCache}). Returns false for an operation that is
+     * unusual for the called methods, because the operation then belongs to new code.
      */
     public boolean areMore(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -128,7 +128,7 @@ public final class OperationCounts {
         if (!isMore && !isMissed(usual, now, each) && !isOfStart(part, phase, methods)) {
             return false;
         }
-        // If calls run fewer other operations of the same kind, by the same number, this operation has merely replaced
+        // If the number of other operations of the same kind has decreased equally, this operation has only replaced
         // them.
         double usuallyAll = operations.usualCount(phase, methods);
         return usuallyAll < 0 || perCall(phase, "", methods) - usuallyAll >= HALF * (now - usual.count);
@@ -172,8 +172,9 @@ public final class OperationCounts {
         if (usual.count <= 0 || usual.eachNanos < 0) {
             return false;
         }
-        // While a value is loaded slowly, more calls find no value. A slow load therefore leads to more loads, too, but
-        // not by a larger factor than that of its time, unless nearly each call finds no value.
+        // While a slow load is in progress, more calls find no value in the cache and load it, too. If the load is the
+        // reason, the number of loads therefore grows by at most the same factor as the time of a load. If nearly every
+        // call loads a value, however, the cache has lost its values.
         boolean areLoadsTheReason = now >= BEHIND_CACHE || hasGrownMore(now, usual, each);
         boolean isCached = usual.count <= BEHIND_CACHE && now <= ONCE;
         return isCached
@@ -213,7 +214,10 @@ public final class OperationCounts {
                 && perCall(phase, "", methods) - usuallyAll >= MOSTLY * perCallOfUnusual(part.kind(), phase, methods);
     }
 
-    /** Returns whether usual calls do not run the given operation, which may be additional or replace other operations. */
+    /**
+     * Returns whether usual calls do not run the given operation. The operation may be additional, or may replace other
+     * operations.
+     */
     public boolean areUnusual(Part part) {
         Phase phase = Operations.phase(part.kind());
         if (phase == null || !isCounted(part)) {
@@ -361,7 +365,10 @@ public final class OperationCounts {
         return null;
     }
 
-    /** Returns whether the part represents all operations of its kind, and calls run several times as many as usual. */
+    /**
+     * Returns whether the part represents all operations of its kind, and calls run several times as many of these
+     * operations as usual.
+     */
     private boolean areManyMore(Part part) {
         Phase phase = phase(part);
         double usually = usual(part.kind(), phase, "").count;
@@ -377,7 +384,7 @@ public final class OperationCounts {
         String name = name(part);
         double usually = usual(part.kind(), phase, name).count;
         if (usually < 0) {
-            return 0; // a method with late or failed calls has no usual numbers
+            return 0; // unknown for a method with late or failed calls
         }
         return (perCall(phase, name) - usually)
                 * evidence.calls().calls()
@@ -476,7 +483,7 @@ public final class OperationCounts {
         if (bad < CallRecords.BAD_CALLS) {
             return recorded;
         }
-        // The ring buffer of late calls is full, so the number of recorded late calls may be too small.
+        // The ring buffer of late calls is full, so there may have been more late calls than the recorded ones.
         Evidence.Counts calls = evidence.calls();
         double overall = (double) Math.max(calls.late(), calls.failed()) / Math.max(1, calls.calls());
         return good < CallRecords.GOOD_CALLS ? Math.max(recorded, overall) : Math.min(recorded, overall);

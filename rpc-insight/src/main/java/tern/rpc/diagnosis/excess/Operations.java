@@ -30,10 +30,7 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class Operations {
 
-    /**
-     * All operations of a kind, such as all statements, are considered slower if even the fastest one takes at least
-     * this multiple of its usual time.
-     */
+    /** An operation is considered much slower than usual only if it takes at least this multiple of its usual time. */
     static final double WIDE_FACTOR = 3;
 
     /**
@@ -187,7 +184,8 @@ public final class Operations {
 
     /**
      * Returns the usual time of the operation with the given name; -1 if no usual time is known, for example because
-     * the operation is new. The usual time of a remote method, or of all operations of a peer, is the mean over them.
+     * the operation is new. For a remote method, or for all operations on a peer, returns the mean of the operations'
+     * usual times.
      */
     public double usualNamed(Phase phase, String name) {
         double named = usual.each(phase, name);
@@ -335,7 +333,7 @@ public final class Operations {
                 .filter(part -> !onlySlower || isSlower(part))
                 .map(Part::name)
                 .toList();
-        // A ledger does not record operations that appear only in stacks, such as the beginning of a transaction.
+        // Some operations, such as the beginning of a transaction, appear only in stacks and not in ledgers.
         List<String> recorded = all.stream()
                 .filter(name -> !name.startsWith(StackReader.CALLED))
                 .toList();
@@ -370,7 +368,7 @@ public final class Operations {
     /**
      * Returns whether all other operations of the given kind, on the same data source or Redis server, take about their
      * usual time in late or failed calls. Ignores slowdowns that are small compared with the slowdown of the given
-     * operation. On a busy machine, all operations become slightly slower.
+     * operation, because all operations become slightly slower on a busy machine.
      *
      * @param eachNanos the time of the given operation
      */
@@ -434,7 +432,7 @@ public final class Operations {
             return longest.isEmpty() ? shown(excess.samples.lineIn(phase), phase) : placeOf(phase, longest);
         }
         Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
-        boolean others = false; // whether calls without this operation run others of this kind
+        boolean others = false; // whether calls without this operation run others of its kind
         for (ExcessTime.Counted counted : excess.accounts) {
             CallLedger ledger = counted.call().ledger();
             if (ledger.named().stream()

@@ -7,9 +7,8 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 
 /**
- * Recognizes calls that failed only because the whole process was stopped. When a stopped process continues, the
- * timeouts of its operations have passed and peers have closed its connections, although the peers themselves were
- * never slow.
+ * Recognizes calls that failed only because the whole process was stopped. When a stopped process continues, its
+ * operations have timed out and its peers have closed connections, although no peer was slow.
  */
 final class PausedFailures {
 

@@ -7,7 +7,8 @@ import tern.rpc.diagnosis.account.Times;
 
 /**
  * Finds quick executions of a statement that is slow in other calls. The diagnosis groups statements by their text
- * without values. If some executions are quick, the statement is probably slow only for some values.
+ * without values. If some executions of a slow statement are quick, the statement is probably slow only for some
+ * values.
  */
 public final class QuickExecutions {
 

@@ -17,28 +17,43 @@ import tern.rpc.pool.LargeReplies;
  */
 final class RedisPauses {
 
-    /** A command is considered delayed if it takes at least this much longer than usual. */
+    /** A command is considered delayed only if it takes at least this much longer than usual. */
     private static final double DELAYED_NANOS = 10e6;
 
-    /** A delayed command takes at least this multiple of its usual time. */
+    /** A command is considered delayed only if it takes at least this multiple of its usual time. */
     private static final double FACTOR = 3;
 
-    /** The delay of a command is known only if at least this many calls were delayed by it. */
+    /**
+     * A command's mean delay is considered known only if at least this many calls contain a delayed execution of the
+     * command.
+     */
     private static final int MIN_CALLS = 3;
 
-    /** At least this many different commands must be delayed, because a few commands may be slow themselves. */
+    /**
+     * Pauses of the server are assumed only if at least this many different commands are delayed. If there are fewer,
+     * the commands themselves may be slow.
+     */
     private static final int MIN_COMMANDS = 3;
 
-    /** The mean delays of all commands differ by less than this factor, because all wait for the same pauses. */
+    /**
+     * Pauses of the server are assumed only if the mean delays of the commands differ by less than this factor, because
+     * all commands wait for the same pauses.
+     */
     private static final double SAME = 2;
 
-    /** The delayed commands must explain at least this share of the additional time of all commands. */
+    /**
+     * Pauses of the server are assumed only if the delays make up at least this share of the additional time of all
+     * commands.
+     */
     private static final double MOST = 0.8;
 
-    /** A command that explains more than this share of the delays may be slow itself. */
+    /** If a single command makes up more than this share of the delays, the command itself may be slow. */
     private static final double DOMINANT = 0.6;
 
-    /** At least this many recorded calls must have sent their commands between the pauses. */
+    /**
+     * Pauses of the server are assumed only if at least this many recorded calls ran commands during the miss and met
+     * the target. These calls sent their commands between the pauses.
+     */
     private static final int MIN_QUICK = 3;
 
     private final ExcessTime excess;

@@ -22,7 +22,7 @@ public final class RepeatedOperations {
      */
     private static final int MIN_ATTEMPTS = 5;
 
-    /** Applies instead of {@link #MIN_ATTEMPTS} if calls run more operations of the same kind than usual. */
+    /** Replaces {@link #MIN_ATTEMPTS} if calls run more operations of the same kind than usual. */
     private static final int MIN_ADDITIONAL_ATTEMPTS = 2;
 
     private final ExcessTime excess;
@@ -143,8 +143,8 @@ public final class RepeatedOperations {
     }
 
     /**
-     * Returns the operation that the calls with the given pauses repeated after timeouts, until a timeout ended the
-     * calls. Returns null if timeouts ended fewer than half of the calls with these pauses in this way.
+     * Returns the operation that calls with the given pauses repeated after each timeout, until the last timeout ended
+     * the call. Returns null if this applies to fewer than half of the calls with these pauses.
      */
     @Nullable
     public Part timedOutIn(Part part) {

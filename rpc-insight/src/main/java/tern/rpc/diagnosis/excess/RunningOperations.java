@@ -32,7 +32,7 @@ public final class RunningOperations {
             Part failing = failing(kind);
             if (failing != null) {
                 Part successful = new Part(kind, OperationNames.withoutStatus(failing.name()));
-                // An operation that is slow and fails only occasionally is treated as slow.
+                // If the same operation is also slow when it does not fail, it counts as slow and not as failing.
                 boolean isShort = time(successful) <= time(Part.of(kind));
                 byCause.move(Part.of(kind), failing);
                 if (isShort) {
@@ -55,9 +55,9 @@ public final class RunningOperations {
     }
 
     /**
-     * Returns the failed operation after which running calls spend time on operations of the given kind that have no
-     * name yet. A client library may pause and then repeat a failed operation itself. Returns null if no operation
-     * failed in calls with at least half of this time.
+     * Returns the failed operation that a client library probably repeats, after a pause, in running calls. The
+     * repeated operation has no name yet. Returns null if no operation failed in the calls that account for at least
+     * half of the time of such unnamed operations.
      */
     private @Nullable Part failing(Kind kind) {
         Part unnamed = Part.of(kind);

@@ -22,8 +22,8 @@ import tern.rpc.diagnosis.account.Times;
 public final class SlowServers {
 
     /**
-     * If only two operations are known, an operation with more than this share of the extra time is considered the only
-     * slow operation.
+     * If only two operations are known and one of them takes more than this share of the extra time, this operation is
+     * considered slow, and not the server.
      */
     private static final double DOMINANT = 0.8;
 

@@ -25,8 +25,9 @@ import tern.rpc.diagnosis.failure.TimeLimit;
 public final class TimeOuts {
 
     /**
-     * A timeout between the usual time and the time of the slowest tenth is expected to end at most this share of the
-     * operations. If it ends a larger share, the operation has become slower.
+     * If operations take their usual times, a timeout that lies between the usual time and the time of the slowest
+     * tenth is expected to end at most this share of them. If the timeout ends a larger share, the operation has become
+     * slower.
      */
     static final double MOST = 0.6;
 
@@ -59,7 +60,7 @@ public final class TimeOuts {
     private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
-    private final Map<String, Double> usualNanos = new HashMap<>(); // usual time of a call by method; 0 if unknown
+    private final Map<String, Double> usualNanos = new HashMap<>(); // the usual time of a call, by method; 0 if unknown
 
     public TimeOuts(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
@@ -349,7 +350,7 @@ public final class TimeOuts {
             Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {
         double slow = slowEach(part, usualCount);
         boolean isMuchLonger = timeout > Baseline.AS_USUAL * usually;
-        // Repeated attempts add up to a long time in slow calls, although no attempt takes that long.
+        // In slow calls, repeated attempts add up to a long time, although no single attempt takes that long.
         boolean isWithinSlow = timeout <= slow && !areAttempts(part);
         boolean isLong = (isMuchLonger && !isWithinSlow)
                 || (slow > 0
@@ -363,9 +364,9 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns the share of the operations that a timeout ends at most if they take their usual times. The measured time
-     * of an ended operation includes the time until its thread runs again, so a timeout that is a little longer than
-     * the slowest tenth may as well be shorter.
+     * Returns the largest share of operations that the timeout is expected to end if the operations take their usual
+     * times. The measured time of a timeout also includes the time until the thread runs again. A timeout that seems a
+     * little longer than the slowest tenth may therefore really be shorter.
      */
     private static double expected(double timeout, double usually, double slow, boolean isMuchLonger) {
         if (timeout <= usually) {
@@ -393,9 +394,9 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns whether the given operation has become more frequent only because calls repeat it after timeouts. In this
-     * case, most calls ran the operation several times and failed because of its timeout, and usual calls also run the
-     * operation.
+     * Returns whether the given operation has become more frequent only because calls repeat it after timeouts. The
+     * operation must also occur in usual calls. In addition, most of the late or failed calls that run it must have
+     * failed because of its timeout, and at least half of these failed calls must have repeated it.
      */
     public boolean areAttempts(Part part) {
         Phase phase = Operations.phase(part.kind());

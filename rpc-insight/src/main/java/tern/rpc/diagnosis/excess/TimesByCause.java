@@ -19,8 +19,8 @@ public final class TimesByCause {
     public static final String WAIT_FOR = "calls wait for ";
 
     /**
-     * An activity or wait is considered a main cause of a symptom if it takes at least this share of the time of all
-     * causes of the symptom.
+     * An activity or wait is considered a main cause of a symptom if it takes at least this share of the time that all
+     * causes of the symptom take.
      */
     private static final double MAIN = 0.2;
 
@@ -75,7 +75,7 @@ public final class TimesByCause {
         }
     }
 
-    /** Returns whether the given activity or wait is anything other than a wait in a queue or for a pool. */
+    /** Returns whether the given activity or wait is neither a wait in a queue nor a wait for a pool. */
     public static boolean isLeaf(Part part) {
         return part.kind() != Part.Kind.QUEUE && part.kind() != Part.Kind.POOL;
     }

@@ -10,8 +10,8 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Times;
 
 /**
- * The times of an operation in the observed period, except in calls that were ended by the operation's timeout. Times
- * are in nanoseconds; -1 if there are no such calls.
+ * The times of an operation in the observed period. Calls that were ended by the operation's timeout are left out.
+ * Times are in nanoseconds; -1 if no other call ran the operation.
  *
  * @param recorded the number of recorded calls from which the times were computed
  * @param meanNanos the mean time of one operation
@@ -24,7 +24,7 @@ public record AnswerTimes(int recorded, double meanNanos, double medianNanos, do
     private static final double MEDIAN = 0.5;
     private static final double SLOW = 0.9;
 
-    /** A timeout is considered too short if the slow answers take at least this share of the timeout. */
+    /** A timeout can be too short only if the slow answers take at least this share of the timeout. */
     private static final double NEAR = 0.8;
 
     private static final double HALF = 0.5;
@@ -88,7 +88,7 @@ public record AnswerTimes(int recorded, double meanNanos, double medianNanos, do
 
     /**
      * Returns whether the given timeout is within the usual variation of the times: the slow answers take nearly as
-     * long as the timeout, and the mean answer takes at least half as long. If most answers are much faster, the
+     * long as the timeout, and the mean answer takes at least half as long. If the mean answer is much faster, the
      * operation probably hangs now and then, and a longer timeout would not help.
      */
     public boolean reach(double timeoutNanos) {

@@ -14,17 +14,18 @@ import tern.rpc.StatusCode;
  */
 public final class CallerDeadlines {
 
-    /** Part of the server's message about a method that was still running at its call's deadline. */
+    /** A part of the server's message about a method that was still running when the deadline of its call passed. */
     private static final String STILL_RUNNING = " was still running after ";
 
-    /** End of the server's message about a call whose caller has cancelled it or has disconnected. */
+    /** The end of the server's message about a call whose caller has cancelled the call or has disconnected. */
     private static final String LEFT = ": the caller is gone";
 
-    /** Part of the server's message about a call that was refused by its method's limit. */
+    /** A part of the server's message about a call that was refused by its method's limit. */
     private static final String REFUSED = " refused the call: ";
 
     /**
-     * Part of the client's message about a remote call whose time limit was the time left for the call being served.
+     * A part of the client's message about a remote call that timed out because no time was left for the served call
+     * that made it.
      */
     private static final String REMAINING = ", the served call";
 
@@ -39,7 +40,7 @@ public final class CallerDeadlines {
     /** Matches a provider's answer, as in {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}. */
     private static final Pattern ANSWERED = Pattern.compile("^\\S+/\\S+ at \\S+: (.+)", Pattern.DOTALL);
 
-    /** Matches the name of one of the provider's own remote calls at the beginning of the provider's message. */
+    /** Matches the beginning of a provider's message that names a remote call which the provider itself made. */
     private static final Pattern CALL = Pattern.compile("^(?:[A-Z_]+: )?[\\w.$]+/[\\w.$]+\\b");
 
     private CallerDeadlines() {}

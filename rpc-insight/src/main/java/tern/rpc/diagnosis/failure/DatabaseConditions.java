@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognizes errors that concern the database server or the connection to it, and not the statement that failed: the
- * server refuses a connection or ends it.
+ * Recognizes errors that concern the database server or the connection to it, and not the statement that failed. For
+ * example, the server refuses or closes a connection.
  */
 final class DatabaseConditions {
 

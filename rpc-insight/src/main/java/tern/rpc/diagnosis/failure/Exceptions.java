@@ -77,8 +77,9 @@ public final class Exceptions {
 
     /**
      * Returns the innermost exception that shows an exhausted limit of this process, such as the limit on open files;
-     * null if there is none. Clients wrap such an exception in the same exceptions as a failure of their peer. Only JDK
-     * and Netty exceptions count, because the message of a client's exception may contain the answer of a peer.
+     * null if there is none. This exception must be searched for, because clients wrap it in the same exceptions as a
+     * failure of their peer. Only JDK and Netty exceptions count, because the message of a client's exception may
+     * contain the answer of a peer.
      */
     static @Nullable Throwable ofOwnLimit(List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
@@ -127,8 +128,8 @@ public final class Exceptions {
     }
 
     /**
-     * Returns the word {@code in} and the innermost line of application code. If a recursion of a library is so deep
-     * that the exception contains no such line, returns the line of the library. Returns an empty string if there is no
+     * Returns the word {@code in} and the innermost line of application code. If a library's recursion is so deep that
+     * the stack trace contains no application code, returns the library's line. Returns an empty string if there is no
      * line.
      */
     static String in(List<Throwable> chain) {

@@ -78,7 +78,8 @@ public final class FailurePart {
 
     /**
      * Returns the activity, wait or exception to which the call's failure is attributed. Returns null if the call did
-     * not fail, or if the way in which the call spent its time shows the reason better, as with a timeout.
+     * not fail. Also returns null for a timeout, because the activities and waits of the call show its reason better
+     * than the exception.
      */
     public static @Nullable Part of(EndedCall call) {
         Throwable failure = call.failure();
@@ -136,7 +137,7 @@ public final class FailurePart {
             late |= !atPool && Exceptions.isTimeOut(one);
         }
         String hidden = waited || late ? HiddenReasons.of(chain) : null;
-        // if a connection is lost because a statement took too long, the statement is the cause
+        // if a slow statement led to the loss of the connection, the statement is the cause
         return hidden != null || late ? hidden : DatabaseConditions.of(chain);
     }
 

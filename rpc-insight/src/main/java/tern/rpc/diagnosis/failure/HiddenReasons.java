@@ -9,9 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the reason for a timeout if it is not the cause of the exception. Some clients try to connect until the
- * timeout, and report the last failure in the message, in a suppressed exception, or in the next exception of an {@link
- * SQLException}.
+ * Finds the reason for a timeout if the reason is not the cause of the timeout's exception. Some clients try to connect
+ * until the timeout, and report the last failure in the message, in a suppressed exception, or in the next exception of
+ * an {@link SQLException}.
  */
 final class HiddenReasons {
 

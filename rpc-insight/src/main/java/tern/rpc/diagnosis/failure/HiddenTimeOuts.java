@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.account.Part;
 /**
  * Recognizes timeouts that application code hides: the code catches the exception of a timeout, and throws its own
  * exception without a cause. In all calls ended by such a timeout, the operation ends after the same time, and nearly
- * all answers take less time. If the code throws its exception because of the answer, the operation takes as long as in
- * other calls.
+ * all answers take less time. If the code instead throws its exception because of the content of the answer, the
+ * operation takes as long as in other calls.
  */
 public final class HiddenTimeOuts {
 
@@ -26,12 +26,15 @@ public final class HiddenTimeOuts {
     private static final int MAX_CALLS = 512;
 
     /**
-     * The operations are considered equally long if they are shorter than the median by at most this share of the
-     * median.
+     * Operations are considered to end after the same time if none is shorter than the median by more than this share
+     * of the median.
      */
     private static final double SAME = 0.1;
 
-    /** One operation in this number is allowed to end earlier, for a reason other than the timeout. */
+    /**
+     * A timeout is assumed even if one in {@value} operations ended earlier than the others, because it may have ended
+     * for a different reason.
+     */
     private static final int ONE_IN = 20;
 
     /**

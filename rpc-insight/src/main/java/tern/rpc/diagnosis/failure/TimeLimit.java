@@ -14,7 +14,10 @@ import tern.rpc.Phase;
  */
 public record TimeLimit(Phase kind, String property, Duration limit) {
 
-    /** An operation may take longer than its limit by this share of the limit and by {@link #LATE_NANOS}. */
+    /**
+     * The measured time of an operation may exceed its limit by at most this share of the limit plus {@link
+     * #LATE_NANOS}.
+     */
     private static final double LATE = 0.3;
 
     private static final double LATE_NANOS = 20e6;
@@ -35,7 +38,7 @@ public record TimeLimit(Phase kind, String property, Duration limit) {
 
     /** Returns whether this limit may have ended an operation of the given kind that took the given time. */
     public boolean mayEnd(Phase ended, double nanos) {
-        double limitNanos = limit.toSeconds() * 1e9 + limit.toNanosPart(); // toNanos() fails above 292 years.
+        double limitNanos = limit.toSeconds() * 1e9 + limit.toNanosPart(); // toNanos() throws above 292 years.
         return kind == ended && nanos >= EARLY * limitNanos && nanos <= (1 + LATE) * limitNanos + LATE_NANOS;
     }
 

@@ -6,7 +6,7 @@ import tern.rpc.NamedTimes;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.OperationNames;
 
-/** Distinguishes web requests that are refused by an application from requests that fail for other reasons. */
+/** Distinguishes web requests that an application refuses on purpose from requests that fail for other reasons. */
 public final class WebRefusals {
 
     private WebRefusals() {}

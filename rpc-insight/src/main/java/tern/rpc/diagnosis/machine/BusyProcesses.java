@@ -26,7 +26,7 @@ public final class BusyProcesses {
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * Two readings are not compared if more than this time passed between them, because they then usually belong to
+     * Two readings are compared only if at most this time passed between them. Otherwise they usually belong to
      * different periods of late calls.
      */
     private static final long MAX_PERIOD_NANOS = TimeUnit.SECONDS.toNanos(10);

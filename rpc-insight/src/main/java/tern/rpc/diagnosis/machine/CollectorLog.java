@@ -44,7 +44,7 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final long MAJOR_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** The reason that ZGC reports for a cycle if threads wait until it has freed memory for their new objects. */
+    /** The reason that ZGC reports for a cycle that begins because threads wait for free memory. */
     public static final String STALL = "Allocation Stall";
 
     /**
@@ -53,7 +53,10 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
      */
     private static final long MIN_STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** A collection: a pause of the application threads, or a concurrent cycle during which they run. */
+    /**
+     * A collection: either a pause of the application threads, or a cycle that runs concurrently with the application
+     * threads.
+     */
     private record Collection(long fromNanos, long toNanos, String cause) {
         /**
          * Returns the part of this collection's time that lies within the period; negative if the collection is outside
@@ -80,7 +83,9 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
     private long freedBytes;
     private boolean listening;
 
-    /** Registers this object for the collectors' notifications. Calling this method again has no effect. */
+    /**
+     * Registers this object as a listener for the collectors' notifications. Calling this method again has no effect.
+     */
     synchronized void start() {
         if (listening) {
             return;
@@ -162,7 +167,7 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
         return isConcurrent(collector) && !collector.contains("Minor") ? HeapGrowth.Old.FREES : HeapGrowth.Old.KEEPS;
     }
 
-    /** Adds the used memory after a collection. */
+    /** Records how much memory was in use after a collection. */
     synchronized void addUse(Use use) {
         minutes.add(use);
         uses.addLast(use);

@@ -7,15 +7,15 @@ import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.machine.HiccupMeter.Stop;
 
 /**
- * Estimates how many calls arrived while the whole process was paused, and how long they waited. The process measures a
- * call from the moment when it reads the request, so its measured time does not include the wait in the socket during
- * the pause. The time that the caller measures includes this wait.
+ * Estimates how many calls arrived while the whole process was paused, and how long they waited. The process measures
+ * the time of a call from the moment when it reads the request. The measured time therefore does not include the time
+ * for which the request waited in the socket during a pause, but the time that the caller measures does.
  */
 public final class DelayedArrivals {
 
     /**
-     * The tolerance for calls that begin shortly before the measured end of a pause. The end is measured by another
-     * thread, so it is slightly late.
+     * A call belongs to a pause even if it begins this much before the measured end of the pause. The end is measured
+     * by another thread, which wakes up slightly late.
      */
     private static final long SLACK_NANOS = 10_000_000;
 

@@ -32,7 +32,7 @@ public final class ExhaustedHeap {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final LongUnaryOperator allocatedBytes;
-    // for each running call, the bytes that its thread had allocated when this class first saw the call
+    // for each running call, the bytes that its thread had allocated when the call was first seen here
     private Map<CallLedger, Long> firstSeen = new IdentityHashMap<>();
 
     public ExhaustedHeap() {
@@ -48,7 +48,7 @@ public final class ExhaustedHeap {
         return THREADS.isThreadAllocatedMemoryEnabled() ? THREADS.getThreadAllocatedBytes(threadId) : -1;
     }
 
-    /** Forgets all calls, because the heap is no longer exhausted. */
+    /** Forgets all calls. Called while the heap is not exhausted. */
     public void clear() {
         firstSeen = new IdentityHashMap<>();
     }

@@ -26,7 +26,7 @@ final class ExplicitCollections {
     private static final Logger LOG = LoggerFactory.getLogger(ExplicitCollections.class);
     private static final String EVENT = "jdk.SystemGC";
 
-    /** The flight recorder searches for the code for at most this time. */
+    /** A search with the flight recorder lasts at most this time. */
     private static final Duration LENGTH = Duration.ofSeconds(60);
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(5);
@@ -38,7 +38,7 @@ final class ExplicitCollections {
 
     private final Map<CollectionCaller, Integer> callers = new HashMap<>(); // guarded by this
     private long lastEvent; // the time of the last event; guarded by this
-    private long next = Long.MIN_VALUE; // the time before which no search starts; guarded by this
+    private long next = Long.MIN_VALUE; // no search starts before this time; guarded by this
     private @Nullable AutoCloseable stream; // guarded by this
     private long begunNanos; // when the last search began; guarded by this
 
@@ -49,7 +49,7 @@ final class ExplicitCollections {
         }
         next = now + LENGTH.toNanos() + PAUSE_NANOS;
         if (now - lastEvent > KEPT_NANOS) {
-            callers.clear(); // These callers did not request the current collections, and would outnumber new callers.
+            callers.clear(); // These callers did not request the current collections, but could outnumber new callers.
         }
         RecordingStream events = null;
         try {
@@ -63,7 +63,7 @@ final class ExplicitCollections {
         } catch (RuntimeException | Error e) {
             LOG.info("The code that calls System.gc() cannot be found: {}", e.toString());
             if (events != null) {
-                events.close(); // Otherwise the recording would remain, and each further search would add one.
+                events.close(); // If the recording stayed open, each further search would add another open recording.
             }
         }
     }

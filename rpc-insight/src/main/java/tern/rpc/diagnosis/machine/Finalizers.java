@@ -10,7 +10,7 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Recognizes objects that fill the heap because they wait for their finalizers. One thread of the JVM runs all
- * finalizers, so a slow finalizer delays the release of all objects.
+ * finalizers, so one slow finalizer delays the release of all objects that have finalizers.
  */
 public final class Finalizers {
 

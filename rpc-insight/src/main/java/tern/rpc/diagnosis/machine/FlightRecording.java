@@ -30,14 +30,14 @@ public final class FlightRecording {
     private static final Duration SAMPLES = Duration.ofMillis(20);
 
     /**
-     * Since this version of Java, no JDK class is instrumented when the first recording starts (JDK-8308995 and
-     * JDK-8331876). In older versions, the JVM discards all compiled code when the first recording starts.
+     * Since this version of Java, the start of the first recording no longer instruments JDK classes (JDK-8308995 and
+     * JDK-8331876). In older versions, the JVM therefore discards all compiled code when the first recording starts.
      */
     private static final int NOT_INSTRUMENTED_SINCE = 24;
 
     /**
-     * A recording is due when calls have missed the latency target for this time. A recording costs some processor
-     * time, and the delay keeps this effect out of the first diagnoses.
+     * A recording is due when calls have missed the latency target for this time. Because of this delay, the processor
+     * time that a recording uses does not affect the first diagnoses.
      */
     private static final long DUE_AFTER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -71,9 +71,9 @@ public final class FlightRecording {
 
     /**
      * Returns whether a recording must start now, because calls have missed the latency target for a while. Returns
-     * true at most once in ten minutes. Returns false if the start would slow down the process: several processes on a
-     * machine often miss their targets together, and would slow down each other. Only the diagnosis thread may call
-     * this method.
+     * true at most once in ten minutes. Returns false if the start would slow down the process. Several processes on a
+     * machine often miss their targets at the same time, and their recordings would slow down each other. Only the
+     * diagnosis thread may call this method.
      *
      * @param sinceNanos when calls began to miss the latency target
      */
@@ -88,9 +88,10 @@ public final class FlightRecording {
 
     /**
      * Returns whether the flight recorder may search for a cause that can be found only by the recorder. If starting
-     * the recorder is expensive, the search must not begin before a recording would be due, because the start would
-     * slow down the calls of the first diagnoses. The search must not begin while the processors are busy either: the
-     * start of the flight recorder discards all compiled code, and busy processors take long to compile the code again.
+     * the recorder is expensive, two more conditions apply. The search must not begin before a recording would be due,
+     * because the start would slow down the calls that the first diagnoses describe. The search must also not begin
+     * while the processors are busy: the start of the recorder discards all compiled code, and busy processors take
+     * long to compile the code again.
      *
      * @param sinceNanos when calls began to miss the latency target
      */
@@ -139,8 +140,8 @@ public final class FlightRecording {
     }
 
     /**
-     * Stops a recording. Returns false if it was stopped before its end: when the JVM ends, it stops all recordings.
-     * Such a recording has no summary.
+     * Stops a recording. Returns false if the recording was already stopped, because the JVM stops all recordings when
+     * it ends. Such a recording has no summary.
      */
     static boolean stop(Recording recording) {
         try {

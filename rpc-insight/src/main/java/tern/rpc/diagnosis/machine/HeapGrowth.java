@@ -8,18 +8,18 @@ import org.jspecify.annotations.Nullable;
  * The growth of the memory that objects occupy after collections. If this memory will soon reach the size of the heap,
  * the application keeps too many objects. If it stays the same, the application only allocates much.
  *
- * @param fromShare the used share of the heap at the beginning, from 0 to 1
+ * @param fromShare the used share of the heap at the beginning of the growth, from 0 to 1
  * @param toShare the used share of the heap now
- * @param seconds the time between the beginning and now
+ * @param seconds the duration of the growth so far
  * @param keptPerSecond the number of bytes that are kept per second
- * @param secondsToFull the time until the heap is full, if it grows at the same rate
+ * @param secondsToFull the time until the heap is full, if the used memory continues to grow at the same rate
  */
 public record HeapGrowth(double fromShare, double toShare, double seconds, double keptPerSecond, double secondsToFull) {
 
     private static final double MIN_SECONDS = 1;
     private static final double MAX_SECONDS_TO_FULL = 120;
 
-    /** The limit for {@link #ofMinutes}, instead of {@link #MAX_SECONDS_TO_FULL}. */
+    /** Replaces {@link #MAX_SECONDS_TO_FULL} for the slow growth that {@link #ofMinutes} finds. */
     private static final double MAX_SECONDS_TO_FULL_SLOWLY = 1_200;
 
     /** Slow growth is measured over at least this number of minutes. */
@@ -30,39 +30,47 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
 
     /**
      * The heap is considered to grow only if the largest decrease of the used memory from an earlier maximum is at most
-     * this share of the total growth. Small decreases are not added up, because the survivors of young collections
-     * vary.
+     * this share of the total growth. Small decreases are not added up, because the number of objects that survive
+     * young collections varies.
      */
     private static final double MAX_DECREASE = 0.25;
 
     /**
-     * At least this share of the growth must fall into the second half of the time. A cache that has been filled once
-     * also grows, but then stays as it is.
+     * The heap is considered to grow only if at least this share of the growth took place in the second half of the
+     * time. A cache also grows until it is full, but then keeps its size.
      */
     private static final double MIN_RECENT = 0.2;
 
-    /** The growth is measured over this number of major collections. A major collection frees all unused objects. */
+    /**
+     * The growth is measured over major collections if there are at least this many, because a major collection frees
+     * all unused objects.
+     */
     private static final int MIN_MAJOR = 2;
 
     /** Growth over major collections counts only if at least this share of the heap is used after the last of them. */
     private static final double MIN_SHARE_MAJOR = 0.4;
 
-    /** If there are too few major collections, the growth is measured over this number of other collections. */
+    /**
+     * If there are too few major collections, the growth is measured over at least this number of other collections.
+     */
     private static final int MIN_OTHERS = 6;
 
     /**
-     * Growth over other collections counts only if at least this share of the heap is used after the last of them.
-     * Collectors that run concurrently with the application begin to free old objects before this share is in use.
-     * Below this share, the old objects may be garbage.
+     * Growth over other collections counts only if at least this share of the heap is used after the last of them. If
+     * less memory is used, the old objects may be garbage: collectors that run concurrently with the application begin
+     * to free old objects only shortly before this share is in use.
      */
     private static final double MIN_SHARE_OTHERS = 0.6;
 
-    /** Used instead of {@link #MIN_SHARE_OTHERS} if the collector has not marked the old objects that are garbage. */
+    /**
+     * Replaces {@link #MIN_SHARE_OTHERS} if the collector is not known to have marked the old objects that are still in
+     * use.
+     */
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
     /**
-     * If collections stop the process for at least this share of the time, {@link #MIN_SHARE_OTHERS} is enough without
-     * a known marking. Java reports G1's markings only since version 20.
+     * If collections stop the process for at least this share of the time, {@link #MIN_SHARE_OTHERS} applies even if no
+     * marking is known. Before Java 20, the JVM does not report the markings of G1.
      */
     private static final double MUCH_PAUSED = 0.1;
 

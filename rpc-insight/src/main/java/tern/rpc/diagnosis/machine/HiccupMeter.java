@@ -26,7 +26,7 @@ public final class HiccupMeter {
     private static final long MIN_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final int MAX_PAUSES = 4_096;
 
-    /** A pause that the meter's thread has not recorded yet counts if it is at least this long. */
+    /** A current pause that the meter's thread has not recorded yet is reported if it is at least this long. */
     private static final long MIN_UNRECORDED_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final ThreadIds ids = new ThreadIds(Path.of("/"));
@@ -97,9 +97,9 @@ public final class HiccupMeter {
     }
 
     /**
-     * Returns the recorded pauses, and the current pause if the meter's thread has not run since it began. When a
-     * stopped process continues, the thread of the diagnosis may run before the meter's thread. Without the current
-     * pause, the diagnosis would report the operations for which calls were waiting when the process was stopped.
+     * Returns the recorded pauses, and the current pause if the meter's thread has not run since the pause began. When
+     * a stopped process continues, the diagnosis thread may run before the meter's thread. If the current pause were
+     * missing, the diagnosis would report the operations for which calls waited when the process was stopped.
      */
     private synchronized List<Stop> known(long now) {
         List<Stop> known = new ArrayList<>(stops);

@@ -28,7 +28,7 @@ final class LeastUses {
     private static final class Minute {
         final long fromNanos;
         Use least;
-        boolean frees; // whether a collection has freed unused old objects, or has found them
+        boolean frees; // whether a collection has freed or marked unused old objects
 
         Minute(Use first) {
             fromNanos = first.atNanos();
@@ -67,7 +67,8 @@ final class LeastUses {
             return null;
         }
         List<Use> least = known.stream().map(minute -> minute.least).toList();
-        // A collection that freed old objects before most of the growth does not show whether the grown part is in use.
+        // A collection that freed old objects before most of the growth does not show whether the newer objects are in
+        // use.
         int middle = (HeapGrowth.least(least) + least.size()) / 2;
         boolean areFreed = paused >= MUCH_PAUSED
                 || known.subList(middle, known.size()).stream().anyMatch(minute -> minute.frees);

@@ -19,7 +19,7 @@ import tern.rpc.evidence.RunTime;
  * @param allocatedPerSecond the number of bytes allocated per second
  * @param usuallyAllocatedPerSecond the usual number of bytes allocated per second
  * @param usuallyBusy the number of processors that all processes together usually keep busy
- * @param lowPriority the number of processors that threads of low priority (a nice value above 0) kept busy
+ * @param lowPriority the number of processors kept busy by threads of low priority (with a nice value above 0)
  * @param usuallyUrgent the usual value of {@link #urgent}
  * @param burners groups of threads in descending order of used processor time
  * @param collectorThreads the number of processors that threads of the collector kept busy
@@ -52,7 +52,7 @@ public record Machine(
         @Nullable CollectionCaller collects,
         Delay delay) {
 
-    /** The state before the first measurement: one processor, and all other values unknown. */
+    /** The state before the first measurement, with one processor. All other values are unknown. */
     public static final Machine UNKNOWN =
             new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
 
@@ -95,12 +95,12 @@ public record Machine(
 
     private static final double MIN_STORM = 200e6; // an allocation rate in bytes per second
 
-    /** Waits for a processor that are shorter than this are assumed to make no call late. */
+    /** Waits for a processor are assumed not to make calls late if the mean wait is shorter than this. */
     private static final double LEAST_DELAY_NANOS = 1e6;
 
     /**
-     * Waits for a processor that are at least this long are assumed to make calls late, because a call may wait several
-     * times.
+     * While the usual waits are unknown, waits for a processor are assumed to make calls late if the mean wait is at
+     * least this long. A call may wait several times.
      */
     private static final double LONG_DELAY_NANOS = 3e6;
 
@@ -244,8 +244,7 @@ public record Machine(
 
         /**
          * Returns whether the waits are much longer than usual. Soon after the start, the usual waits are unknown, or
-         * were learned while the processors were already short. The method then also returns true if the waits are long
-         * in absolute terms.
+         * were learned while processors were already scarce. Then absolute limits apply instead.
          */
         public boolean isLonger() {
             boolean isRelative =
@@ -379,8 +378,8 @@ public record Machine(
     }
 
     /**
-     * Returns whether the processors were usually about as busy as now. If calls usually meet the target, such
-     * processors delay no calls, for example because the other processes run with a lower priority. Returns false in
+     * Returns whether the processors are usually about as busy as now. Processors that are usually so busy are not the
+     * reason why calls are late now: the other processes may run with a lower priority, for example. Returns false in
      * two cases in which calls wait although the processors are as busy as usual. In the first case, work of normal
      * priority has displaced work of low priority. In the second case, the threads that serve calls wait much longer
      * for a processor than usual, because more threads share the processors.
@@ -400,8 +399,9 @@ public record Machine(
 
     /**
      * Returns whether this process, and not the other processes, is responsible for busier processors. If the usual
-     * values are known, the side whose use has grown more is responsible, because new work of this process may displace
-     * the usual work of other processes. Otherwise the side with the larger use is responsible.
+     * values are known, this process is responsible if its use has grown more than the use of all other processes. New
+     * work of this process may displace the usual work of the others. If the usual values are unknown, this process is
+     * responsible if it uses at least as much as the others.
      */
     public boolean isBusierItself() {
         double usuallyOwn = delay.usuallyOwn();

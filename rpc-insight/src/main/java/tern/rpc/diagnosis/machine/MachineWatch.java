@@ -51,7 +51,7 @@ public final class MachineWatch implements ProcessWatch {
     private final Deque<Look> looks = new ArrayDeque<>();
     private Look last;
     private Machine latest = Machine.UNKNOWN;
-    private int untilSearch; // the number of readings before the collector's threads are looked up again
+    private int untilSearch; // the number of readings until the collector's threads are looked up again
 
     public MachineWatch() {
         collectors.start();

@@ -102,9 +102,9 @@ public final class VmOperations {
     }
 
     /**
-     * Returns whether the diagnosis itself requests operations with the given name while it samples late calls. An
-     * operation that the diagnosis itself requests is not the reason for a pause. If it took long, it mostly waited for
-     * a thread that did not stop in time.
+     * Returns whether the diagnosis itself requests operations with the given name while it samples late calls. Such an
+     * operation is not the reason for a pause. If it takes long, it mostly waits for a thread that does not stop in
+     * time.
      */
     public static boolean isOwn(String operation) {
         return operation.equals("ThreadDump") || operation.equals("FindDeadlocks");

@@ -15,9 +15,9 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.pool.Holders.Holder;
 
 /**
- * The holders of a pool's connections, as found by inspections several times a second. The number of inspections that
- * find a holder shows the share of the time for which it holds connections. One inspection shows only the holders of
- * one moment. Not thread-safe: only the diagnosis thread uses it.
+ * The holders of a pool's connections, as found by inspections several times a second. A single inspection shows only
+ * the current holders. Over many inspections, the number of inspections that find a holder shows for which share of the
+ * time it holds a connection. Not thread-safe: only the diagnosis thread uses it.
  */
 public final class ConnectionUse {
 
@@ -31,9 +31,9 @@ public final class ConnectionUse {
     private static final int MAX_PLACES = 32;
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    private final Times work = new Times(); // the work of calls that hold a connection, counted by inspection
-    private final Map<Place, Double> outside = new HashMap<>(); // holders that serve no call, counted by inspection
-    private final Map<Place, Double> nested = new HashMap<>(); // calls that wait for a further connection
+    private final Times work = new Times(); // the work of calls that hold a connection
+    private final Map<Place, Double> outside = new HashMap<>(); // how often holders that serve no call were found
+    private final Map<Place, Double> nested = new HashMap<>(); // how often such waiting calls were found
     private double looks;
 
     /**
@@ -48,7 +48,7 @@ public final class ConnectionUse {
             String threads, @Nullable String line, @Nullable String operation) {}
 
     /**
-     * Counts one connection in use that an inspection has found.
+     * Counts a connection that an inspection has found in use.
      *
      * @param line the application code that the holder's thread runs; null if it is unknown
      */
@@ -147,8 +147,8 @@ public final class ConnectionUse {
     }
 
     /**
-     * Returns, for each kind of work, the share of the time of connections in use that their holders spend on it. The
-     * calls' own time is {@code Account.OWN}.
+     * Returns, for each kind of work, the share of the time that holders spend on this work while they use connections.
+     * The calls' own time is {@code Account.OWN}.
      */
     public Times work() {
         Times shares = new Times();

@@ -17,7 +17,7 @@ import tern.rpc.pool.PoolSnapshot;
  * @param now the current state of the pool
  * @param since the counts and sums from the observed period
  * @param holders the holders of the pool's connections; empty if holders are not recorded
- * @param lost the holders that no longer use their connections: their calls or threads have ended
+ * @param lost the holders whose calls or threads have ended, so that their connections are no longer used
  * @param recordsHolders whether holders are recorded, so that an empty list means that nobody holds a connection
  * @param usualHoldNanos the usual time that a connection is held, in nanoseconds; -1 if unknown
  * @param use what the holders do with the connections; null if it is unknown
@@ -63,7 +63,7 @@ public record ObservedPool(
     /**
      * Returns the pool for which a call waited. The pool has the same name as the wait. If the wait is named only after
      * a kind of pool, returns the pool of this kind for which most threads wait. Returns null if there is no such pool,
-     * because a wait for an executor or for a data source without a pool must not be attributed to another pool.
+     * for example for a wait for a data source without a pool. Such a wait must not be attributed to another pool.
      */
     public static @Nullable ObservedPool find(List<ObservedPool> pools, Part wait) {
         ObservedPool ofKind = null;

@@ -37,7 +37,7 @@ public final class PeerKinds {
     }
 
     /**
-     * Returns the kind of peer in the given wait of a call; null if the call does not wait for a peer.
+     * Returns the kind of peer for which a call waits in the given wait; null if the call does not wait for a peer.
      *
      * @param ledger the ledger of the call; it shows whether a wait without a known pool is for an executor or for a
      *     data source
@@ -64,7 +64,9 @@ public final class PeerKinds {
         return null;
     }
 
-    /** Returns whether the application has several pools of the kind that the given wait is for. */
+    /**
+     * Returns whether the application has several pools of the same kind as the pool for which the given wait waits.
+     */
     public boolean isOneOfSeveral(Part wait) {
         PoolVerdict verdict = PoolVerdict.find(pools, wait);
         return verdict != null
@@ -77,8 +79,8 @@ public final class PeerKinds {
 
     /**
      * Returns whether the name of the given threads begins with the name of another pool of the same kind. Returns
-     * false if their name begins with no pool's name, because HikariCP names the threads of an unnamed pool after a
-     * number.
+     * false if the name of the threads begins with no pool's name. HikariCP, for example, numbers unnamed pools and
+     * names their threads after this number.
      */
     public boolean areOfAnotherPool(String threads, Part wait) {
         PoolVerdict verdict = PoolVerdict.find(pools, wait);

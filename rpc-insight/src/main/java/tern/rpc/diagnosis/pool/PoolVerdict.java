@@ -49,7 +49,10 @@ public record PoolVerdict(
     /** No pool size above this value is recommended. */
     private static final int MAX_SIZE = 2_000;
 
-    /** If less than this share of a pool is busy, the size of the pool is considered not to be the reason for waits. */
+    /**
+     * If on average less than this share of a pool's connections is in use, the pool is considered large enough, and
+     * waits have a different reason.
+     */
     private static final double UNUSED = 0.1;
 
     /**
@@ -93,7 +96,7 @@ public record PoolVerdict(
         FAIR,
         /** Calls need more connections than the pool has. */
         TOO_SMALL,
-        /** The pool has free connections; calls wait for something else. */
+        /** The reason is unknown. The pool has free connections, and calls seem to wait for something else. */
         UNKNOWN
     }
 
@@ -103,8 +106,8 @@ public record PoolVerdict(
      * @param nested the holders whose calls wait for a second connection
      * @param lateWithoutWaits whether calls would miss the latency target even if no call waited for a connection
      * @param waitsMuch whether the wait for this pool is a large part of the target
-     * @param burst the number of calls that arrive at once and need more connections than the pool has; 0 if there is
-     * no     such burst
+     * @param burst the number of calls that arrive at once, if they need more connections than the pool has; otherwise
+     * 0
      */
     public static PoolVerdict of(
             ObservedPool pool,
@@ -160,7 +163,7 @@ public record PoolVerdict(
             return held(pool, Reason.HELD_BY_OTHERS, outside, now, facts);
         }
         boolean lends = snapshot.kind() != PoolKind.EXECUTOR && snapshot.kind() != PoolKind.WORKERS;
-        // Redis pools record only holders outside of calls.
+        // For a Redis pool, only holders outside of calls are recorded.
         boolean unknown = snapshot.kind() != PoolKind.JDBC || !pool.recordsHolders();
         if (lends && unknown && waits && snapshot.active() >= size && needed >= 0 && needed < HALF * size) {
             facts.add(String.format(
@@ -171,7 +174,7 @@ public record PoolVerdict(
             return new PoolVerdict(pool, Reason.LEAKED, null, null, facts);
         }
         boolean opens = lends && snapshot.active() < size && snapshot.idle() == 0 && waits;
-        // The mean number of connections in use says nothing about calls that arrive in bursts.
+        // If calls arrive in bursts, they may wait although few connections are in use on average.
         boolean waitsUnused = waitsMuch && burst == 0 && needed >= 0 && needed < UNUSED * size;
         if (opens || (lends && waitsUnused && snapshot.active() + snapshot.idle() < size)) {
             return new PoolVerdict(pool, Reason.OPENING, null, null, facts);
@@ -211,7 +214,7 @@ public record PoolVerdict(
     }
 
     /**
-     * Returns whether at least half of the busy connections have no holder, because the pool is checking these
+     * Returns whether at least half of the busy connections have no holder. The pool is then probably checking these
      * connections before it lends them.
      */
     private static boolean isMostlyUnlent(ObservedPool pool) {
@@ -385,13 +388,12 @@ public record PoolVerdict(
         if (hold < 0) {
             return -1;
         }
-        // Requests that got no connection in time needed one, too, so they are added to the requests that got a
-        // connection.
+        // Requests that got no connection in time also needed one, so they are added to the number of uses.
         double waiting = Math.max(0, pool.since().refused()) / seconds;
         double busy = (takings + waiting) * hold / 1e9;
         int max = (int) pool.now()
                 .setting(PoolSetting.Use.MAX)
-                // excludes a limit that the application sets in code, because the application can change it there
+                // a limit that the application sets in code does not count, because the application can change it
                 .filter(setting -> setting.property().contains("."))
                 .map(setting -> setting.accepted().nearest(Integer.MAX_VALUE))
                 .orElse(pool.now().kind() == PoolKind.EXECUTOR ? (long) MAX_SIZE : -1L)

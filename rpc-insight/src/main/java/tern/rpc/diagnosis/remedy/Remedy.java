@@ -49,8 +49,8 @@ public final class Remedy {
     }
 
     /**
-     * Returns the smallest size that lets calls meet the latency target. Returns null if there is no such size, or if a
-     * replay with the current sizes deviates too much from the measured times.
+     * Returns the smallest size that lets calls meet the latency target. Returns null if there is no such size, or if
+     * the times of a replay with the current sizes differ too much from the measured times.
      *
      * @param from the smallest size to try
      */

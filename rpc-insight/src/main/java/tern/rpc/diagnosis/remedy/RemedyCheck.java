@@ -9,8 +9,8 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Compares the expected effect of a changed property with the effect measured a minute after the change. One thread
- * adds data; any thread may call {@link #line}.
+ * After a recommended property has been changed, compares the expected effect with the effect measured a minute later.
+ * One thread adds data. Any thread may call {@link #line}.
  */
 public final class RemedyCheck {
 

@@ -13,7 +13,8 @@ import tern.rpc.diagnosis.account.CallTrace;
  * Replays calls through a queue of workers and a pool of connections. A call waits for a worker, works, waits for a
  * connection, works again, and releases both. The call holds the connection for the mean time of use multiplied by the
  * number of connections that the call borrowed. Waiting calls get workers and connections in the order of their
- * requests. To imitate an earlier backlog, the calls are replayed twice and only the second pass is measured.
+ * requests. If calls were already waiting at the beginning, the calls are replayed twice, and only the second pass is
+ * measured.
  */
 final class ReplayModel {
 
