@@ -86,8 +86,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns the text with which the diagnosis names the data source or Redis server: its name, and its server's
-     * address if known.
+     * Returns the text with which the diagnosis names the data source or Redis server. The text contains its name and,
+     * if known, the address of its server.
      */
     String shown(Kind kind, String name) {
         String store = kind == Kind.REDIS ? "Redis" : "database";
@@ -101,8 +101,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns the host and port of a server; null if they are unknown. The URL of a database can also contain a user
-     * and a password, which must not appear in the diagnosis.
+     * Returns the host and port of a server; null if they are unknown. Only these parts of a database's URL may appear
+     * in the diagnosis, because the URL can also contain a user name and a password.
      */
     private static @Nullable String address(@Nullable String server) {
         if (server == null || !server.startsWith(URL)) {

@@ -32,8 +32,8 @@ import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Finds the threads that most likely produce the results for which calls wait, and decides whether the work of these
- * threads is the reason for the wait. The threads usually also do other work, so samples show some of them in
- * operations even if none of them will complete the result. Their work is the reason for the wait in three cases only.
+ * threads is the reason for the wait. These threads usually also do other work. Samples therefore show some of them in
+ * operations even if none of them works on the result. Their work is the reason for the wait in only three cases.
  * First, an operation takes long. Second, the threads are always busy, so the awaited task may be queued. Third, the
  * threads work while calls wait.
  */
@@ -43,9 +43,8 @@ public final class AwaitedWork {
     private static final int MIN_LOOKS = 6;
 
     /**
-     * Other threads are considered not to be the reason for a wait if they work in at most this share of the samples of
-     * the wait. The share is lower than 1, because the stacks of the calls and of these threads are not read at the
-     * same time.
+     * If other threads work in at most this share of the samples of a wait, they are not considered the reason for the
+     * wait. The share is lower than 1, because the stacks of these threads and of the calls are read one after another.
      */
     private static final double MOSTLY = 0.7;
 
@@ -62,7 +61,7 @@ public final class AwaitedWork {
 
     /**
      * Failed tasks are considered a possible reason for a wait only if at least this share of the executor's tasks
-     * fails.
+     * fail.
      */
     private static final double FAILED_SHARE = 0.05;
 
@@ -86,8 +85,8 @@ public final class AwaitedWork {
     /**
      * Returns the name of the executor or thread group that most likely produces the results for which calls wait; null
      * if there is none. A busy executor that runs no code of the waiting class might be doing unrelated work. Such an
-     * executor is chosen in two cases only: the calls hand tasks over to executors, or the calls wait for a task and
-     * the executor's tasks run code of the package in which the calls wait.
+     * executor is chosen in only two cases: the calls submit tasks to executors, or the calls wait for a task and the
+     * executor's tasks run code of the package in which the calls wait.
      */
     @Nullable
     String threadsFor(Part wait) {
@@ -115,8 +114,8 @@ public final class AwaitedWork {
      * Returns the common name of the threads outside of calls that run code of the package in which calls wait for a
      * future, and that worked in nearly all samples of these calls. A scheduler with one thread is an example: while a
      * long job occupies the thread, the job that completes the futures has to wait. Threads that are always busy are
-     * also busy during every wait, so they count only if they have the name of a scheduler. Returns null if no group of
-     * threads or more than one meets these conditions. Ignores threads whose executor is measured by Tern.
+     * also busy during every wait. They count only if their name is the name of a scheduler's threads. Returns null if
+     * no group of threads or more than one meets these conditions. Ignores threads whose executor is measured by Tern.
      */
     @Nullable
     String occupyingThreads(Part wait) {
@@ -145,7 +144,7 @@ public final class AwaitedWork {
 
     /**
      * Returns the full executor whose tasks run code of a class that calls the waiting class; null if there is none.
-     * The waiting class may be a helper that waits for several futures.
+     * For example, the waiting class may be a helper that waits for several futures on behalf of its callers.
      */
     private @Nullable String fullExecutorOfCallers(Part wait) {
         for (Sample sample : excess.samples.in(wait)) {
@@ -179,8 +178,8 @@ public final class AwaitedWork {
     }
 
     /**
-     * Returns whether the work of the given threads might be the reason for the wait. Returns true unless the samples
-     * rule this out.
+     * Returns false if the evidence shows that the work of the given threads is not the reason for the wait; otherwise
+     * true.
      *
      * @param name the common name of the threads
      */
@@ -246,8 +245,9 @@ public final class AwaitedWork {
 
     /**
      * Returns whether a call that has tasks on measured executors has submitted one to the executor that owns the given
-     * threads. The ledger names an executor only if a task of the call waited for one of its threads. If the ledger
-     * names none, the call is assumed to have used the given executor if Tern measures no other.
+     * threads. A ledger contains the name of an executor only if a task of the call waited for a thread of this
+     * executor. If a ledger contains no executor's name, the call is assumed to have used the given executor, provided
+     * that Tern measures no other executor.
      */
     private boolean hasUsed(String threads, CallLedger ledger) {
         PoolVerdict pool = poolOf(threads);

@@ -23,9 +23,9 @@ public final class BlockedLoops {
     private BlockedLoops() {}
 
     /**
-     * Returns the event loop that is blocked most often by the calls that spend time on the given activity or wait.
-     * Returns null if fewer than half of the calls that spend time on the activity or wait block an event loop. An
-     * operation blocks the loop only if the loop's thread waits for its result.
+     * Returns the event loop that is blocked most often by calls that spend time on the given activity or wait. Returns
+     * null if fewer than half of these calls block an event loop. An operation blocks the loop only if the loop's
+     * thread waits for the operation's result.
      */
     public static @Nullable String loopOf(Part part, Evidence evidence, ExcessTime excess) {
         Phase phase = Operations.phase(part.kind());

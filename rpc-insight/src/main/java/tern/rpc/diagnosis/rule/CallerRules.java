@@ -20,8 +20,9 @@ final class CallerRules {
     private static final double BURST = 4;
 
     /**
-     * If the number of calls is at least this multiple of the usual number, the calls themselves are considered the
-     * cause. A resource that takes most of the time is then not considered the cause, because the calls overload it.
+     * If the number of calls is at least this multiple of the usual number, the burst of calls is always considered the
+     * cause. Even a resource for which calls spend most of their time is then not the cause, because the calls overload
+     * it.
      */
     private static final double LARGE_BURST = 8;
 
@@ -47,8 +48,8 @@ final class CallerRules {
     /**
      * Attributes the extra time of operations and waits to a burst of calls, if the number of calls is several times
      * the usual number. An activity or wait that takes most of the time remains the cause, unless the burst is large.
-     * If one method is called several times as often as usual, only the extra time at shared resources is attributed to
-     * its callers.
+     * If only one method is called several times as often as usual, only the extra time at shared resources is
+     * attributed to the method's callers.
      */
     void apply() {
         double usually = evidence.usual().figure("calls");

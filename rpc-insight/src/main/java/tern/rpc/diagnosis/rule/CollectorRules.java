@@ -16,7 +16,10 @@ import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.stack.FrameworkWork;
 import tern.rpc.pool.LargeReplies;
 
-/** Decides whether the garbage collector's pauses, or the operations with large data that cause them, are the cause. */
+/**
+ * Decides whether the garbage collector makes calls late, or whether the reason is an operation with so much data that
+ * it causes the collector's pauses.
+ */
 final class CollectorRules {
 
     /**
@@ -29,13 +32,13 @@ final class CollectorRules {
     private static final double LARGE_FACTOR = 5;
 
     /**
-     * If at least this number of methods is slow at reading requests, the size of the requests is considered not to be
-     * the reason.
+     * If at least this number of methods take longer than usual to read their requests, large requests are not
+     * considered the reason.
      */
     private static final int SEVERAL_METHODS = 3;
 
     /**
-     * While the heap fills, the collector is considered to slow down all work if it stops the process for at least this
+     * While the heap is filling up, the collector can slow down all work only if it stops the process for at least this
      * share of the time.
      */
     private static final double MUCH_STOPPED = 0.1;
@@ -58,8 +61,8 @@ final class CollectorRules {
     private static final double SLOWER = 0.1;
 
     /**
-     * All work is considered slower if at least this number of kinds of work became slower. A slow server slows down
-     * only one kind of work.
+     * All work is considered slower if at least this number of kinds of work became slower. If a server were slow, only
+     * one kind of work would be slower.
      */
     private static final int SEVERAL_KINDS = 2;
 
@@ -82,7 +85,7 @@ final class CollectorRules {
      * Attributes waits for a processor to the collector if the heap is nearly full or filling up, and the collector's
      * threads use most of the processor time. While the heap is neither nearly full nor filling up, attributes the
      * collector's pauses to operations that read much more data than usual: large requests, and results that a thread
-     * spends much time decoding. Does neither if the collections have a different cause.
+     * spends much time decoding. Does nothing if the collections have a different cause.
      */
     void apply() {
         Part collector = Part.of(Kind.COLLECTOR);
@@ -175,8 +178,8 @@ final class CollectorRules {
 
     /**
      * Returns whether the requests to several methods, and to at least half of the methods with late or failed calls,
-     * take much longer to read than usual. The requests of many methods do not become large at the same time, so
-     * something else stops the threads that read them.
+     * take much longer to read than usual. It is unlikely that the requests of many methods become large at the same
+     * time. More likely, something else stops the threads that read the requests.
      */
     private boolean isDecodingSlowInMost() {
         long slow = slowlyDecoded();

@@ -37,9 +37,9 @@ public final class DatabaseLocks {
     private static final double SIMILAR = 3;
 
     /**
-     * Reading statements are assumed not to wait for the lock of the writing statements if their additional time is at
-     * most this share of the writing statements' additional time. Busy processors or a busy database may make reading
-     * statements a little slower.
+     * Reading statements are assumed not to wait for the same lock as writing statements if their additional time is at
+     * most this share of the writing statements' additional time. Such a small slowdown may be due to busy processors
+     * or a busy database.
      */
     private static final double LITTLE = 0.1;
 
@@ -218,9 +218,9 @@ public final class DatabaseLocks {
 
     /**
      * Returns the commit of transactions, together with the writing statements that became slower by about the same
-     * time. These statements probably commit by themselves, because statements within a transaction do not wait for the
-     * database's log. Returns an empty set if only the commit became slower, or if reading statements became slower,
-     * too.
+     * time. These statements probably run outside of explicit transactions and end with a commit themselves, because
+     * statements within a transaction do not wait for the database's log. Returns an empty set if only the commit
+     * became slower, or if reading statements became slower, too.
      */
     private Set<String> slowCommits(Set<String> writes, Set<String> reads) {
         String commit = commitIn(writes);
@@ -258,7 +258,7 @@ public final class DatabaseLocks {
 
     /**
      * Returns the connection to the given statement's database that probably locks the table; null if it is unknown.
-     * Connections to other databases are ignored, because these may have a table of the same name.
+     * Connections to other databases are ignored, because another database may have a table of the same name.
      */
     private @Nullable Holder holder(String table, String statement) {
         for (PoolVerdict pool : pools.values()) {

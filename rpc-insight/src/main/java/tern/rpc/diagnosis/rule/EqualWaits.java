@@ -10,8 +10,8 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.ExcessTime;
 
 /**
- * Recognizes waits of calls that nearly all end after the same time. The duration of work varies, so these waits do not
- * end because the awaited work is done. The code most likely stops waiting after a timeout.
+ * Recognizes waits of calls that nearly all end after the same time. Because the duration of work varies, such waits do
+ * not end when the awaited work is done. Most likely, the code stops waiting after a timeout.
  */
 public final class EqualWaits {
 

@@ -67,10 +67,10 @@ final class FieldExecutors {
     }
 
     /**
-     * Returns the executor that runs the given tasks; null if it is unknown. If several fields contain executors, the
-     * only executor with exactly as many threads as the samples show takes precedence. Never returns an executor with
-     * fewer threads. The threads of large executors are sampled only in part, so the executor can have more threads
-     * than the samples show.
+     * Returns the executor that runs the given tasks; null if it is unknown. Never returns an executor that has fewer
+     * threads than the samples show. If several executors remain, returns the only one that has exactly as many threads
+     * as the samples show. An executor can also have more threads, because only some threads of a large executor are
+     * sampled.
      *
      * @param tasks the samples of the executor's threads
      * @param waiting the stack frame in which calls wait for the tasks; null if it is unknown

@@ -24,14 +24,14 @@ import tern.rpc.pool.PoolSnapshot;
 /**
  * Recognizes calls that need the common pool while blocking tasks occupy its threads. Calls may run the items of their
  * parallel streams themselves, one after another, although threads of the pool should run them in parallel. Answers of
- * the JDK's HTTP client may wait until a thread of the pool passes them on. Without this class, the cause would be the
- * number or the duration of operations, or a slow peer.
+ * the JDK's HTTP client may wait until a thread of the pool passes them on. Without this class, the diagnosis would
+ * name the number or the duration of operations, or a slow peer, as the cause.
  */
 public final class ForkedWork {
 
     /**
-     * The common pool is considered the cause only if, in at least this many late calls, the calling thread processes
-     * elements of its own parallel stream.
+     * The common pool is considered the cause only if in at least this many late calls, the calling thread itself
+     * processes items of its parallel stream.
      */
     private static final int MIN_CALLS = 3;
 
@@ -41,7 +41,10 @@ public final class ForkedWork {
      */
     private static final double MOSTLY = 0.5;
 
-    /** Replaces {@link #MOSTLY} if only one exchange is slow, because its peer may be slow. */
+    /**
+     * Replaces {@link #MOSTLY} if only one exchange is slow. The value is higher, because the exchange's peer may be
+     * slow.
+     */
     private static final double NEARLY_ALWAYS = 0.8;
 
     /** At least this many samples of a wait are needed to tell whether the pool had a free thread. */

@@ -20,8 +20,8 @@ import tern.rpc.pool.PoolSource;
 public final class HeldConnections {
 
     /**
-     * The interval after which the weight of all earlier inspections is halved. Old inspections may belong to an
-     * earlier period of late calls with a different cause.
+     * The interval after which the weight of all earlier inspections is halved, because old inspections may belong to
+     * an earlier period of late calls with a different cause.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 

@@ -23,8 +23,8 @@ import tern.rpc.diagnosis.stack.StackReader;
 
 /**
  * Attributes waits for permits, for pooled objects, and for locks without a known owner to the work of the calls that
- * likely hold them. The rules for likely holders are needed if the holders use a client that Tern does not measure,
- * because the ledgers of calls then do not record the work.
+ * likely hold them. The likely holders are needed if the holders use a client that Tern does not measure. Ledgers do
+ * not record the work of such a client.
  */
 public final class HolderRules {
 
@@ -33,7 +33,7 @@ public final class HolderRules {
             EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
 
     /**
-     * The holders' work is the reason for a wait only if it takes longer than usual by at least this share of the
+     * The holders' work is the reason for a wait only if it takes longer than usual, by at least this share of the
      * latency target.
      */
     private static final double GROWN = 0.05;
@@ -73,9 +73,9 @@ public final class HolderRules {
     /**
      * Attributes the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
      * operation is new or about as quick as usual, the lock remains the cause, and the operation's time is attributed
-     * to the lock as well. This happens, for example, when a cached value expires and all callers wait until one of
-     * them has loaded it again. If no usual times are known yet, it is impossible to tell whether the operation became
-     * slower, so the lock and the operation remain separate causes.
+     * to the lock as well. For example, when a cached value expires, all callers wait until one of them has loaded the
+     * value again. If no usual times are known yet, it is impossible to tell whether the operation became slower, so
+     * the lock and the operation remain separate causes.
      */
     private void passOnToOperations() {
         for (Part part : byCause.longestFirst()) {
@@ -177,9 +177,8 @@ public final class HolderRules {
     }
 
     /**
-     * Returns whether the work of the likely holders takes longer than usual. Samples do not show how long the work of
-     * the likely holders usually takes. The time of the work is therefore compared with the time that calls usually
-     * spend outside of operations.
+     * Returns whether the work of the likely holders takes longer than usual. The usual time of this work is unknown,
+     * so the time of the work is compared with the time that calls usually spend outside of operations.
      */
     private boolean hasGrown(Part wait, Part work) {
         return excess.badByMethod().keySet().stream()

@@ -33,9 +33,9 @@ public final class HttpConnections {
     private static final int MIN_WAITS = 3;
 
     /**
-     * Unclosed responses are assumed to hold the connections only if at least this number of samples exist, all of
-     * which show calls that wait for a connection. The sampler prefers the calls that have run longest, so it would
-     * have found running calls with a connection.
+     * Unclosed responses are assumed to hold the connections only if there are at least this number of samples and all
+     * of them show calls that wait for a connection. Because the sampler prefers the calls that have run longest, it
+     * would have found running calls that use a connection.
      */
     private static final int MIN_LEAKING = 20;
 
@@ -46,7 +46,7 @@ public final class HttpConnections {
 
     private static final double MIN_CLIENTS = 1; // per second
 
-    /** A client is expected to open a connection within this time if the peer accepts connections. */
+    /** If the peer accepts connections, a client is expected to open a connection within this time. */
     private static final long SLOW_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Evidence evidence;

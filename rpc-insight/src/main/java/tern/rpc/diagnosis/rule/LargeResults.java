@@ -30,8 +30,8 @@ public final class LargeResults {
     private static final double MORE = 3;
 
     /**
-     * Results are considered large only if at least this many of them were counted, because a single large result may
-     * be a coincidence.
+     * Results are considered large only if the rows of at least this many results were counted, because a single large
+     * result may be a coincidence.
      */
     private static final int MIN_RESULTS = 3;
 
@@ -39,7 +39,7 @@ public final class LargeResults {
     private static final double NOTABLE = 100;
 
     /**
-     * Code is assumed to work on a statement's rows if it spends at least this share of its time in calls that run the
+     * Code is assumed to process a statement's rows if it spends at least this share of its time in calls that run the
      * statement.
      */
     private static final double MOSTLY = 0.8;
@@ -87,8 +87,8 @@ public final class LargeResults {
     }
 
     /**
-     * Returns whether the number of rows explains the time of a statement. A statement that replaces another one, such
-     * as a new version of it, may also return many rows and lack an index.
+     * Returns whether the number of rows explains the time of a statement. If not, a new statement with many rows may
+     * still be slow for a different reason, such as a missing index.
      */
     private boolean takesTheTimeOfItsRows(Part statement, double rows) {
         double eachNanos = operations.of(Phase.SQL, statement.name()).eachNanos();
@@ -109,8 +109,8 @@ public final class LargeResults {
     }
 
     /**
-     * Attributes the work of code on the rows of a large result to the statement that returns the rows. Code with known
-     * advice, such as a search through a list, stays a separate cause.
+     * Attributes the time that code spends on processing the rows of a large result to the statement that returns the
+     * rows. Code for which there is specific advice, such as a search through a list, stays a separate cause.
      */
     void passOn(TimesByCause byCause) {
         for (Part statement : excess.account.longestFirst()) {

@@ -20,19 +20,20 @@ import tern.rpc.diagnosis.sample.TaskSamples;
 final class LoopRules {
 
     /**
-     * A thread is assumed to deliver answers late if it runs application code in at least this share of its samples.
+     * A thread that reads answers is assumed to deliver them late if it runs application code in at least this share of
+     * its samples.
      */
     private static final double OCCUPIED = 0.5;
 
     /**
-     * Replaces {@link #OCCUPIED} for waits for a known peer. The value is higher, because the peer itself may be slow,
-     * and many event loops usually compute for half of their time.
+     * Replaces {@link #OCCUPIED} for waits for a known peer. The value is higher for two reasons: the peer itself may
+     * be slow, and many event loops usually compute for half of their time.
      */
     private static final double FULLY_OCCUPIED = 0.9;
 
     /**
-     * Code is considered the reason for the waits if the number of threads that run it is at least this share of the
-     * number of calls that wait at the same time.
+     * Code is considered the reason for the waits if the threads that run it are numerous enough: at least this share
+     * of the number of calls that wait at the same time.
      */
     private static final double MUCH = 0.3;
 

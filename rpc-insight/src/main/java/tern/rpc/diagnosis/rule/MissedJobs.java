@@ -14,9 +14,9 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * Extends the advice for an operation that has become more frequent in calls, if a thread outside of calls usually runs
- * the same operation but has not run it in time. The extended advice is to make this thread run the operation again, so
- * that the calls need not run it.
+ * Extends the advice for an operation that has become more frequent in calls, if a thread that serves no call, such as
+ * the thread of a scheduled job, usually runs the same operation but has not run it in time. The extended advice is to
+ * make this thread run the operation again, so that calls need not run it.
  */
 public final class MissedJobs {
 

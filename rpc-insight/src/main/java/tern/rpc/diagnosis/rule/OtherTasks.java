@@ -44,9 +44,9 @@ public final class OtherTasks {
     }
 
     /**
-     * Returns the result of {@link #occupy(PoolVerdict)}, but false if the waiting calls run a slow operation of the
-     * same kind as the operations of the tasks, because this operation most likely slows down the tasks of the calls as
-     * well.
+     * Returns whether tasks that no call has submitted occupy the executor, as in {@link #occupy(PoolVerdict)}. Returns
+     * false if the waiting calls run a slow operation of the same kind as the operations of the tasks. This operation
+     * then most likely slows down the calls' own tasks, too.
      *
      * @param tasks the activities in samples of the executor's tasks
      */
@@ -63,14 +63,15 @@ public final class OtherTasks {
     }
 
     /**
-     * Returns the share of the executor's busy time that is spent on tasks without a call. If the tasks that have ended
-     * kept fewer than half of the threads busy, uses the tasks that run now, because long tasks have not ended yet.
+     * Returns the share of the executor's busy time that is spent on tasks without a call. If the ended tasks kept
+     * fewer than half of the threads busy, long tasks have not ended yet. The share is then computed from the tasks
+     * that run now.
      */
     private double share(ObservedPool pool) {
         PoolSnapshot.OtherTasks others = pool.since().others();
         double ranNanos = pool.since().held().toNanos();
-        // Without a line of application code, a library submitted these tasks. A library may do so on behalf of a call,
-        // for example when an asynchronous answer arrives.
+        // If no line of application code is known, a library submitted these tasks, perhaps on behalf of a call, for
+        // example when an asynchronous answer arrives.
         if (others == null || others.submittedIn() == null || ranNanos < 0) {
             return 0;
         }

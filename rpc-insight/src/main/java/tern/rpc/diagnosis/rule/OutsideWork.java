@@ -16,8 +16,8 @@ import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * Compares the operations of threads that serve no call with their usual times. Ledgers record these operations only if
- * the threads run tasks of calls on executors that Tern measures.
+ * Compares the operations of threads that serve no call with the usual times of these operations. The ledgers of calls
+ * contain such operations only if the threads run tasks of calls on executors that Tern measures.
  */
 public final class OutsideWork {
 
@@ -88,8 +88,8 @@ public final class OutsideWork {
     }
 
     /**
-     * Returns the slower operations of threads outside of calls, one of which can be the given operation. The given
-     * operation is known only from samples of these threads, so its name is unknown.
+     * Returns the operations of threads outside of calls that became slower and may be the given operation. The name of
+     * the given operation is unknown, because the operation is known only from samples of these threads.
      */
     public List<Operation> slowerIn(Part called) {
         String name =

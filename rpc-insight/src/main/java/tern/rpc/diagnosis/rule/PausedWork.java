@@ -6,18 +6,18 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
 
 /**
- * Separates the pauses of the process during the work of calls from the pauses during their waits. A pause while a call
- * waits in a queue lengthens this wait only by its own duration. Only the pauses during the work keep a worker or a
- * connection from other calls. A long wait in a queue contains many pauses. Without this class, the wait would be
- * attributed to these pauses.
+ * Separates the pauses of the process during the work of calls from the pauses during their waits. A pause of the
+ * process makes a wait in a queue longer only by the duration of the pause, but a pause during the work also keeps a
+ * worker or a connection occupied. A long wait in a queue contains many pauses. Without this class, such a wait would
+ * be attributed to the pauses.
  */
 final class PausedWork {
 
     private PausedWork() {}
 
     /**
-     * Returns the given work with only the pauses that probably took place while calls did not wait. The pauses are
-     * assumed to be spread evenly over the time of the calls.
+     * Returns the given work without the pauses that probably took place while calls waited. The pauses are assumed to
+     * be spread evenly over the time of the calls.
      *
      * @param account the mean time of the calls by activity and wait
      * @param isWait recognizes the waits that the work is to explain

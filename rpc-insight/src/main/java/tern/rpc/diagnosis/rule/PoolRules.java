@@ -28,25 +28,25 @@ final class PoolRules {
 
     /**
      * Calls that wait for the results of tasks may also do other work. If the other work takes at least this share of
-     * the wait for results, only the other work is considered a reason for the full pool.
+     * the time of the wait for results, only the other work is considered a reason for the full pool.
      */
     private static final double MIN_OTHER_WORK = 0.1;
 
     /**
-     * The extra work of the holders can be the reason for a wait for the pool only if it takes at least this share of
-     * the wait.
+     * The extra work of the calls that hold connections can be the reason for a wait for the pool only if it takes at
+     * least this share of the wait.
      */
     private static final double MIN_WORK = 0.05;
 
     /**
-     * The calls' extra work is considered the reason for a full pool only if, because of this work, calls hold the
-     * connections for at least this share of the time.
+     * The calls' extra work is considered the reason for a full pool only if calls spend at least this share of the
+     * time for which they hold connections on this work.
      */
     private static final double MIN_EXPLAINED = 0.2;
 
     private static final double HALF = 0.5;
 
-    /** The number of failed calls counts as large if more than one call in this number fails. */
+    /** Many calls are considered to fail if more than one in {@value} calls fails. */
     private static final int MANY_FAILED = 10;
 
     private final Evidence evidence;
@@ -89,7 +89,8 @@ final class PoolRules {
             Kind operation = operationOf(verdict);
             boolean slow = verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE;
             boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
-            // The ended uses of the connections may be as short as usual, while other uses do not end.
+            // The mean time of use covers only the uses that have ended. These may be as short as usual while other
+            // uses do not end.
             boolean hangs = full
                     && new RunningStatements(List.of(verdict))
                             .occupy(verdict.pool().now().effectiveMax(), excess, (double) evidence.targetNanos());
@@ -111,7 +112,8 @@ final class PoolRules {
                 pools.put(verdict.name(), verdict.heldByOthers());
                 continue;
             }
-            // If connections are held as long as usual, the work of the calls is not the reason for a full pool.
+            // If connections are held for as long as usual, the pool is too small, and the work of the calls is not the
+            // reason.
             boolean isTooSmall = areAsUsual(verdict, operation, work)
                     || (verdict.isShortOfPlaces()
                             && (verdict.isHeldAsUsual() || work.sum() < MIN_WORK * byCause.of(part)));
@@ -175,8 +177,8 @@ final class PoolRules {
 
     /**
      * Removes the waits for the results of tasks from the given work, if calls also do enough other work (see {@link
-     * #MIN_OTHER_WORK}). Waits for the results of tasks are not the reason for a full pool. A call rarely holds a
-     * connection while it waits for a task, and the tasks often wait for the pool themselves.
+     * #MIN_OTHER_WORK}). Waits for the results of tasks are not the reason for a full pool. One reason is that a call
+     * rarely holds a connection while it waits for a task. In addition, the tasks often wait for the pool themselves.
      */
     private static Times withoutResults(Times work) {
         Times other = work.only(part -> part.kind() != Kind.RESULT);

@@ -43,8 +43,8 @@ public final class Pressure {
     private static final double NOTABLE_DISK = 0.1;
 
     /**
-     * Other processes are considered to occupy the disk if they transfer at least this many times as many bytes as this
-     * process.
+     * Other processes are considered to occupy the disk if they transfer at least this multiple of the bytes that this
+     * process transfers.
      */
     private static final double OTHERS = 4;
 

@@ -29,7 +29,10 @@ final class ProcessorRules {
 
     private static final double HALF = 0.5;
 
-    /** A quota that stops the process in more than this share of its periods also delays answers. */
+    /**
+     * If a CPU quota stops the process in more than this share of the quota's periods, the throttling is assumed to
+     * delay answers as well.
+     */
     private static final double MOSTLY_THROTTLED = 0.25;
 
     /** Work is considered slower if it takes at least this share of the extra time. */
@@ -45,8 +48,8 @@ final class ProcessorRules {
             EnumSet.of(Kind.RUN_QUEUE, Kind.COMPUTING, Kind.UNEXPLAINED, Kind.QUEUE, Kind.OUTSIDE);
 
     /**
-     * Busy processors are considered no explanation for pauses of the whole process that take at least this time, and
-     * at least half of a call's time. A long call may contain many short pauses.
+     * Pauses of the whole process are not attributed to busy processors if they take at least this time and at least
+     * half of a call's time. The second condition is needed because a long call may contain many short pauses.
      */
     private static final double LONG_PAUSE_NANOS = 5e8;
 
@@ -95,8 +98,9 @@ final class ProcessorRules {
 
     /**
      * If other processes saturate the processors, attributes two times to the processors: short pauses of the whole
-     * process, and the wait for connections that a pool opens or checks too slowly. Waits for a processor are no part
-     * of pauses. Busy processors therefore do not explain a long pause: something stops the process, such as a signal.
+     * process, and the wait for connections that a pool opens or checks too slowly. The measured pauses do not contain
+     * waits for a processor. Busy processors therefore do not explain a long pause: something else, such as a signal,
+     * stops the process.
      */
     void passOnToOtherProcesses() {
         Part processors = Part.of(Kind.RUN_QUEUE);

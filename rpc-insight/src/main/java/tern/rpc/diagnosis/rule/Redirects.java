@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.excess.TimesByCause;
 
 /**
  * Merges exchanges that follow redirects into the first exchange of the chain. Each exchange of the chain may be quick,
- * so its duration is not the cause. The cause is the peer that answers with redirects, or the address that the peer
- * redirects.
+ * so the duration of a single exchange is not the cause. The cause is the peer that answers with redirects, or the use
+ * of an address that the peer redirects.
  */
 public final class Redirects {
 

@@ -37,10 +37,10 @@ final class RedisStops {
     private static final double GROWTH = 0.5;
 
     /**
-     * A command of a thread outside of calls blocks the server only if its additional time is at least this multiple of
-     * the mean additional time of any command that waits for it, in all calls. The mean is smaller than the blocking
-     * command's additional time, because not all commands wait, and a waiting command waits only for a part of the
-     * blocking command.
+     * A command of a thread that serves no call is considered to block the server only if its additional time is at
+     * least this multiple of the mean additional time of every waiting command. The mean covers all calls. It is
+     * smaller than the blocking command's additional time for two reasons: not every command waits, and a waiting
+     * command waits only for the remaining part of the blocking command.
      */
     private static final double LONGER_OUTSIDE = 1.5;
 
@@ -51,9 +51,9 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether the given operation is a command that blocks Redis. Returns false for a command that is known to
-     * be slow, but usually takes little time and whose own run time has not become longer. A slow server is then the
-     * more likely cause.
+     * Returns whether the given operation is a command that blocks Redis. Some commands are known to be slow. Returns
+     * false for such a command if it usually takes little time and its own run time has not become longer. A slow
+     * server is then the more likely cause.
      */
     boolean isStopping(Part part) {
         boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
@@ -91,9 +91,9 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a blocking command of calls is known to be slow, or has large replies. Any other command may be
-     * the one that waits longest for a command of a thread outside of calls: the next commands of the same call then
-     * run while the server is free.
+     * Returns whether a blocking command of calls is known to be slow, or has large replies. Any other command may only
+     * seem to block the server: it may be the first command of a call and wait for a command of another thread, while
+     * the next commands of the call run on a free server.
      */
     static boolean isCertain(@Nullable Part command) {
         return command != null
@@ -145,7 +145,8 @@ final class RedisStops {
     }
 
     /**
-     * Returns the mean additional time of a command in all calls. Late calls alone are those that waited longest.
+     * Returns the mean additional time of a command in all calls. The mean over late calls alone would be too long,
+     * because the late calls are the calls that waited longest.
      *
      * @param inLateCalls the mean time in late and failed calls
      */

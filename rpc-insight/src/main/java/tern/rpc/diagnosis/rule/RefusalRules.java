@@ -34,7 +34,9 @@ final class RefusalRules {
     /** Work is considered noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE = 0.1;
 
-    /** The reason why a circuit breaker opened is determined from this many of the newest calls that show a reason. */
+    /**
+     * The reason why a circuit breaker opened is determined from this many calls: the newest calls that show a reason.
+     */
     private static final int NEWEST = 32;
 
     private final Evidence evidence;

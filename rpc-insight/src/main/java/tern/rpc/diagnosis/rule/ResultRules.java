@@ -35,10 +35,13 @@ public final class ResultRules {
      */
     private static final double NOTABLE = 0.1;
 
-    /** Tasks of an executor usually wait for its other tasks if its threads submit at least this share of them. */
+    /**
+     * Tasks of an executor are assumed to wait for other tasks of the same executor if the executor's own threads
+     * submit at least this share of its tasks.
+     */
     private static final double INNER_SHARE = 0.2;
 
-    /** Threads are considered to work most of the time if on average at least this number of threads is busy. */
+    /** Threads are considered to work most of the time if on average at least this number of threads are busy. */
     private static final double MOSTLY = 0.5;
 
     /**
@@ -147,8 +150,8 @@ public final class ResultRules {
 
     /**
      * Returns the only executor that is full and has many more waiting tasks than usual, if the code waits for a task
-     * or a future. Returns null if there is no such executor. On such an executor, the tasks that the calls wait for
-     * have not started, so no stack shows these tasks.
+     * or a future. Returns null if there is no such executor. The tasks for which the calls wait have not started on
+     * such an executor, so no stack shows these tasks.
      */
     private @Nullable PoolVerdict onlyFullExecutor(Part wait) {
         String called = wait.kind() == Kind.RESULT ? excess.samples.calledIn(wait) : null;
@@ -268,8 +271,8 @@ public final class ResultRules {
     }
 
     /**
-     * Returns whether the executor's own threads submit a large part of its tasks. If no task has started lately, the
-     * submissions were earlier, so it is enough that there were any.
+     * Returns whether the executor's own threads submit a large part of its tasks. If no task has started in the
+     * observed period, any earlier submission is enough.
      */
     public static boolean submitsToItself(@Nullable PoolVerdict pool) {
         if (pool == null || pool.pool().now().inner() <= 0) {

@@ -15,20 +15,21 @@ import tern.rpc.diagnosis.sample.Statements;
 
 /**
  * Relates statements that wait for locked rows to the operation that the holders of the rows run at the same time, such
- * as an HTTP exchange within a transaction. The wait and the operation then have one common cause. If the operation
+ * as an HTTP exchange within a transaction. The wait and the operation usually have one common cause. If the operation
  * became slower, it is the cause. Otherwise the cause is that the rows are locked during the operation, unless the
- * operation takes much longer than the wait and makes calls late even without it. Both then remain separate causes.
+ * operation takes much longer than the wait and makes calls late even without the wait. In this case, the wait and the
+ * operation remain separate causes.
  */
 final class RowHolderRules {
 
-    /** A wait for rows is considered if it takes at least this share of the latency target. */
+    /** A wait for rows is ignored unless it takes at least this share of the latency target. */
     private static final double NOTABLE = 0.1;
 
     /**
      * If an operation runs while rows are locked, other calls wait for the rows about as long as the operation takes.
-     * Therefore a wait that is at least this share of the operation's time is considered the cause of both. A shorter
-     * wait is considered the cause only if at least this share of the late or failed calls would meet the target
-     * without the wait.
+     * Therefore, if the wait takes at least this share of the operation's time, the locked rows are considered the
+     * cause of both. If the wait is shorter, the locked rows are considered the cause only if at least this share of
+     * the late or failed calls would meet the target without the wait.
      */
     private static final double HALF = 0.5;
 

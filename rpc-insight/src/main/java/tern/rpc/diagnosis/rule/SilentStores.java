@@ -44,20 +44,20 @@ final class SilentStores {
     private static final int MIN_CALLS = 3;
 
     /**
-     * A running call is considered to wait for a store only if the wait has taken at least this multiple of the latency
-     * target.
+     * A running call is considered to wait for a store (a database or Redis server) only if the wait has taken at least
+     * this multiple of the latency target.
      */
     private static final int LONG_TARGETS = 10;
 
     /**
      * If all hanging statements use the same table, or if none of them has a usual time, the cause may be a lock or a
-     * slow statement. The waits are then attributed to the store only if one of the waiting calls has taken at least
-     * this multiple of the latency target.
+     * slow statement. In these two cases, the waits are attributed to the store only if one of the waiting calls has
+     * taken at least this multiple of the latency target.
      */
     private static final int LONG_HANG_TARGETS = 50;
 
     /**
-     * An answer is recorded only when its call ends. The delay until an answer is recorded is assumed to be at most
+     * An answer of a store is recorded only when the call that received it ends. The delay is assumed to be at most
      * this multiple of the latency target.
      */
     private static final int RECORDED_TARGETS = 2;
@@ -83,8 +83,8 @@ final class SilentStores {
     }
 
     /**
-     * A call that waits for a store, or whose wait for a store ended in a timeout. {@code atPool} is true if most of
-     * the wait was for a connection.
+     * A call that waits for a store, or whose wait for a store ended with a timeout. {@code atPool} is true if the call
+     * waited mostly for a connection.
      */
     private record Waiting(EndedCall call, boolean atPool) {}
 

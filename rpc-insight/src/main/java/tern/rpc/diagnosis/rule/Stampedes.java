@@ -74,12 +74,15 @@ public final class Stampedes {
     private static final double HALF = 0.5;
 
     /**
-     * If a burst contains more calls than this multiple of the usual number in the same time plus {@link #MIN_AT_ONCE},
-     * the calls themselves are considered to arrive in bursts.
+     * Calls are considered to arrive in bursts anyway if more calls arrive during a burst than {@link #MIN_AT_ONCE}
+     * plus this multiple of the usual number of calls in the same time.
      */
     private static final double MANY_MORE = 2;
 
-    /** The operation of a stampede must take at least this share of the extra time of all operations of its kind. */
+    /**
+     * An operation can belong to a stampede only if it takes at least this share of the extra time of all operations of
+     * its kind.
+     */
     private static final double MAIN = 0.2;
 
     private final Evidence evidence;

@@ -13,8 +13,8 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * Attributes the extra time of calls to the processors while the host gives processor time to other virtual machines.
- * Then everything on this machine becomes slower at the same time: code, databases and other servers on this machine,
- * and the JVM itself. The processors seem to be idle in the meantime.
+ * Everything on this machine then becomes slower at the same time: code, databases and other servers, and the JVM
+ * itself. Meanwhile, the processors seem to be idle.
  */
 final class StolenTime {
 

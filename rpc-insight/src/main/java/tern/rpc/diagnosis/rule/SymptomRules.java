@@ -108,7 +108,8 @@ public final class SymptomRules {
     }
 
     /**
-     * Attributes the loading of classes to the code that loads them, if this code also computes. Both are one cause.
+     * Attributes the time for loading classes to the code that loads them, if this code also uses processor time. The
+     * loading and the code are one cause.
      */
     private void mergeClassLoading() {
         for (Part part : byCause.longestFirst()) {
@@ -185,10 +186,10 @@ public final class SymptomRules {
 
     /**
      * Merges the operations of one kind in two cases. In the first case, all operations of the kind became slower, so
-     * their server is the likely cause. In the second case, there are many short operations, and no single operation
-     * takes most of the time. Operations of a cache stampede are not merged.
+     * their server is the likely cause. In the second case, each call runs many short operations, and no single
+     * operation takes most of the time. Operations of a cache stampede are not merged.
      *
-     * @param redisStands whether one command blocks Redis, so that the time of the other commands has already been
+     * @param redisStands whether one command blocks Redis. The time of the other commands has then already been
      *     attributed to this command
      */
     private void mergeOperations(boolean redisStands) {
@@ -297,7 +298,7 @@ public final class SymptomRules {
     private void mergeProviders() {
         SlowProviders providers = new SlowProviders(evidence, operations);
         Times remote = byCause.only(part -> part.kind() == Kind.RPC);
-        Map<String, Boolean> slow = new HashMap<>(); // whether a method is slower at all of its providers
+        Map<String, Boolean> slow = new HashMap<>(); // whether a method is slower at all its providers
         for (Part part : byCause.longestFirst()) {
             String method = operations.manyCallsOf(part);
             String late = method == null && excess.isMostlyFailure(part) ? lateMethodOf(part) : null;

@@ -81,10 +81,11 @@ final class TaskRules {
     }
 
     /**
-     * Returns the waits that at least half of the samples of the tasks show; empty if the tasks do not mostly wait.
-     * Tasks that wait for other tasks of their executor fill its queue, because the other tasks get no thread.
-     * Operations are returned only if the tasks belong to the waiting calls and take longer than usual. If unrelated
-     * tasks occupy the executor with operations, these tasks need a separate executor.
+     * Returns the waits of the executor's tasks, if at least half of the samples of the tasks show such waits;
+     * otherwise an empty result. A wait for other tasks of the same executor is included, because such tasks fill the
+     * queue: the other tasks get no thread. Operations are included only if the tasks belong to the waiting calls and
+     * take longer than usual. Unrelated tasks that occupy the executor with operations need a separate executor
+     * instead.
      */
     private Times reasons(PoolVerdict executor, TaskSamples tasks) {
         Times waits = new Times();
@@ -125,7 +126,7 @@ final class TaskRules {
     /**
      * Returns the pool of HTTP connections for which the tasks wait; null if there is none. A task that waits for the
      * answer of a reactive client shows only a wait for a result. The ledgers of its call and the pool show that the
-     * client waits for a connection. Most of a task's time must be such a wait.
+     * client waits for a connection. Such waits must take most of the tasks' time.
      */
     private @Nullable Part connectionsFor(PoolVerdict executor, TaskSamples tasks) {
         Part waiting = tasks.waiting();

@@ -15,9 +15,9 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Attributes the work of calls to a full executor whose tasks they run themselves. JDK executors with the caller-runs
- * policy let the submitting thread run a rejected task. If the tasks have become much slower, the executor is only full
- * because of them, and the work of the tasks is the cause.
+ * Attributes the work of calls to a full executor if the calls' threads run the executor's tasks themselves. A JDK
+ * executor with the caller-runs policy lets the submitting thread run a rejected task. If the tasks have become much
+ * slower, however, they are the reason why the executor is full, and their work is the cause.
  */
 final class TasksOfCallers {
 

@@ -15,8 +15,7 @@ import tern.rpc.diagnosis.excess.ExcessTime;
 
 /**
  * Finds the asynchronous operation for which late or failed calls waited, and which was still running when these calls
- * ended. Instead of an operation, calls may also have waited for a task that was still waiting for a thread of its
- * executor.
+ * ended. Calls may also have waited for a task that had not started yet, because its executor had no free thread.
  */
 final class Unanswered {
 

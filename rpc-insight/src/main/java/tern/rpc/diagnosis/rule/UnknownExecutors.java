@@ -19,18 +19,20 @@ import tern.rpc.diagnosis.sample.TaskSamples;
 
 /**
  * Recognizes executors that have too few threads, although their state is unknown: Tern takes no snapshots of some
- * executors, such as those in static fields. The number of their threads is known from samples. The work for a call is
- * computed from the number of threads and from the number of results per second: n busy threads complete n / t tasks
- * per second if a task takes the time t. Whether tasks have become slower is known from their operations, or from the
- * time that calls usually spend outside of operations, because a call that finds an idle thread waits only as long as
- * its task takes.
+ * executors, such as those in static fields. The number of their threads is known from samples. The time that a thread
+ * works for a call is computed from the number of busy threads and the number of results per second: n busy threads
+ * complete n / t tasks per second if a task takes the time t. The operations of the tasks show whether tasks have
+ * become slower. If no usual times of the operations are known, the time that calls usually spend outside of operations
+ * is used instead: a call that finds an idle thread waits only for as long as its task takes.
  */
 public final class UnknownExecutors {
 
     /** The name prefix of the wait for a thread of an executor whose state Tern does not measure. */
     private static final String THREADS = "threads ";
 
-    /** Tasks are assumed to queue if calls wait for at least this multiple of the time of a task. */
+    /**
+     * Tasks are assumed to wait for a thread if calls wait for at least this multiple of the time that a task takes.
+     */
     private static final double QUEUED = 2;
 
     /** More threads can help only if a task takes at most this share of the latency target. */
@@ -51,8 +53,8 @@ public final class UnknownExecutors {
     private static final int MAX_THREADS = 2_000;
 
     /**
-     * An executor is considered to be occupied by other work if less than this share of its busy samples shows the
-     * waiting class.
+     * An executor is considered to be occupied by other work if less than this share of the samples of its busy threads
+     * contain the class in which calls wait.
      */
     private static final double OWN_SHARE = 0.3;
 
@@ -75,7 +77,7 @@ public final class UnknownExecutors {
      */
     private record Waiting(double perSecond, double waitNanos, double usualNanos) {
 
-        /** Returns the time for which one of the busy threads works for a call. */
+        /** Returns the mean time for which the busy threads work for one call. */
         double workNanos(int threads) {
             return threads * 1e9 / perSecond;
         }

@@ -69,8 +69,8 @@ public final class WorkerRules {
             return false;
         }
         double usually = usualService();
-        // Busy workers complete calls at a rate of workers / service. The workers are sufficient for this rate if, with
-        // the usual work, they would be busy for at most 80 % of the time.
+        // If all workers are busy, they complete workers / service calls per second. At this rate of calls, they would
+        // usually be busy for a share of usually / service of the time. At most 80 % is sufficient.
         boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
         double workers = workers();
         return isWorkAsUsual || (workers > 0 && wantedPerSecond() * usually / 1e9 > FULL * workers);
