@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The cgroup directories of this process. Supports cgroup v1, cgroup v2, and both at the same time. The folders of
- * parent groups are included, because their limits also apply. A group's folder precedes its parent's folder.
+ * parent groups are included, because their limits also apply. In each list, the folder of a group comes before the
+ * folder of its parent.
  *
  * @param unified folders of version 2; only these folders contain pressure files
  */

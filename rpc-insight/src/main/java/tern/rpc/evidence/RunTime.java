@@ -4,8 +4,8 @@ package tern.rpc.evidence;
  * The Linux scheduler's counters for a thread, or their sum for several threads.
  *
  * @param runNanos the time on a processor; -1 if unknown
- * @param delayNanos how long the thread was ready but had no processor; on the kernels tested, this includes the time
- *     throttled by a quota
+ * @param delayNanos how long the thread was ready to run but had no processor; on the tested kernels, this includes the
+ *     time for which a quota throttled the thread
  * @param turns how often the thread got a processor
  */
 public record RunTime(long runNanos, long delayNanos, long turns) {

@@ -10,7 +10,7 @@ import java.util.Map;
  */
 public final class ServingThreads {
 
-    /** The number is limited, because reading the counters of one thread takes about 10 µs. */
+    /** The maximum number of threads. Reading the counters of one thread takes about 10 µs. */
     private static final int MAX_THREADS = 256;
 
     private final ThreadIds ids;

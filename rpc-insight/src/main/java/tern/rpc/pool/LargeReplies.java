@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Marks the names of commands whose reply is large, as in {@code GET plan:* [over 1 MB]} or {@code HGETALL fleet [over
- * 10000 elements]}. A large reply delays all other commands on the same connection, and reading it fills the heap, so
- * the diagnosis must distinguish it from a slow server.
+ * 10000 elements]}. A large reply delays all other commands on the same connection, and reading it fills the heap. With
+ * the mark, the diagnosis can distinguish large replies from a slow server.
  */
 public final class LargeReplies {
 
@@ -19,7 +19,7 @@ public final class LargeReplies {
 
     /**
      * The sizes in MB that are added to the name of a command with a large reply, as in {@code [over 4 MB]}. There are
-     * only few sizes, because the diagnosis treats a command with a different size as a different operation.
+     * only a few sizes, because the diagnosis considers commands with different marks to be different operations.
      */
     private static final int[] SIZES = {64, 16, 4, 1};
 
@@ -103,8 +103,8 @@ public final class LargeReplies {
     }
 
     /**
-     * Returns the names of the same command with smaller replies, the largest first. If a reply grows slowly, the size
-     * in the name changes at some point, although the command is the same.
+     * Returns the names of the same command with smaller replies, the largest first. They are needed because the size
+     * in the name of the same command changes while its reply grows.
      */
     public static List<String> smaller(String name) {
         Matcher mark = MARK.matcher(name);

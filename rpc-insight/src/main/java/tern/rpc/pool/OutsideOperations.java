@@ -166,15 +166,18 @@ public final class OutsideOperations {
         /** The weight of the last execution in the mean of the current times. */
         private static final double TOOK_WEIGHT = 0.3;
 
-        /** A pause is considered too long if it is at least this multiple of the usual pause. */
+        /** A pause between two executions is considered too long if it is at least this multiple of the usual pause. */
         private static final double LATE = 3;
 
-        /** After this many successive pauses that are too long, further long pauses change the usual pause. */
+        /**
+         * After this many successive pauses that are too long, further long pauses are considered usual and change the
+         * usual pause.
+         */
         private static final int MAX_LATE = 20;
 
         /**
-         * Two reports within this time count as one execution, because two measuring wrappers may report the same
-         * execution.
+         * Two reports within this time count as one execution, because an execution may be measured twice, by two
+         * wrappers.
          */
         private static final long SAME_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -183,7 +186,10 @@ public final class OutsideOperations {
         /** An operation is considered periodic only if its usual pause is at least this long. */
         private static final double MIN_USUAL_NANOS = 5e8;
 
-        /** If a pause lasts for at least this multiple of the usual pause, the job is considered to have ended. */
+        /**
+         * If a pause lasts for at least this multiple of the usual pause, the job that runs the operation is considered
+         * to have ended.
+         */
         private static final double MAX_PAUSES = 100;
 
         private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(10);

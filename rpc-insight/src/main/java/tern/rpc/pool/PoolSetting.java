@@ -48,8 +48,8 @@ public record PoolSetting(String property, String value, Source source, Use use,
         public static final Range ANY = new Range(Long.MIN_VALUE, Long.MAX_VALUE);
 
         /**
-         * The range of times. Zero is excluded, because some pools treat zero as an unlimited wait, and other pools as
-         * no wait.
+         * The range of times. Zero is excluded, because zero means an unlimited wait in some pools, and no wait in
+         * others.
          */
         public static final Range TIME = new Range(1, Integer.MAX_VALUE);
 

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param callerRuns the number of tasks that the submitting threads have run themselves since the pool was created; 0
  *     except for executors
  * @param failed the number of tasks that ended with an exception since the pool was created; 0 except for executors.
- *     Tasks whose exception a future keeps may be missing
+ *     Tasks whose exception is stored in a future may be missing
  * @param lastFailure the exception and the code of such a task; null if there was none
  * @param inner the number of tasks that the executor's own threads have submitted to it since the pool was created;
  *     -1 if they are not counted

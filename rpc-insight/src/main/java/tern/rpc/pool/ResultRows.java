@@ -15,15 +15,21 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class ResultRows {
 
-    /** If counting the rows of a result needs a proxy, only one result in this number is counted. */
+    /** If counting the rows of a result needs a proxy, only one in {@value} results is counted. */
     private static final int ONE_IN = 8;
 
     private static final int MAX_STATEMENTS = 1_024;
 
-    /** The rows are counted over periods of this length, and the last two periods are used. */
+    /**
+     * The length of the periods over which rows are counted. The counts of the current and the previous period are
+     * used.
+     */
     private static final long PERIOD_NANOS = 5_000_000_000L;
 
-    /** If the current period contains at least this number of results, the period before it is not needed. */
+    /**
+     * If at least this number of results have been counted in the current period, the mean number of rows is computed
+     * from this period alone.
+     */
     private static final int ENOUGH = 8;
 
     private static final ConcurrentMap<String, ResultRows> STATEMENTS = new ConcurrentHashMap<>();

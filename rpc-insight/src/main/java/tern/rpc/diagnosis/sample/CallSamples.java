@@ -26,8 +26,8 @@ import tern.rpc.pool.ApplicationCode;
 public final class CallSamples {
 
     /**
-     * An operation's result is considered large if the thread is running, rather than waiting for the server, in at
-     * least this share of the operation's samples.
+     * An operation's result is considered large if the thread runs code in at least this share of the operation's
+     * samples. In the other samples, it waits for the server.
      */
     private static final double READING = 0.5;
 

@@ -35,10 +35,16 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
      */
     private static final double COMMON = 0.7;
 
-    /** A holder is considered a lock's usual holder if it is found in at least this share of the lock's samples. */
+    /**
+     * Code is considered a lock's usual holder if at least this share of the samples of waits for the lock show this
+     * holder.
+     */
     private static final double USUAL_HOLDER = 0.4;
 
-    /** A lock is considered never released only if at least this number of samples show it. */
+    /**
+     * A lock is considered never released only if at least this number of samples show that its owner has left the code
+     * without releasing the lock.
+     */
     private static final int MIN_LOOKS = 3;
 
     private static final String HELD = " held in ";
@@ -95,8 +101,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         Map<String, String> holders = new HashMap<>();
         found.forEach((lock, names) -> {
             int all = names.values().stream().mapToInt(Integer::intValue).sum();
-            // The stacks of the waiting thread and of the owner are not read at the same time. If threads take the lock
-            // in turn, an owner may seem to have left the application's code. Therefore only a lock with a single owner
+            // The stack of the owner is read after the stack of the waiting thread. If several threads take the lock in
+            // turn, an owner may therefore seem to have left the application's code. Only a lock with a single owner
             // can count as never released.
             boolean same = owners.getOrDefault(lock, Set.of()).size() == 1;
             names.entrySet().stream()

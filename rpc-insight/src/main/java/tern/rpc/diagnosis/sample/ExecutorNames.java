@@ -33,17 +33,21 @@ public final class ExecutorNames {
     /** The system property that sets the number of threads of Reactor's scheduler for blocking work. */
     public static final String ELASTIC_SIZE = "-Dreactor.schedulers.defaultBoundedElasticSize";
 
-    /** Pool names by the name that the pool's threads share. Contains only pools whose snapshots name a thread. */
+    /**
+     * The name of each pool by the common name of the pool's threads. Contains only pools whose snapshots name a
+     * thread.
+     */
     private static final ConcurrentMap<String, String> POOLS = new ConcurrentHashMap<>();
 
-    /** For each of these pools, the name that its threads share. */
+    /** The common name of the threads of each of these pools, by the name of the pool. */
     private static final ConcurrentMap<String, String> THREADS = new ConcurrentHashMap<>();
 
     private ExecutorNames() {}
 
     /**
      * Stores the common name of the threads of a pool. If the threads of several pools have the same name, the name is
-     * used only for the first of these pools. An executor whose tasks run in the common pool has no threads of its own.
+     * stored only for the first of these pools. Nothing is stored for an executor whose tasks run in the common pool,
+     * because this executor has no threads.
      */
     public static void learn(String pool, String threads) {
         boolean areOwn = !threads.isEmpty() && !threads.equals(COMMON_THREADS);

@@ -25,32 +25,32 @@ import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.PoolSource;
 
 /**
- * The transactions that probably hold locks for which statements wait. A transaction is seen only at some moments:
- * between its statements, while another connection waits for the same table. The transaction stays the likely holder
- * until the miss of the latency target ends. Not thread-safe: only the diagnosis thread uses it.
+ * The transactions that probably hold locks for which statements wait. An inspection finds such a transaction only by
+ * chance: it must be between its statements while another connection waits for the same table. Therefore a transaction
+ * that was found stays the likely holder until the miss of the latency target ends. Not thread-safe: only the diagnosis
+ * thread uses it.
  */
 public final class HeldRows {
 
     /**
      * A transaction is considered a possible holder of a lock only if at least this many pairs of successive
-     * inspections of all connections find it. Short transactions also use the table, but each of them is found by only
+     * inspections find the transaction. Short transactions may use the same table, but each of them is found by only
      * one inspection.
      */
     private static final int MIN_PAIRS = 1;
 
     /**
      * Transactions that run an operation on a different server, such as an HTTP exchange, are considered possible
-     * holders of a lock if at least this many inspections find exactly one of them. If such transactions follow each
-     * other, each of them may be found by only one inspection.
+     * holders of a lock even if each of them is found by only one inspection. At least this many inspections must find
+     * exactly one such transaction.
      */
     private static final int MIN_OUTSIDE = 4;
 
     private static final Set<Phase> OUTSIDE = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /**
-     * A transaction is the reason for the wait of a statement only if enough pairs of successive inspections of the
-     * connections find the transaction. The number of such pairs must be at least 1/{@value} of the number of
-     * inspections that find the statement waiting.
+     * A transaction is considered the reason for the wait of a statement only if enough pairs of successive inspections
+     * find the transaction: at least one pair for every {@value} inspections that find the statement waiting.
      */
     private static final int PART_OF_WAITS = 3;
 
@@ -67,7 +67,7 @@ public final class HeldRows {
     private static final int MAX_USES = 512;
     private static final int MAX_PLACES = 16; // the maximum number of remembered code lines of one holder
 
-    /** A statement is considered to wait if it has run for at least this share of the latency target. */
+    /** A statement is assumed to wait for a lock if it has run for at least this share of the latency target. */
     private static final double WAITS_OF_TARGET = 0.1;
 
     private static final Pattern NUMBER = Pattern.compile("[-#\\d]+$");
@@ -81,8 +81,8 @@ public final class HeldRows {
     private record Key(String waiting, String locking, String threads) {}
 
     /**
-     * How a statement uses locks. The result is cached for each statement, because every inspection of the connections
-     * needs it for each connection.
+     * The locks that a statement uses. The result is cached for each statement, because every inspection needs the
+     * result for each connection.
      *
      * @param of the table, or a general name for locks that the application names; empty if it is unknown
      */
@@ -110,11 +110,12 @@ public final class HeldRows {
         StackTraceElement begun;
 
         int looks;
-        // the number of inspections that found only one holder in an operation of a server other than the database
+        // the number of inspections that found exactly one holder that ran an operation on a server other than the
+        // database
         int outside;
-        // the number of the last inspection that found a holder in an operation of a server other than the database
+        // the number of the last inspection that found a holder that ran an operation on such a server
         int outsideIn;
-        // whether the last inspection that found a holder in an operation on another server found only one such holder
+        // whether this last inspection found only one such holder
         boolean isOneOutside;
         int pairs; // the number of pairs of successive inspections that found the same transaction
         long lastNanos;
@@ -282,9 +283,9 @@ public final class HeldRows {
     }
 
     /**
-     * Counts an inspection that found one holder in an operation on a server other than the database. An inspection
-     * that finds two such holders is not counted: they hold different rows at the same time, so it does not show for
-     * which of them the statement waits.
+     * Counts an inspection that found exactly one holder that runs an operation on a server other than the database. An
+     * inspection that finds several such holders is not counted. They hold different rows at the same time, and it is
+     * unknown for which rows the statement waits.
      */
     private void countOutside(Seen seen) {
         if (seen.outsideIn != number) {

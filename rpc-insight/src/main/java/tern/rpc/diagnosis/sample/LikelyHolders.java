@@ -94,7 +94,8 @@ public final class LikelyHolders {
                 frame -> methods.contains(ApplicationCode.method(frame)),
                 frame -> callers.contains(ApplicationCode.method(frame)));
         for (Predicate<StackTraceElement> rule : rules) {
-            // If the owner is known, the path of a sample shows the owner and not the waiting thread.
+            // If a sample's owner is known, the sample's path shows the stack of the owner and not of the sampled
+            // thread.
             List<Sample> found = others.stream()
                     .filter(sample ->
                             sample.owner() == null && sample.path().stream().anyMatch(rule))

@@ -56,21 +56,21 @@ public final class Sampler {
     public static final class Samples {
         public final String method;
         public final List<Sample> list = new ArrayList<>();
-        // the number of samples in which another thread worked for the call and did not wait for the client
+        // the number of samples in which a thread other than the call's own worked for the call and did not wait for
+        // its caller
         public int otherLooks;
         private long lastNanos;
         // whether the call's thread ran a task that a full executor had rejected
         public boolean ranRejectedTask;
-        public int sleepingPairs; // the number of pairs of successive samples that found the thread asleep in the same
-        // code
-        // the number of sleeps of the thread. Only sleeps between two successive samples that both found the thread
-        // asleep in the same code are counted
+        // the number of pairs of successive samples that both found the thread asleep in the same code
+        public int sleepingPairs;
+        // the number of sleeps that began between the two samples of such pairs
         public long sleeps;
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
         private long waitsBefore; // the thread's number of waits up to the last sample
         public int forkedLooks; // the number of samples in which the call's thread ran a task of the common pool
         public int resultLooks; // the number of samples in which the call's thread waited for another thread
-        // the number of samples in which the call's thread waited for another thread after all measured tasks of the
+        // the number of samples in which the call's thread waited for another thread although all measured tasks of the
         // call had ended
         public int unattendedLooks;
 

@@ -17,7 +17,7 @@ import tern.rpc.pool.ApplicationCode;
 /** The samples of threads that serve no call: of one executor's threads, or of other threads with a common name. */
 public final class TaskSamples {
 
-    /** The waits of busy threads are assessed only if there are at least this many samples. */
+    /** The waits of busy threads are evaluated only if at least this many samples show busy threads. */
     public static final int MIN_BUSY = 4;
 
     /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */
@@ -44,7 +44,7 @@ public final class TaskSamples {
     public final Map<Part, LockOwner> lockOwners = new HashMap<>();
     // for each application class, the number of sampled task stacks that contain it
     public final Map<String, Integer> classes = new HashMap<>();
-    // for each method that submits tasks as lambdas, or that is the first method of a task, the number of samples
+    // the number of samples for each method that submits tasks as lambdas, or that is the first method of a task
     private final Map<String, Integer> origins = new HashMap<>();
     // for each application class that takes items from a queue, the line where a thread waited for the next item
     final Map<String, StackTraceElement> consumers = new HashMap<>();
@@ -57,8 +57,8 @@ public final class TaskSamples {
     private final Map<Part, Part.Kind> blocking = new HashMap<>();
     // for each thread that delivers answers, the number of its samples, and the number of samples in which it was busy
     private final Map<Long, double[]> byThread = new HashMap<>();
-    // The first set contains the ids of the threads that were sampled since the last halving of the samples. The second
-    // set contains the ids of the threads that were sampled in the interval before.
+    // The ids of the threads that were sampled since the samples were last halved, and of the threads that were sampled
+    // in the interval before.
     private Set<Long> threads = new HashSet<>();
     private Set<Long> earlierThreads = Set.of();
     public final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue

@@ -38,13 +38,16 @@ public final class TaskWatch {
     private static final int MAX_THREADS = 96;
     private static final int MAX_EXECUTORS = 32;
 
-    /** Threads are considered likely holders of a lock only if at least this number of samples shows them. */
+    /**
+     * Threads are considered likely holders of a lock only if at least this number of samples show them at the same
+     * line.
+     */
     private static final int MIN_HOLDING = 3;
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
-     * The interval after which the weight of all earlier samples is halved. Older samples may come from an earlier
-     * period of late calls with a different cause.
+     * The interval after which the weight of all earlier samples is halved, because older samples may come from an
+     * earlier period of late calls with a different cause.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -52,8 +55,8 @@ public final class TaskWatch {
     private static final List<String> OWN = List.of("rpc-worker-", "rpc-io-", "rpc-diagnosis");
 
     /**
-     * The name of the common pool's threads. Ledgers do not record waits for these threads. The common pool mostly runs
-     * tasks of asynchronous calls.
+     * The name of the common pool's threads. The ledgers of calls do not record waits for these threads, although the
+     * common pool mostly runs tasks of asynchronous calls.
      */
     private static final String COMMON_POOL = ExecutorNames.COMMON_THREADS;
 

@@ -16,8 +16,8 @@ import tern.rpc.diagnosis.account.Part;
 /**
  * Finds threads that wait until another thread has initialized a class. Java reports a waiting thread as runnable, even
  * though it stays at the line that uses the class and consumes no processor time. To find the thread that runs the
- * static initializer, this class searches the sampled threads. If none of them runs it, this class searches up to
- * {@value #MAX_THREADS} random threads, at most once a second. Not thread-safe.
+ * static initializer, this class searches the sampled threads. If none of these threads runs the initializer, this
+ * class searches up to {@value #MAX_THREADS} randomly chosen threads, at most once a second. Not thread-safe.
  */
 public final class ClassInitializers {
 

@@ -41,9 +41,9 @@ public final class JdkLocks {
     private JdkLocks() {}
 
     /**
-     * Returns the owner's use of a file or socket, if the thread waits for a JDK or library lock that the owner holds
-     * during this use; null otherwise. The waiting thread would do the same work next, so its wait is attributed to
-     * this work.
+     * If the thread waits for a JDK or library lock, and the lock's owner uses a file or socket while it holds the
+     * lock, returns this use; otherwise null. The waiting thread would do the same work next, so the wait is attributed
+     * to this work.
      */
     static @Nullable Part workOfOwner(ThreadSnapshot thread) {
         ThreadSnapshot owner = thread.owner();
@@ -58,8 +58,8 @@ public final class JdkLocks {
 
     /**
      * Returns whether the given class, which takes the lock, does the work of the lock's owner itself. Returns false if
-     * the class holds the lock while it calls application code, as a map may do. In this case, the slow code is the
-     * application's, and not the class.
+     * the class holds the lock while it calls application code, as a map may do. In this case, the application code is
+     * slow, and not the class.
      */
     private static boolean isInside(ThreadSnapshot owner, String taker) {
         for (StackTraceElement frame : owner.frames()) {
@@ -81,7 +81,7 @@ public final class JdkLocks {
     static String name(ThreadSnapshot thread, String lock) {
         String taker = thread.owner() == null ? null : taker(thread);
         if (taker == null && thread.owner() != null && lock.equals(READ_LOCK)) {
-            // The JVM reports only the owner of the write lock, for which readers wait, too.
+            // The JVM reports only the owner of a write lock. Readers also wait for the write lock.
             return WRITE_LOCK;
         }
         return taker == null ? lock : "lock of " + StackReader.simple(taker);

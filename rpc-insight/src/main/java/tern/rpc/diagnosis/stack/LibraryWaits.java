@@ -119,9 +119,9 @@ public final class LibraryWaits {
 
     /**
      * Returns the activity of a call's thread. If the thread waits for a database connection although the ledger
-     * records no such wait, the pool is not measured, because the application created it in its own code. The phase is
-     * read shortly before the stack, so a thread that begins to wait in between seems to wait outside of any phase. The
-     * stack of such a thread contains Tern's code, which measures the pool.
+     * records no such wait, the pool is not measured, because the application created it in its own code. The ledger's
+     * phase is read shortly before the stack. If a thread begins to wait for a measured pool in between, the ledger
+     * also shows no wait, but the stack contains Tern's code that measures the pool.
      *
      * @param read what the stack of the thread shows
      */

@@ -5,9 +5,9 @@ import java.util.regex.Pattern;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes applications that create a new JDK HTTP client for many exchanges. Each client opens separate connections
- * on a separate thread, so the stacks of calls only show a wait for an answer. The name of the client's thread contains
- * the client's number. Not thread-safe: only one thread uses it.
+ * Recognizes applications that create many JDK HTTP clients, for example one for each exchange. Each client opens its
+ * own connections on a separate thread, so the stacks of calls only show a wait for an answer. The number of clients is
+ * known because the name of a client's thread contains the client's number. Not thread-safe: only one thread uses it.
  */
 public final class NewHttpClients {
 
@@ -15,7 +15,7 @@ public final class NewHttpClients {
 
     private static final String JDK_CLIENT = "jdk.internal.net.http.";
 
-    /** The number of new clients per second is known only after this time. */
+    /** The number of new clients per second is computed only if the inspections cover at least this time. */
     private static final long MIN_NANOS = 2_000_000_000L;
 
     private long firstNanos; // the time of the first inspection that found a client; 0 before this inspection

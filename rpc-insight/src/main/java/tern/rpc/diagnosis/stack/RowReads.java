@@ -13,7 +13,7 @@ public final class RowReads {
     /** The methods of a result set that move to other rows. */
     private static final Set<String> MOVES = Set.of("next", "absolute", "relative", "last", "previous");
 
-    /** The driver for SQL Server. A result arrives as one stream, so a fetch size changes little. */
+    /** The driver for SQL Server. Its results arrive as one stream, so the fetch size has little effect. */
     private static final String SQL_SERVER = "com.microsoft.sqlserver.";
 
     /**

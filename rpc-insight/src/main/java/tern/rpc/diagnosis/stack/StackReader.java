@@ -47,8 +47,8 @@ public final class StackReader {
             new Place("java.lang.Class", "forName", Kind.CLASS_LOADING));
 
     /**
-     * The prefix of the name of an operation that the ledger does not record. The prefix is followed by the code that
-     * calls the operation.
+     * The prefix of the name of an operation that is known only from stacks and not from ledgers. The prefix is
+     * followed by the code that calls the operation.
      */
     public static final String CALLED = "called in ";
 
@@ -260,10 +260,10 @@ public final class StackReader {
     /**
      * Returns the method called by the application's innermost frame, as simple class name and method name. Returns
      * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
-     * of a framework. If there is specific advice for a method further inside, returns that method. An inner method
-     * says more about the cause, because the method that the application calls directly often has several uses. If a
-     * framework works without application code, any advice for computing code counts. If there is none, returns the
-     * first method that does more than pass the work on.
+     * of a framework. If there is specific advice for a method further inside, returns that method. Such a method says
+     * more about the cause than the method that the application calls directly, because the latter often has several
+     * uses. If the stack shows work of a framework and no application code, any advice for computing code is
+     * sufficient. If there is no advice, returns the first method that does more than pass the work on.
      */
     public static @Nullable String called(ThreadSnapshot thread) {
         StackTraceElement[] frames = thread.frames();
@@ -375,7 +375,7 @@ public final class StackReader {
             return last + NEVER_RELEASED + WANTED + place(waiter);
         }
         if (path.isEmpty() && waiter.state() == Thread.State.BLOCKED && JdkLocks.isIdle(owner)) {
-            // The stacks are read one after another, and the owner has left the monitor in the meantime.
+            // The owner has released the monitor in the meantime, because the stacks are read one after another.
             return last + WANTED + place(waiter);
         }
         return last + " held in " + (path.isEmpty() ? place(owner) : ApplicationCode.method(path.get(0)));

@@ -29,8 +29,8 @@ import tern.rpc.pool.Holders.Holder;
 public final class CausedLeaks {
 
     /**
-     * The kinds of faults outside of the code that loses the permit. An exception thrown by that code itself is not
-     * another fault.
+     * The kinds of faults outside of the code that loses the permit. An exception that this code itself throws is no
+     * such fault.
      */
     private static final Set<Kind> FAULTS = EnumSet.of(
             Kind.PEER_FAILS,
@@ -44,10 +44,13 @@ public final class CausedLeaks {
             Kind.SOCKET,
             Kind.EXECUTOR);
 
-    /** Failures are considered new if usually less than this share of a method's calls fails. */
+    /** Failures are considered new if usually less than this share of a method's calls fail. */
     private static final double NEW = 0.01;
 
-    /** At most this share of the waits may be older than the failures. */
+    /**
+     * Failures can be the reason for waits only if at most this share of the waiting calls ended before the first
+     * failed call.
+     */
     private static final double FEW = 0.1;
 
     private final Evidence evidence;

@@ -32,8 +32,8 @@ import tern.rpc.pool.ApplicationCode;
 final class CodeText {
 
     /**
-     * Code is considered to poll if at least this number of sleeps began between successive samples, counted over all
-     * calls that run the code.
+     * Code is considered to sleep repeatedly only if at least this number of sleeps began between successive samples,
+     * counted over all calls that run the code.
      */
     private static final int MIN_REPEATED = 3;
 

@@ -29,8 +29,8 @@ public final class CollectorText {
     private static final double MUCH_MORE = 2;
 
     /**
-     * If the allocation rate is not higher than usual, the objects that survive collections are considered the reason
-     * for long pauses if they occupy at least this share of the heap.
+     * If the allocation rate is not higher than usual, and the objects that survive collections occupy at least this
+     * share of the heap, these objects are considered the reason for long pauses.
      */
     private static final double MUCH_LIVE = 0.75;
 
@@ -40,10 +40,10 @@ public final class CollectorText {
     /** The JVM's name of the serial collector for old objects. */
     private static final String SERIAL = "MarkSweepCompact";
 
-    /** The prefix of the causes that the JVM reports for collections that the data of loaded classes triggers. */
+    /** The prefix of the causes that the JVM reports for collections triggered by the data of loaded classes. */
     private static final String METADATA = "Metadata GC ";
 
-    /** The end of the cause that the JVM reports for collections that an allocation triggers. */
+    /** The end of the cause that the JVM reports for collections triggered by an allocation. */
     private static final String PAUSE = " Pause";
 
     /** The name prefix of the threads of the diagnosis itself, which do more work while calls are late. */
@@ -52,7 +52,6 @@ public final class CollectorText {
     /** The diagnosis names threads that allocate at least this number of bytes per second. */
     private static final double MIN_ALLOCATION = 10e6;
 
-    /** The causes that the JVM reports for collections requested by diagnostic tools and agents. */
     /**
      * JDK methods that add elements to a collection such as a list or a map. Code that mostly calls one of these
      * methods may fill the heap.

@@ -10,8 +10,9 @@ import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Recommends numbers of threads for executors. The numbers are computed with a queueing formula, because {@link
- * ReplayModel} replays recorded calls but not the tasks of an executor. A JDK executor starts more threads than its
- * core size only when its queue is full, so its maximum number of threads often has no effect.
+ * ReplayModel} replays only recorded calls, and not the tasks of an executor. The core size of a JDK executor is often
+ * more important than the maximum number of threads: the executor starts more threads than its core size only when its
+ * queue is full.
  */
 final class ExecutorSize {
 

@@ -55,7 +55,7 @@ final class ExecutorText {
 
     /**
      * Returns the advice for an executor that gets many more tasks than usual, for example from a batch; null
-     * otherwise. More threads would only let the batch take more of the resources that calls need.
+     * otherwise. With more threads, the batch would only take more of the resources that calls need.
      *
      * @param started the number of tasks that are started per second
      */
@@ -141,7 +141,7 @@ final class ExecutorText {
 
     /**
      * Returns the text for a full executor whose queued tasks wait for a thread, if calls wait for results of this
-     * executor. Many applications have an executor with a backlog for which no call waits.
+     * executor. A full queue alone is not sufficient, because no call may wait for the tasks in it.
      *
      * @param wait the wait for a result
      * @return null if there is no such executor
@@ -288,7 +288,10 @@ final class ExecutorText {
         return change == null ? Change.of(Where.CODE, tasks + "; more threads do not meet the target") : change;
     }
 
-    /** Returns the advice for tasks that became slower and all do the same; null if the tasks are not like this. */
+    /**
+     * Returns the advice for tasks that became slower and all do the same work; null if the tasks did not become slower
+     * or do different work.
+     */
     private @Nullable Change sameTasks(PoolSnapshot pool, double takings, double hold) {
         PoolVerdict verdict = pools.get(pool.name());
         double usual = verdict == null ? -1 : verdict.pool().usualHoldNanos();

@@ -16,7 +16,7 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Finds failures that may have leaked a semaphore permit: a method acquired a permit and then threw an exception. The
- * failures themselves may have a different cause, and may have stopped long before the last permit was lost.
+ * failures themselves may have a different cause, and may have ended long before calls began to wait for permits.
  */
 final class LostPermits {
 
@@ -69,7 +69,7 @@ final class LostPermits {
         if (line == null) {
             return List.of();
         }
-        // Code that gives up its wait for a permit throws an exception, too.
+        // Code that stops waiting for a permit also throws an exception, but has taken no permit.
         Set<String> givenUp = excess.accounts.stream()
                 .filter(counted -> wait.equals(excess.failureOf(counted.call())))
                 .map(counted -> counted.call().failure())

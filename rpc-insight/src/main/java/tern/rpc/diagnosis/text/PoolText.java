@@ -34,26 +34,27 @@ import tern.rpc.pool.PoolSnapshot;
 final class PoolText {
 
     /**
-     * HTTP connections are probably closed after each use if no connection is idle, although the exchanges keep less
-     * than this share of the open connections busy on average. At least one connection is assumed to be open.
+     * If no HTTP connection is idle, and the exchanges keep less than this share of the open connections busy on
+     * average, the connections are probably closed after each use. At least one connection is assumed to be open.
      */
     private static final double UNKEPT = 0.5;
 
     /**
-     * The check for connections that are closed after each use applies only to pools from which at least this number of
-     * connections was taken in the observed period. For HTTP pools, the number applies to each connection in use.
+     * Connections are considered closed after each use only if at least this number of connections was taken from the
+     * pool in the observed period. For HTTP pools, the required number is multiplied by the number of connections in
+     * use.
      */
     private static final int MIN_UNKEPT = 20;
 
     /**
-     * Connections to a database or to Redis are probably closed after each use if no connection is idle, although the
-     * operations keep less than this share of the pool busy on average.
+     * If no connection to a database or Redis server is idle, and the operations keep less than this share of the pool
+     * busy on average, the connections are probably closed after each use.
      */
     private static final double FEW = 0.1;
 
     /**
-     * The check for connections that are closed after each use applies only after calls have missed the latency target
-     * for this time. Until then, the pool may still be opening its first connections.
+     * Connections are considered closed after each use only after calls have missed the latency target for this time.
+     * Until then, the pool may still be opening its first connections.
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -325,8 +326,8 @@ final class PoolText {
     }
 
     /**
-     * Returns the time that calls wait for full executors. If the cause is a lack of connections, these waits end once
-     * there are enough connections.
+     * Returns the time that calls wait for full executors. If these executors are full because the pool has too few
+     * connections, these waits also end when the pool has enough connections.
      */
     private double waitsForThreads(Part connections, Times account) {
         return account.sum(part -> {

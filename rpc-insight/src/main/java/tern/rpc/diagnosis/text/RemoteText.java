@@ -37,7 +37,10 @@ final class RemoteText {
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
-    /** A provider hangs if its answers take at least this multiple of their usual time, and a timeout ends them. */
+    /**
+     * A provider is considered to hang if a timeout ends the calls to it after at least this multiple of their usual
+     * time.
+     */
     private static final double HANGS = 10;
 
     /** Calls are considered to repeat failed requests if they send at least this multiple of the usual number. */
@@ -458,8 +461,8 @@ final class RemoteText {
         long failed = excess.accounts.stream()
                 .filter(counted -> FailedProviders.isOf(part, FailurePart.of(counted.call())))
                 .count();
-        // The number of failed calls is 0 if a circuit breaker refuses all calls. The failures that opened the circuit
-        // breaker are then older than the recorded calls.
+        // The number of failed calls is 0 if a circuit breaker refuses all calls. The calls whose failures opened the
+        // circuit breaker are then older than the observed period.
         List<String> facts = new ArrayList<>();
         if (failed > 0) {
             facts.add("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");

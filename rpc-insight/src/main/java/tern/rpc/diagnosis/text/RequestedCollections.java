@@ -19,7 +19,8 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Describes collections that code in the process requests by calling {@code System.gc()}. The code may belong to the
- * application, to a library, to RMI, or to the allocation of a direct buffer for which no memory is left.
+ * application, to a library or to RMI. The JDK itself requests a collection if no memory is left for a new direct
+ * buffer.
  */
 final class RequestedCollections {
 

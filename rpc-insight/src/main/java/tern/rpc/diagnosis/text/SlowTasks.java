@@ -15,11 +15,14 @@ import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Recommends a change for an executor whose tasks became slower, if nearly all of its running tasks do the same and
- * belong to the calls that wait for them. A separate executor would then be as slow as the present one.
+ * belong to the calls that wait for them. A separate executor for these tasks would then not help.
  */
 final class SlowTasks {
 
-    /** All tasks are considered to do the same if at least this share of the samples of busy threads shows it. */
+    /**
+     * Tasks are considered to do the same work if at least this share of the samples of busy threads show the same
+     * activity.
+     */
     private static final double NEARLY_ALL = 0.9;
 
     private final Evidence evidence;

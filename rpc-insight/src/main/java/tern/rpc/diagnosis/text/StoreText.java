@@ -58,14 +58,16 @@ final class StoreText {
     private static final double LOCKED_FACTOR = 20;
 
     /**
-     * A command is considered to take about its usual time if it takes at most this multiple of its usual time, or only
-     * a little longer.
+     * A command is considered to take about its usual time if it takes at most this multiple of its usual time plus
+     * {@link #QUICK_NANOS}.
      */
     private static final double QUICK = 1.5;
 
     private static final double QUICK_NANOS = 1e6;
 
-    /** Some commands are considered to take their usual time if at least one in this number does. */
+    /**
+     * Some commands are considered to take their usual time if at least one in {@value} commands takes its usual time.
+     */
     private static final int SOME = 5;
 
     private static final int MIN_COMMANDS = 8;
@@ -389,8 +391,8 @@ final class StoreText {
     }
 
     /**
-     * Returns whether some commands still take about their usual time, for example between two blocking commands of
-     * another client. If the network is slow, in contrast, each command takes longer.
+     * Returns whether some commands still take about their usual time, for example because they run between two
+     * blocking commands of another client. If the network were slow, every command would take longer.
      */
     private boolean stopsForMoments(String store) {
         int all = 0;

@@ -133,8 +133,9 @@ final class WorkerText {
     }
 
     /**
-     * Returns the mean number of late calls that run or wait at the same time. Callers that wait for each answer send
-     * their next calls sooner if there are more workers, so the rate of calls alone is not sufficient.
+     * Returns the mean number of late calls that run or wait at the same time. The rate of calls is not sufficient to
+     * compute the number of workers: callers that wait for each answer send their next calls sooner if there are more
+     * workers.
      */
     private double callsAtOnce() {
         return evidence.calls().late() / evidence.seconds() * excess.account.sum() / 1e9;
