@@ -119,7 +119,7 @@ class BlockingCommandsTest {
     }
 
     /**
-     * Late calls are those whose commands waited longest, so their commands take nearly as long as the blocking
+     * The late calls are the calls whose commands waited longest, so these commands take nearly as long as the blocking
      * command.
      */
     @Test
@@ -138,7 +138,7 @@ class BlockingCommandsTest {
         assertThat(DiagnosisText.title(first(shop.diagnosis()))).isEqualTo("SLOW REDIS COMMAND: KEYS resv:*");
     }
 
-    /** The commands of a call that waits for the server take their usual time once the first of them has run. */
+    /** Only the first command of a call waits for the server. The other commands take their usual time. */
     private static Consumer<Shop.Steps> lock(double setMillis) {
         return call -> call.own(2)
                 .in(Phase.REDIS, "SET lock:*", setMillis)
@@ -212,7 +212,10 @@ class BlockingCommandsTest {
                 .in(Phase.REDIS, "DEL lock:north:*", millis[3]);
     }
 
-    /** Simulates calls of which every fourth is like one of the given calls in turn, and the others are quick. */
+    /**
+     * Simulates calls. Every fourth call (every call if {@code onlyLate} is true) runs the steps of one of the given
+     * calls, in turn. All other calls are quick.
+     */
     private Diagnosis diagnosisOfEveryFourth(List<Consumer<Shop.Steps>> late, boolean onlyLate) {
         shop.healthy(order(1, 2, 1, 1));
         for (int second = 0; second < 6; second++) {

@@ -18,7 +18,8 @@ import tern.rpc.pool.Holders;
 class DeepStacksTest {
 
     /**
-     * A future whose join method runs code below as many frames as the proxies of an object-relational mapper produce.
+     * A future whose join method runs code below many library frames. Proxies of an object-relational mapper produce
+     * about {@link #FRAMES} frames.
      */
     private static final class Deep extends CompletableFuture<String> {
 
@@ -46,7 +47,7 @@ class DeepStacksTest {
     }
 
     /**
-     * @param frames the number of library frames; the larger one stands for a deep recursion, such as that of a regular
+     * @param frames the number of library frames; the larger number stands for a deep recursion, as in a regular
      *     expression
      */
     @ParameterizedTest

@@ -212,7 +212,7 @@ class FullExecutorsTest {
         assertThat(causes.get(0).title()).isEqualTo("BUSY WITH OTHER TASKS: legs");
     }
 
-    /** When calls give up, their tasks remain, and no longer belong to a call. */
+    /** When calls give up, their tasks remain, but no longer belong to a call. */
     @Test
     void tasksOfEndedCallsThatWaitForTasksOfTheirExecutorAreTheCause() throws Exception {
         FutureTask<String> inner = new FutureTask<>(() -> "");
@@ -230,8 +230,8 @@ class FullExecutorsTest {
     }
 
     /**
-     * Simulates calls whose class no task runs. Their tasks wait in two methods for a future, for at most some seconds,
-     * and a short task runs between them.
+     * Simulates calls that wait in a class whose code no task runs. The tasks of these calls wait in two methods, each
+     * for a future, and for at most some seconds.
      *
      * @param own how many tasks the threads of the executor submit for each task that starts
      */

@@ -19,7 +19,7 @@ import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.diagnosis.stack.ThreadSnapshots;
 
-/** Tests the diagnosis of locks with real threads that hold them and wait for them. */
+/** Tests the diagnosis of waits for locks. Real threads hold the locks and wait for them. */
 class HeldLocksTest {
 
     private final CountDownLatch end = new CountDownLatch(1);

@@ -204,7 +204,7 @@ public final class SampledCalls {
         return this;
     }
 
-    /** The calls that were added so far ended before the observed period. */
+    /** Makes the calls that were added so far end before the observed period. */
     public SampledCalls endedEarlier() {
         earlier.addAll(bad);
         bad.clear();

@@ -53,7 +53,7 @@ class SlowDownloadsTest {
         return ledger;
     }
 
-    /** Serves calls in time while four downloads run, which end after eight seconds. */
+    /** Serves calls within the target while four downloads run. The downloads end after eight seconds. */
     private void download(Runnable writes) throws Exception {
         List<CallLedger> downloads = new ArrayList<>();
         for (int i = 0; i < 4; i++) {

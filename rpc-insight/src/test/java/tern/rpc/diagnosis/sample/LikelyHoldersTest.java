@@ -28,7 +28,7 @@ import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 /**
  * Tests calls that wait for locks, permits or pooled objects. Other calls hold these locks, permits or objects, but the
- * JVM does not report which calls.
+ * JVM does not report the holders.
  */
 class LikelyHoldersTest {
 

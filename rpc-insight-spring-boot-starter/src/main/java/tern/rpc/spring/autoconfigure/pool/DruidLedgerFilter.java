@@ -210,8 +210,8 @@ final class DruidLedgerFilter extends FilterAdapter {
     }
 
     /**
-     * Returns the name of the statement that returned the rows. The result stores the name, because if the statement's
-     * text contains values, its name might have to be computed again, which would take too long for each row.
+     * Returns the name of the statement that returned the rows. The result stores this name. Otherwise, the name of a
+     * statement whose text contains values might be computed again for each row, which would take too long.
      */
     private @Nullable String nameOf(ResultSetProxy rows) {
         if (rows.getAttribute(NAME) instanceof String known) {

@@ -38,8 +38,8 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Returns an executor's settings. The core size limits the pool while its queue is not full, because the executor
-     * starts further threads only when the queue is full.
+     * Returns an executor's settings. The core size counts as the pool's limit, because the executor starts further
+     * threads only when its queue is full.
      */
     private static List<PoolSetting> settings(ThreadPoolTaskExecutor executor, SettingOrigins origins) {
         return List.of(
@@ -102,8 +102,8 @@ final class ExecutorSnapshots {
 
     /**
      * Returns a snapshot of an executor that hides its number of threads. The maximum in the snapshot is the largest
-     * number of tasks that ran at once. While no task waits, the executor might have a free thread, so the maximum is
-     * then one higher.
+     * number of tasks that ran at once. While no task waits, one is added, because the executor might have a free
+     * thread.
      */
     static PoolSnapshot of(String name, TaskTimes times) {
         int waiting = times.waiting();

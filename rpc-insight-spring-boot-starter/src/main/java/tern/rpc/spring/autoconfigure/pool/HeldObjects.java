@@ -31,7 +31,7 @@ final class HeldObjects implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(HeldObjects.class);
 
-    /** Helper objects that are this many field accesses or more away from a bean are not searched. */
+    /** A helper object is searched only if fewer than this number of field accesses lead from a bean to it. */
     private static final int MAX_DEPTH = 4;
 
     private static final int MAX_OBJECTS = 10_000;
@@ -65,7 +65,7 @@ final class HeldObjects implements SmartInitializingSingleton {
         private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
 
         /**
-         * The measuring objects, keyed by the object that was found in a field. Beans are not included, because they
+         * For each object that was found in a field, the object that measures it. Beans are not included, because they
          * are measured already.
          */
         private final Map<Object, Object> measured = new IdentityHashMap<>();

@@ -12,8 +12,8 @@ import tern.rpc.Phase;
 
 /**
  * One exchange of a WebClient on a pooled Reactor Netty connection. The client writes the request as soon as it has a
- * connection, so the time until it does so is the wait for a connection. If no connection is free, the wait includes
- * the time to open one. Thread-safe.
+ * connection. The time before the write is therefore the wait for a connection. If no connection is free, the wait
+ * includes the time to open one. Thread-safe.
  */
 final class PooledExchange {
 

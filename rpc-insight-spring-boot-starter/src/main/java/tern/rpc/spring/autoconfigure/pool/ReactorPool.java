@@ -15,7 +15,10 @@ final class ReactorPool {
     private final Borrowings borrowings = new Borrowings();
     private final LongAdder active = new LongAdder();
 
-    /** The sum of the times at which the connections in use were taken. */
+    /**
+     * The sum, over all connections in use, of the times at which they were taken. The sum shows for how long they have
+     * been in use.
+     */
     private final LongAdder takenAt = new LongAdder();
 
     ReactorPool(String name, int max) {
@@ -49,8 +52,8 @@ final class ReactorPool {
     }
 
     /**
-     * The time of use includes uses that have not ended. If it did not, connections to a peer that does not answer
-     * would seem to be taken but never used.
+     * The time of use in the snapshot includes uses that have not ended. Otherwise, connections to a peer that does not
+     * answer would seem to be taken but never used.
      */
     PoolSnapshot snapshot() {
         PoolSnapshot ended =

@@ -17,8 +17,8 @@ public final class SettingOrigins {
 
     private final Binder binder;
 
-    // This cache contains one entry for each setting of a pool. The cache is needed because pools are read every
-    // second, and a lookup in the environment would take longer than all other steps of reading a pool.
+    // Caches for each pool setting whether the application has set it. Pools are read every second, and a lookup in the
+    // environment would take longer than all other steps of reading a pool.
     private final Map<String, Boolean> setByUser = new ConcurrentHashMap<>();
 
     public SettingOrigins(Environment environment) {

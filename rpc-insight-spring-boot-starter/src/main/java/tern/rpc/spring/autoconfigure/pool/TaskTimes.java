@@ -27,7 +27,7 @@ final class TaskTimes {
     private final LongAdder ranNanos = new LongAdder();
     private final LongAdder rejected = new LongAdder();
     private final LongAdder failed = new LongAdder();
-    private final LongAdder inner = new LongAdder(); // tasks that the executor's own threads have submitted
+    private final LongAdder inner = new LongAdder(); // tasks that the executor's own threads submitted
     private final AtomicLong submitted = new AtomicLong();
     private final AtomicLong newestStarted = new AtomicLong(); // a task number; numbers follow the order of submission
     private final AtomicInteger running = new AtomicInteger();
@@ -38,7 +38,7 @@ final class TaskTimes {
     private volatile @Nullable Failure lastFailure;
     private volatile @Nullable Submitter lastSubmitter;
     private volatile @Nullable String thread; // the name of one of the executor's threads
-    private volatile @Nullable String threadPrefix; // this name without its number
+    private volatile @Nullable String threadPrefix; // the thread's name without its number
 
     /** A failed task's exception and code. */
     private record Failure(long atNanos, String text) {}

@@ -46,8 +46,9 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
 
     /**
      * Replaces the JDK's client in a factory, because only the client can report the redirects that it has followed.
-     * Boot's builder creates the client itself, and lets customizers change only the builder of the JDK. If the factory
-     * has no field for the client, the names of exchanges do not contain redirects.
+     * The client must be replaced after its creation: Boot's builder creates the client itself, and its customizers can
+     * change only the JDK's client builder. If the factory has no field for the client, the names of exchanges do not
+     * contain redirects.
      */
     private static void watchClient(ClientHttpRequestFactory factory) {
         Field field = ReflectionUtils.findField(JdkClientHttpRequestFactory.class, "httpClient", HttpClient.class);
