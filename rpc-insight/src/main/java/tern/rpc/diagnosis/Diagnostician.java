@@ -82,7 +82,7 @@ public final class Diagnostician {
 
     /**
      * If calls have missed the target for this long, the usual times of methods that have never met the target are
-     * learned as well.
+     * learned even while calls miss the target.
      */
     private static final long LONG_MISS_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -439,7 +439,7 @@ public final class Diagnostician {
         bad.removeIf(usual::isUsual);
         bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
         if (counts.refused() == 0 && !SlowCallers.waitForWorkers(bad, targetNanos)) {
-            // While the processors are full, a slow method may be the reason, unless its threads wait.
+            // While the processors are full, a slow method may make other calls late, unless its threads wait.
             bad = updater.withoutSlowMethods(
                     bad, call -> seen.isFull() && !PossibleLongPolls.hasWaited(call, sampler.samples()));
         }

@@ -311,7 +311,7 @@ public final class SampledCalls {
         return add(method, waitMillis, Phase.REDIS, command, times, 1, look);
     }
 
-    /** Returns a sample of a thread that serves a call, with the call in the given phase. */
+    /** Returns a sample of a thread whose call is in the given phase. */
     public static Sample sample(Phase phase, ThreadSnapshot thread) {
         return new Sample(
                 0,

@@ -21,7 +21,7 @@ public record Part(Kind kind, String name) {
     /** The failure text for a peer that does not answer connection attempts. */
     public static final String NOT_ACCEPTED = "connections are not accepted in time";
 
-    /** The name prefix of executor tasks that wait for other tasks of the same executor. */
+    /** The name prefix of waits in which tasks of an executor wait for other tasks of the same executor. */
     public static final String TASKS_OF = "tasks of ";
 
     /** The kinds of activities, waits, pauses and failures. */
@@ -105,7 +105,7 @@ public record Part(Kind kind, String name) {
          * exception and its stack frame.
          */
         TIMEOUT(false),
-        /** The refusal by a limit on concurrent calls, other than the number of workers. */
+        /** A limit on concurrent calls that refuses calls. The number of workers is not such a limit. */
         LIMIT(false),
         /** Time that no evidence explains. */
         UNEXPLAINED(false);

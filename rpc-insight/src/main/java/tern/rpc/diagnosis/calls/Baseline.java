@@ -256,7 +256,7 @@ public final class Baseline {
     }
 
     /**
-     * Returns the weight of the values of the latest second in the usual value.
+     * Returns the weight that the values of the latest second have in the usual value, from 0 to 1.
      *
      * @param seconds the number of earlier seconds that have updated the usual value
      */

@@ -33,7 +33,7 @@ public final class MissWatch {
     private static final double Z = 2.326; // the one-sided 99 % quantile of the normal distribution
     private static final int MIN_HUNG = 3;
 
-    /** Calls that hang begin a miss of the latency target only if calls hang for this number of successive seconds. */
+    /** A miss of the latency target begins if calls hang in each of this number of successive seconds. */
     private static final int HUNG_SECONDS = 2;
 
     /**
@@ -135,7 +135,7 @@ public final class MissWatch {
         return open;
     }
 
-    /** Returns whether too many calls to all methods together are bad. */
+    /** Returns whether the share of bad calls among the calls to all methods is too high. */
     private boolean isMissedByAll() {
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             return calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);

@@ -15,9 +15,9 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.sample.Sampler;
 
 /**
- * Divides the extra time that late or failed calls spent outside of operations. Only the sum of this time is known for
- * usual calls. Samples of calls that met the latency target show how this time is usually divided into activities and
- * waits. A wait that all calls contain is therefore not reported as the reason why some calls are late.
+ * Divides the extra time that late or failed calls spent outside of operations into activities and waits. For usual
+ * calls, only the sum of this time is known. Samples of calls that met the latency target show how the sum is usually
+ * divided. A wait that all calls contain is therefore not reported as the reason why some calls are late.
  */
 public final class UsualOwnTimes {
 
@@ -37,7 +37,8 @@ public final class UsualOwnTimes {
     }
 
     /**
-     * Finds the samples of calls that met the target, to the methods of the given late or failed calls.
+     * Creates an instance from the samples of calls that met the target. Ignores the samples of the given late or
+     * failed calls.
      *
      * @param samples the samples of all sampled calls, including calls that met the latency target
      */

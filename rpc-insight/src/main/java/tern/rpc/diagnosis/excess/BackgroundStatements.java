@@ -7,7 +7,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.Statements;
 import tern.rpc.pool.Holders.Holder;
 
-/** Finds statements outside of calls that may put load on the database used by calls. */
+/** Finds statements of threads that serve no call, if the statements may put load on a database that calls use. */
 public final class BackgroundStatements {
 
     /**

@@ -45,7 +45,7 @@ public final class Deadlocks {
     }
 
     /**
-     * Returns whether enough late or failed calls met a deadlock or conflict for it to be the reason. The required
+     * Returns whether deadlocks or conflicts are frequent enough in late or failed calls to be the reason. The required
      * share of calls is small, because the ended statement is short and the ledgers of many calls do not contain its
      * name.
      */

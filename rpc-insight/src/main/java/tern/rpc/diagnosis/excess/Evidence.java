@@ -100,7 +100,10 @@ public record Evidence(
         }
     }
 
-    /** Returns the workers that calls wait for. A process may have workers of several servers. */
+    /**
+     * Returns the pool of workers for which calls wait. A process may have several servers, each with a pool of
+     * workers.
+     */
     @Nullable
     public ObservedPool workers() {
         return pools.stream()

@@ -44,7 +44,7 @@ public final class FailedProviders {
     }
 
     /**
-     * The failing part of a provider, and its failure.
+     * The remote method or service that fails at a provider, and its failure.
      *
      * @param label the remote method or the service; empty if several services fail
      */

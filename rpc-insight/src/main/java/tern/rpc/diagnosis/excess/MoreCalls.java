@@ -16,8 +16,8 @@ import tern.rpc.diagnosis.calls.MethodRate;
 public final class MoreCalls {
 
     /**
-     * The additional calls are considered the cause only if all calls together need at least this multiple of their
-     * usual total time.
+     * The additional calls are considered the cause only if the current number of calls is at least this multiple of
+     * the usual number. Both numbers are weighted with the usual times of the calls.
      */
     private static final double LOAD = 1.8;
 

@@ -135,9 +135,9 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether the given operation is usually behind a cache, and this cache no longer holds the values: only
-     * some calls usually run the operation, and now nearly each call runs it once. The additional executions may slow
-     * down their server, so each execution may also take longer.
+     * Returns whether the given operation loads values for a cache that no longer holds them: usually, only some calls
+     * run the operation, and now nearly every call runs it once. The additional executions may slow down their server,
+     * so each execution may also take longer.
      */
     public boolean isBehindEmptyCache(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -452,8 +452,9 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns the share of the calls with the given operations that satisfy the condition. Only late or failed calls
-     * are checked; calls that met the target never satisfy the condition.
+     * Returns the share of calls that satisfy the condition, among all calls that satisfy the condition or run the
+     * given operations. Only late or failed calls are tested; calls that met the target count as not satisfying the
+     * condition.
      */
     double share(Phase phase, String name, Predicate<EndedCall> condition) {
         double matching = 0;

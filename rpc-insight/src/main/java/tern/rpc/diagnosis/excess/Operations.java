@@ -174,8 +174,7 @@ public final class Operations {
 
     /**
      * Returns the operations with the given name. If no operation with this name was recorded, returns all operations
-     * of the phase. The number and duration of an operation that is known only from samples are unknown, and the result
-     * is zero.
+     * of the phase. Returns zero as the number and duration of an operation that is known only from samples.
      */
     public Sum sum(Phase phase, String name) {
         Sum named = of(phase, name);
@@ -273,8 +272,8 @@ public final class Operations {
      * Returns the name of the slow operation of the given kind in the calls that spent time on the given activity or
      * wait. A stack shows which code waits for an operation, but not the operation's name.
      *
-     * @return null if no single operation takes more than half of the time of this kind, or if that operation is about
-     *     as fast as usual
+     * @return the operation that takes more than half of the time of all operations of this kind; null if there is
+     *     none, or if this operation takes about its usual time
      */
     @Nullable
     public String slowOne(Kind kind, Part part) {

@@ -123,7 +123,10 @@ public final class TimeOuts {
         return most(ended, FailurePart::limit).stream().findFirst().orElse("");
     }
 
-    /** Returns the time limits of an operation that ends calls, and where they are set; empty if they are unknown. */
+    /**
+     * Returns the time limits of an operation whose timeout ends calls, and where these limits are set; empty if they
+     * are unknown.
+     */
     public String limitOf(Part operation) {
         Failed failed = failed(operation, call -> true);
         String limit = limit(failed.ended);

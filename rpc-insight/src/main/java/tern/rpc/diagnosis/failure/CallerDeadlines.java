@@ -24,8 +24,8 @@ public final class CallerDeadlines {
     private static final String REFUSED = " refused the call: ";
 
     /**
-     * A part of the client's message about a remote call that timed out because no time was left for the served call
-     * that made it.
+     * A part of the client's message about a remote call that timed out at the deadline of the served call that made
+     * it.
      */
     private static final String REMAINING = ", the served call";
 

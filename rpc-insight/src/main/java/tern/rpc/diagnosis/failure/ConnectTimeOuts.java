@@ -57,8 +57,8 @@ public final class ConnectTimeOuts {
     }
 
     /**
-     * Returns the calls with an exchange that was ended by the client's own time limit while the client was connecting,
-     * each with this exchange.
+     * Finds the calls in which the client's own time limit ended an exchange while the client was connecting. Returns
+     * this exchange for each of these calls.
      *
      * @param bad late or failed calls
      */

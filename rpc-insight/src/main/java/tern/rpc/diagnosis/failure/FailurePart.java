@@ -30,8 +30,8 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.SqlStates;
 
 /**
- * Determines the activity or wait of a call, or the exception, to which the call's failure is attributed. The
- * determined name contains no values from the call, such as ids.
+ * Determines the activity or wait of a call, or the exception, to which the call's failure is attributed. The name of
+ * the result contains no values from the call, such as ids.
  */
 public final class FailurePart {
 
@@ -350,7 +350,7 @@ public final class FailurePart {
     /**
      * Returns whether the network or a peer may be the reason for the given exception. Returns false if this process
      * itself has closed a channel by interrupting the thread that used it, or has closed a socket that one of its
-     * threads used. The channel of a file has no peer.
+     * threads used. Also returns false for the channel of a file, because it has no peer.
      */
     private static boolean isOfNetwork(Throwable failure) {
         if (failure instanceof ClosedChannelException) {

@@ -234,8 +234,9 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the growth, within the last minute or over the last minutes, of the memory that surviving objects occupy
-     * after collections; null if this growth will not fill the heap soon.
+     * Returns the growth of the memory that surviving objects occupy after collections. The growth is measured within
+     * the last minute or, if it is slow, over the last minutes. Returns null if this growth will not fill the heap
+     * soon.
      *
      * @param paused the fraction of time that the process currently spends in pauses of the collector
      */

@@ -187,7 +187,10 @@ public record Machine(
                 && allocatedPerSecond > Math.max(MIN_STORM, STORM * usuallyAllocatedPerSecond);
     }
 
-    /** Returns whether pauses of the garbage collector may make calls late, or whether this is unknown. */
+    /**
+     * Returns whether pauses of the garbage collector may make calls late. Also returns true if the length of the
+     * pauses is unknown.
+     */
     public boolean isCollecting() {
         return collecting < 0 || collecting >= MUCH_COLLECTING;
     }

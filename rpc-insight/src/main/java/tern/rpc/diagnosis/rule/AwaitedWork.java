@@ -289,8 +289,8 @@ public final class AwaitedWork {
     }
 
     /**
-     * Returns the named operations of late calls, but only operations of the kinds in which the given threads were
-     * found.
+     * Returns the operations of late calls. Considers only operations that have names and are of the same kinds as the
+     * operations in the samples of the given threads.
      */
     private List<Part> operationsLike(TaskSamples threads) {
         Set<Kind> kinds = kinds(threads);

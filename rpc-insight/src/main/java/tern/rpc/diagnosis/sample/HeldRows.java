@@ -84,7 +84,7 @@ public final class HeldRows {
      * The locks that a statement uses. The result is cached for each statement, because every inspection needs the
      * result for each connection.
      *
-     * @param of the table, or a general name for locks that the application names; empty if it is unknown
+     * @param of the table; a common name for all locks that the application names itself; empty if the table is unknown
      */
     private record Use(String of, boolean mayWait, boolean locksTable) {
 

@@ -75,7 +75,7 @@ public final class Sampler {
         public int unattendedLooks;
 
         @Nullable
-        public StackTraceElement pinnedAt; // the last line where the call's virtual thread kept its carrier
+        public StackTraceElement pinnedAt; // the last line where the call's virtual thread was pinned to its carrier
 
         @Nullable
         public String appender; // the class of the logger in which the thread was found last, such as an appender

@@ -71,8 +71,8 @@ public final class Hints {
             Pattern.compile("\\(RandomAccessFile\\.(write|read)|\\(File(Out|In)putStream\\.(write|read)\\b");
 
     /**
-     * Matches the end of a class name, because a longer name that begins like that of a JDK class belongs to an
-     * application.
+     * Matches the end of a class name. Without this pattern, an application class whose name begins with the name of a
+     * JDK class would match, too.
      */
     private static final String END = "(?![\\w.$])";
 
