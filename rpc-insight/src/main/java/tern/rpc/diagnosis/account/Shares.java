@@ -32,8 +32,8 @@ public final class Shares {
     }
 
     /**
-     * @param waitingShare how much of the time in which a thread runs or is ready to run it waits for a processor, from
-     *     0 to 1; used for samples without a previous sample of the same call
+     * @param waitingShare the time for which threads wait for a processor, as a share of the time for which they run or
+     *     wait for a processor; used for samples without a previous sample of the same call
      */
     public Shares(double waitingShare) {
         this.waitingShare = waitingShare;

@@ -191,7 +191,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
                 : null;
     }
 
-    /** Returns the most memory that was used until the given time, from the given collection on. */
+    /** Returns the maximum of the used memory from the given collection until the given time. */
     private static long mostBefore(long untilNanos, List<Use> uses, int from) {
         return uses.subList(from, uses.size()).stream()
                 .filter(use -> use.atNanos - untilNanos <= 0)

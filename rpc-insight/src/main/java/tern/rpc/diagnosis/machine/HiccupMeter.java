@@ -112,7 +112,7 @@ public final class HiccupMeter {
         return known;
     }
 
-    /** Sets when the meter's thread should have woken up. */
+    /** Sets the time at which the meter's thread should wake up. */
     public void sleepsUntil(long due) {
         dueNanos = due;
         cpuNanos = MachineWatch.processNanos();

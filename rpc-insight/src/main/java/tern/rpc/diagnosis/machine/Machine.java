@@ -61,7 +61,10 @@ public record Machine(
 
     private static final double FULL = 0.8;
 
-    /** A quota makes calls late if it stops the process in more than this share of its periods. */
+    /**
+     * A CPU quota is considered to make calls late if it stops the process in more than this share of the quota's
+     * periods.
+     */
     public static final double THROTTLED = 0.05;
 
     /**
@@ -75,7 +78,9 @@ public record Machine(
     /** A process that keeps fewer processors busy than this number is considered nearly idle. */
     private static final double NEARLY_IDLE = 0.1;
 
-    /** The host is considered to take much processor time if it takes at least this share of the total time. */
+    /**
+     * The host is considered to take much processor time if it takes at least this share of the processors' total time.
+     */
     private static final double MUCH_STOLEN = 0.1;
 
     /** Stolen time slows down all work if it is at least this share of the processor time that this machine needed. */
@@ -99,8 +104,8 @@ public record Machine(
     private static final double LEAST_DELAY_NANOS = 1e6;
 
     /**
-     * While the usual waits are unknown, waits for a processor are assumed to make calls late if the mean wait is at
-     * least this long. A call may wait several times.
+     * Until the usual waits are known reliably, waits for a processor are assumed to make calls late if the mean wait
+     * is at least this long. One call may wait several times.
      */
     private static final double LONG_DELAY_NANOS = 3e6;
 
@@ -203,8 +208,8 @@ public record Machine(
     /**
      * The processor time that the host gave to other virtual machines.
      *
-     * @param share the share of the processors' whole time
-     * @param ofDemand the share of the processor time that this machine needed
+     * @param share this time as a share of the processors' total time
+     * @param ofDemand this time as a share of the processor time that this machine needed
      * @param usualShare the usual value of {@code share}
      */
     public record Stolen(double share, double ofDemand, double usualShare) {
@@ -247,7 +252,8 @@ public record Machine(
 
         /**
          * Returns whether the waits are much longer than usual. Soon after the start, the usual waits are unknown, or
-         * were learned while processors were already scarce. Then absolute limits apply instead.
+         * were learned while processors were already scarce. In this case, waits that exceed an absolute limit are also
+         * considered long.
          */
         public boolean isLonger() {
             boolean isRelative =
@@ -279,8 +285,8 @@ public record Machine(
             @Nullable String place) {
 
         /**
-         * Matches the names of threads that serve calls: of Tern, of Tomcat with and without TLS, of Jetty, and of the
-         * event loops of WebFlux.
+         * Matches the names of threads that serve calls: the threads of Tern, Tomcat (with and without TLS) and Jetty,
+         * and the event loops of WebFlux.
          */
         private static final Pattern SERVING =
                 Pattern.compile("rpc-.*|https?-(?:[a-z]+-)?nio.*|ajp-nio.*|tomcat-handler.*|qtp.*|reactor-http-.*");
@@ -429,9 +435,9 @@ public record Machine(
     }
 
     /**
-     * Returns how much of the time in which a thread that serves calls runs or is ready to run it waits for a
-     * processor, from 0 to 1. Returns 0 unless work other than calls or a CPU quota takes the processors. With this
-     * share, times without samples can be divided into work and waits.
+     * Returns the time for which threads that serve calls wait for a processor, as a share of the time for which they
+     * run or wait for a processor. Returns 0 unless work other than calls or a CPU quota takes the processors. With
+     * this share, times without samples can be divided into work and waits.
      */
     public double waitingShare() {
         boolean isTaken = isDelayedByOtherThreads() || isFullOfOthers() || throttled > THROTTLED;

@@ -33,7 +33,7 @@ public final class ConnectionUse {
 
     private final Times work = new Times(); // the work of calls that hold a connection
     private final Map<Place, Double> outside = new HashMap<>(); // how often holders that serve no call were found
-    private final Map<Place, Double> nested = new HashMap<>(); // how often such waiting calls were found
+    private final Map<Place, Double> nested = new HashMap<>(); // how often calls that wait for another one were found
     private double looks;
 
     /**

@@ -20,7 +20,7 @@ import tern.rpc.pool.PoolSnapshot;
  * @param lost the holders whose calls or threads have ended, so that their connections are no longer used
  * @param recordsHolders whether holders are recorded, so that an empty list means that nobody holds a connection
  * @param usualHoldNanos the usual time that a connection is held, in nanoseconds; -1 if unknown
- * @param use what the holders do with the connections; null if it is unknown
+ * @param use the activities of the holders while they hold connections; null if unknown
  */
 public record ObservedPool(
         PoolSnapshot now,

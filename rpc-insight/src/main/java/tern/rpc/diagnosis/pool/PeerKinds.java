@@ -64,9 +64,7 @@ public final class PeerKinds {
         return null;
     }
 
-    /**
-     * Returns whether the application has several pools of the same kind as the pool for which the given wait waits.
-     */
+    /** Returns whether the application has several pools of the kind to which the awaited pool belongs. */
     public boolean isOneOfSeveral(Part wait) {
         PoolVerdict verdict = PoolVerdict.find(pools, wait);
         return verdict != null

@@ -380,7 +380,7 @@ public record PoolVerdict(
 
     /**
      * Returns the smallest size that keeps waits below a limit. Returns -1 if no size that the library accepts is large
-     * enough, or if the time of use is unknown.
+     * enough, or if it is unknown how long connections are used.
      */
     public int sizeFor(double seconds, double limitNanos) {
         double takings = pool.since().taken() / seconds;

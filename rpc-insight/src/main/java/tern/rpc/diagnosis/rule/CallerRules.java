@@ -21,8 +21,7 @@ final class CallerRules {
 
     /**
      * If the number of calls is at least this multiple of the usual number, the burst of calls is always considered the
-     * cause. Even a resource for which calls spend most of their time is then not the cause, because the calls overload
-     * it.
+     * cause. Even a resource that takes most of the calls' time is then not the cause, because the calls overload it.
      */
     private static final double LARGE_BURST = 8;
 

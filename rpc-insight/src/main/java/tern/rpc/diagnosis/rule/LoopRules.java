@@ -32,8 +32,8 @@ final class LoopRules {
     private static final double FULLY_OCCUPIED = 0.9;
 
     /**
-     * Code is considered the reason for the waits if the threads that run it are numerous enough: at least this share
-     * of the number of calls that wait at the same time.
+     * Code is considered the reason for waits if the number of threads that run it, divided by the number of calls that
+     * wait at the same time, is at least this value.
      */
     private static final double MUCH = 0.3;
 

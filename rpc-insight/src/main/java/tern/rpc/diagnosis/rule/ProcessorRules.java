@@ -97,10 +97,10 @@ final class ProcessorRules {
     }
 
     /**
-     * If other processes saturate the processors, attributes two times to the processors: short pauses of the whole
-     * process, and the wait for connections that a pool opens or checks too slowly. The measured pauses do not contain
-     * waits for a processor. Busy processors therefore do not explain a long pause: something else, such as a signal,
-     * stops the process.
+     * If other processes saturate the processors, attributes two kinds of time to the processors: short pauses of the
+     * whole process, and the wait for connections that a pool opens or checks too slowly. The measured pauses do not
+     * contain waits for a processor. Busy processors therefore do not explain a long pause: something else, such as a
+     * signal, stops the process.
      */
     void passOnToOtherProcesses() {
         Part processors = Part.of(Kind.RUN_QUEUE);

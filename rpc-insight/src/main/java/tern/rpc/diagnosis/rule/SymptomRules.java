@@ -145,8 +145,8 @@ public final class SymptomRules {
     }
 
     /**
-     * If a command blocks the Redis server, attributes two times to this command: the time of other commands, and the
-     * wait for Redis connections. Redis executes one command after another.
+     * If a command blocks the Redis server, attributes two kinds of time to this command: the time of other commands,
+     * and the wait for Redis connections. Redis executes one command after another.
      *
      * @return whether there is a blocking command
      */

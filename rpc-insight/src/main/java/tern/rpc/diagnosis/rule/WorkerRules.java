@@ -70,7 +70,8 @@ public final class WorkerRules {
         }
         double usually = usualService();
         // If all workers are busy, they complete workers / service calls per second. At this rate of calls, they would
-        // usually be busy for a share of usually / service of the time. At most 80 % is sufficient.
+        // usually be busy for a share of usually / service of the time. The workers are sufficient if this share is at
+        // most 80 %.
         boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
         double workers = workers();
         return isWorkAsUsual || (workers > 0 && wantedPerSecond() * usually / 1e9 > FULL * workers);

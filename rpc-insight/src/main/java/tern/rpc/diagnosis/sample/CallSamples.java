@@ -43,8 +43,8 @@ public final class CallSamples {
     }
 
     /**
-     * @param waitingShare how much of the time in which a thread runs or is ready to run it waits for a processor, from
-     * 0 to 1
+     * @param waitingShare the time for which threads wait for a processor, as a share of the time for which they run or
+     * wait for a processor
      */
     public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples, double waitingShare) {
         this.waitingShare = waitingShare;
