@@ -42,7 +42,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return quota > 0 ? Math.min(quota, affinity) : affinity;
     }
 
-    /** The share of the time taken from this machine by other virtual machines on the same host. */
+    /** The time taken by other virtual machines on the same host, as a share of the processors' total time. */
     public double stealShare() {
         return ofMachine(delta(from.processors().stealNanos(), to.processors().stealNanos()));
     }

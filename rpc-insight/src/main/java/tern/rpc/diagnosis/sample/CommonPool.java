@@ -22,8 +22,8 @@ public final class CommonPool {
     private CommonPool() {}
 
     /**
-     * Returns whether asynchronous stages of futures run in the common pool. Before Java 25, they do not if the pool
-     * has only one thread.
+     * Returns whether asynchronous stages of futures run in the common pool. Before Java 25, the stages do not run
+     * there if the pool has only one thread.
      */
     public static boolean isUsedByFutures() {
         return ForkJoinPool.getCommonPoolParallelism() > 1 || Runtime.version().feature() >= ALWAYS_COMMON;

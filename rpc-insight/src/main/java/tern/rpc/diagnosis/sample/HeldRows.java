@@ -77,7 +77,7 @@ public final class HeldRows {
     private final Map<String, Waits> waits = new HashMap<>(); // the waits of each statement
     private int number; // the number of the current inspection of all connections
 
-    /** The statement that waits, and the statement and the threads that hold the lock. */
+    /** The statement that waits, the statement that took the lock, and the name of the threads that hold the lock. */
     private record Key(String waiting, String locking, String threads) {}
 
     /**

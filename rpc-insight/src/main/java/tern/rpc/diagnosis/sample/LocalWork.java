@@ -26,7 +26,10 @@ final class LocalWork {
      */
     private static final Set<Phase> PAUSED = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
-    /** The activities of a filter. A filter that waits for a result usually waits for the answer of its call. */
+    /**
+     * The activities of a client filter that count as work or waits of this process. Waits for results do not count: a
+     * filter that waits for a result usually waits for the answer to its remote call.
+     */
     private static final Set<Kind> OF_FILTERS =
             EnumSet.of(Kind.COMPUTING, Kind.SLEEP, Kind.LOCK, Kind.FILE, Kind.SOCKET, Kind.HTTP, Kind.SQL, Kind.REDIS);
 
@@ -35,7 +38,7 @@ final class LocalWork {
     private LocalWork() {}
 
     /**
-     * Returns the activity of this process, if the thread does not wait for the other process; otherwise null.
+     * Returns the thread's activity if it is work or a wait of this process; null if the thread waits for the peer.
      *
      * @param read what the stack of the thread shows
      * @param phase the phase of the call

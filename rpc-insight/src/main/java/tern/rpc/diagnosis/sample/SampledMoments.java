@@ -30,8 +30,8 @@ public final class SampledMoments {
     /**
      * The work of the threads that serve no call, at one moment.
      *
-     * @param busy the common names of threads; at least one thread with each name worked
-     * @param incomplete the common names of threads; some threads with each name were not sampled
+     * @param busy the common names of the groups of threads in which at least one thread worked
+     * @param incomplete the common names of the groups of threads in which some threads were not sampled
      */
     public record Work(Set<String> busy, Set<String> incomplete) {
 
@@ -41,8 +41,8 @@ public final class SampledMoments {
         }
 
         /**
-         * Returns true in two cases: one of the threads with the given name was found working, or all of these threads
-         * were sampled.
+         * Returns whether it is known if threads with the given name worked: one of them was found working, or all of
+         * them were sampled.
          */
         public boolean isKnown(String threads) {
             return isBusy(threads) || !incomplete.contains(threads);

@@ -341,7 +341,7 @@ public final class TaskWatch {
     /**
      * Returns the group whose stacks contain the class of the given frame most often; null if there is none.
      *
-     * @param min the minimum number of such frames
+     * @param min the minimum number of such stacks
      */
     private static @Nullable String mostOf(Map<String, TaskSamples> group, @Nullable StackTraceElement line, int min) {
         if (line == null) {

@@ -34,7 +34,10 @@ public final class CallerWaits {
 
     private CallerWaits() {}
 
-    /** Returns the wait of the thread for the sender of its request; null if the thread waits for something else. */
+    /**
+     * Returns the thread's wait for the caller that sends the request and reads the answer; null if the thread does not
+     * wait for the caller.
+     */
     public static @Nullable Part of(ThreadSnapshot thread) {
         if (thread.state() == Thread.State.RUNNABLE) {
             return null;

@@ -13,8 +13,8 @@ import tern.rpc.diagnosis.account.Part.Kind;
 public final class EventLoops {
 
     /**
-     * The kinds of waits that do not block an event loop if the code uses a non-blocking client or runs on another
-     * thread.
+     * The kinds of waits that block an event loop, and that code can avoid: it can use a non-blocking client, or run on
+     * another thread.
      */
     private static final Set<Kind> BLOCKING = EnumSet.of(
             Kind.SLEEP, Kind.RESULT, Kind.FILE, Kind.SOCKET, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.POOL);
@@ -44,8 +44,8 @@ public final class EventLoops {
                     || (simple.contains("EventLoop")
                             && (isNetty(type) || type.startsWith("io.vertx.") || type.startsWith("reactor.netty.")))
                     || (simple.startsWith("WorkerThread") && type.startsWith("org.xnio."));
-            // Any thread may hand work over to a loop, as in SingleThreadEventExecutor.execute. Only its thread runs
-            // it.
+            // Any thread may hand over work to a loop, as in SingleThreadEventExecutor.execute. Only the loop's own
+            // thread is in one of its run methods.
             boolean isLoop = (isOfLoop && frame.getMethodName().startsWith("run"))
                     || APACHE.stream().anyMatch(type::startsWith);
             if (isLoop || (isReactor && type.startsWith("reactor.core.scheduler."))) {

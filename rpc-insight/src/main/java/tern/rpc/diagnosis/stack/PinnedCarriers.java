@@ -16,7 +16,7 @@ public final class PinnedCarriers {
 
     private PinnedCarriers() {}
 
-    /** Returns whether the thread is a virtual thread that waits on its carrier. */
+    /** Returns whether the thread is a virtual thread that occupies its carrier thread while it waits. */
     public static boolean isPinned(ThreadSnapshot thread) {
         return isPinned(thread, Runtime.version().feature());
     }

@@ -127,7 +127,7 @@ final class CodeText {
         };
     }
 
-    /** Describes an activity of an executor's tasks as a cause, if calls wait for these tasks. */
+    /** Describes, as a cause, an activity of an executor's tasks, if calls wait for these tasks. */
     private CauseDescription task(Part part, String executor, TaskSamples tasks) {
         if (part.kind() == Part.Kind.EVENT_LOOP) {
             return BlockedLoops.describe(part, shown(part, tasks), executor);
