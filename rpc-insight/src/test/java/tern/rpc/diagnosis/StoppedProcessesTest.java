@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.HiccupMeter;
 import tern.rpc.diagnosis.machine.Machine;
 
-/** Tests calls whose timeouts pass, or whose connections end, while the whole process is stopped. */
+/** Tests calls whose operations time out, or whose connections are closed, while the whole process is stopped. */
 class StoppedProcessesTest {
 
     private static final String STOCK = "GET stock:80";

@@ -136,8 +136,8 @@ public final class TimesByCause {
     }
 
     /**
-     * Returns the activities and waits, those with the most extra time first. Activities and waits with equal times are
-     * sorted by name.
+     * Returns the activities and waits, sorted by their extra time, longest first. Activities and waits with equal
+     * times are sorted by name.
      */
     public List<Part> longestFirst() {
         return now.longestFirst();

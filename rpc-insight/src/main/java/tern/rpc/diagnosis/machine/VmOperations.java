@@ -25,8 +25,8 @@ public final class VmOperations {
     private static final double KEPT_SECONDS = 60;
 
     /**
-     * Matches the beginning or the end of an operation. Since JDK 21, the log also says whether the operation stops all
-     * threads.
+     * Matches the line that the log contains for the beginning or the end of an operation. Since JDK 21, the line also
+     * says whether the operation stops all threads.
      */
     private static final Pattern EVENT =
             Pattern.compile("Event: ([0-9.]+) Executing (non-safepoint |safepoint )?VM operation: (\\w+)[^\\n]*");

@@ -152,7 +152,7 @@ public final class HttpConnections {
         return looks.waits >= MIN_WAITS && 2 * looks.waits > looks.all;
     }
 
-    /** @param ended the number of late or failed calls in which such an exchange has ended */
+    /** @param ended the number of late or failed calls in which the exchange has ended */
     private static String waiting(Looks looks, String host, String place, long ended) {
         if (looks.waits == looks.all && looks.all >= MIN_LEAKING && ended < MIN_WAITS) {
             return "close each response of the application's own HTTP client, also if code fails (try-with-resources,"
@@ -165,9 +165,9 @@ public final class HttpConnections {
     }
 
     /**
-     * Returns the number of late or failed calls in which such an exchange has ended without a failure. These exchanges
-     * got a connection, so earlier exchanges must have given their connections back. Samples alone do not show this,
-     * because they seldom find an exchange that is much shorter than the wait for its connection.
+     * Returns the number of late or failed calls in which the given exchange has ended without a failure. These
+     * exchanges got a connection, so earlier exchanges must have given their connections back. Samples alone do not
+     * show this, because they seldom find an exchange that is much shorter than the wait for its connection.
      */
     private long ended(Part part) {
         Predicate<Part> matching = Operations.only(part);

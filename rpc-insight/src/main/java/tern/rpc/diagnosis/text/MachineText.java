@@ -74,10 +74,7 @@ public final class MachineText {
         };
     }
 
-    /**
-     * Describes pauses of the whole process in which it used no processor time, although it was not waiting for a
-     * processor.
-     */
+    /** Describes pauses of the whole process in which the process neither used a processor nor waited for one. */
     private CauseDescription stoodStill(Part part) {
         List<String> facts = new ArrayList<>();
         double longest = excess.accounts.stream()

@@ -84,7 +84,7 @@ final class RemoteText {
                         + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
     }
 
-    /** Returns the addition to the advice for many operations, if calls usually run far fewer operations. */
+    /** Returns text to append to the advice about many operations, if calls usually run far fewer operations. */
     static String usuallyFewer(OperationCounts counts, Part part) {
         if (counts.areMore(part)) {
             return "; calls run it " + counts.moreOften(part) + " (" + counts.numbers(part)
@@ -403,7 +403,9 @@ final class RemoteText {
         return services.size() == 1 ? services.iterator().next() : null;
     }
 
-    /** Compares the providers of a remote method. Returns null if only one provider was called, or none is slower. */
+    /**
+     * Returns text that compares the providers of a remote method; null if only one was called, or if none is slower.
+     */
     private @Nullable String endpoints(String name) {
         String method = OperationNames.method(name);
         Set<String> all = providers.all(method == null ? name : method);

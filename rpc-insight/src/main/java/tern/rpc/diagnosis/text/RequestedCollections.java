@@ -85,7 +85,7 @@ final class RequestedCollections {
                 facts);
     }
 
-    /** Names the threads that are known to request collections; empty if there are none. */
+    /** Returns text that names the threads that are known to request collections; empty if there are none. */
     private static String otherCallers() {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         boolean hasRmi = Stream.of(threads.getThreadInfo(threads.getAllThreadIds()))

@@ -261,7 +261,7 @@ final class StoreText {
                 all);
     }
 
-    /** Describes a statement for whose result calls wait, and which is run by a thread that serves no call. */
+    /** Describes a statement that is run by a thread that serves no call, while calls wait for its result. */
     private CauseDescription outside(Part part, OutsideStatements.Found outside) {
         String text = outside.statement();
         String line = excess.samples.shownLineOf(part);
@@ -434,8 +434,8 @@ final class StoreText {
     }
 
     /**
-     * Returns the connection that probably holds the row that a write statement waits for: a connection with an open
-     * transaction on the same table.
+     * Returns the connection that probably holds the lock of the row for which a write statement waits: a connection
+     * with an open transaction on the same table.
      */
     private @Nullable String holderOfRow(String statement) {
         String lower = statement.toLowerCase(Locale.ROOT);

@@ -89,8 +89,8 @@ final class UnknownPoolText {
     }
 
     /**
-     * Returns whether the ledgers of calls contain waits of the given phase under the name of the given wait. Waits
-     * that have not ended are included.
+     * Returns whether the ledgers of calls contain waits of the given phase with the same name as the given wait.
+     * Considers also waits that have not ended.
      */
     private boolean isMeasuredAs(Phase phase, Part part) {
         return excess.accounts.stream()

@@ -26,8 +26,9 @@ import tern.rpc.pool.ApplicationCode;
 /**
  * Measures the application's executors. Each executor with a limited number of threads appears as a pool. The duration
  * of a task is recorded for the call that submits it, except in fork-join pools and in subclasses of thread pools.
- * Beans keep their types: Spring's executors get a decorator, a plain thread pool becomes a wrapping subclass, and an
- * executor without a public class becomes a proxy, unless its class belongs to the application.
+ * Beans keep their types. Spring's executors get a decorator. A plain thread pool is replaced with an instance of a
+ * wrapping subclass. An executor whose class is not public is replaced with a proxy, unless the class belongs to the
+ * application.
  */
 final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
 

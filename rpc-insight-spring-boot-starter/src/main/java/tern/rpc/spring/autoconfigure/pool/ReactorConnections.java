@@ -24,9 +24,8 @@ import reactor.netty.resources.ConnectionProvider;
 
 /**
  * Finds the connection pools of WebClients that use Reactor Netty. A Reactor Netty provider limits the connections to
- * each host separately, so each host has a pool of its own. Several clients can share a provider, and applications
- * often create a provider within the code that creates the client, so the provider is read from the client.
- * Thread-safe.
+ * each host separately, so each host has a separate pool. The provider is read from the client, because several clients
+ * can share a provider, and because a provider is often created within the code that creates the client. Thread-safe.
  */
 final class ReactorConnections {
 

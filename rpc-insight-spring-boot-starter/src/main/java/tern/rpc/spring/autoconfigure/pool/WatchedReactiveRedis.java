@@ -22,8 +22,8 @@ import tern.rpc.pool.StoreNames;
 
 /**
  * A proxy for a reactive Redis connection that records commands. A command is recorded for the call whose reactive
- * chain or thread subscribes to its result, from the subscription to the last element. The proxy is thread-safe if the
- * connection is thread-safe.
+ * chain or thread subscribes to its result. The recorded time begins with the subscription and ends with the last
+ * element. The proxy is thread-safe if the connection is thread-safe.
  */
 final class WatchedReactiveRedis implements InvocationHandler {
 
