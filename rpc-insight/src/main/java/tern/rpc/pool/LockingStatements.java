@@ -8,7 +8,7 @@ final class LockingStatements {
 
     /**
      * Whether each known statement text may lock something. The results are cached, because an application runs the
-     * same statements again and again.
+     * same statements repeatedly.
      */
     private static final Map<String, Boolean> KNOWN = new ConcurrentHashMap<>();
 

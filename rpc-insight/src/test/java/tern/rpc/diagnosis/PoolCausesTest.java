@@ -97,7 +97,7 @@ class PoolCausesTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("CONNECTIONS CHECKED SLOWLY: hikari");
     }
 
-    /** A job uses all connections for a moment again and again, so that few samples show its threads as holders. */
+    /** A job repeatedly uses all connections for a moment, so that few samples show its threads as holders. */
     @Test
     void connectionsThatCallsHoldOnlyForAShortTimeAreHeldByOthers() {
         shop.healthy(USUAL);

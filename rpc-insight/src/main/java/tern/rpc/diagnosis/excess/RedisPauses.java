@@ -11,9 +11,9 @@ import tern.rpc.diagnosis.account.RedisCommands;
 import tern.rpc.pool.LargeReplies;
 
 /**
- * Recognizes a Redis server that another client blocks again and again for a short time. Only the command that a call
- * sends at such a moment waits. The next commands of the same call, and all commands of other calls, are quick, so not
- * every command is slower in late calls.
+ * Recognizes a Redis server that another client repeatedly blocks for a short time. Only the command that a call sends
+ * at such a moment waits. The next commands of the same call, and all commands of other calls, are quick, so not every
+ * command is slower in late calls.
  */
 final class RedisPauses {
 
@@ -75,7 +75,7 @@ final class RedisPauses {
     }
 
     /**
-     * Returns the delayed commands if the server was blocked again and again; otherwise an empty set.
+     * Returns the delayed commands if the server was blocked repeatedly; otherwise an empty set.
      *
      * @param commands the names of the commands to compare
      */

@@ -200,7 +200,7 @@ public record Machine(
         return collecting < 0 || collecting >= MUCH_COLLECTING;
     }
 
-    /** Returns whether most of the time of collections is due to objects larger than half a region of G1. */
+    /** Returns whether most of the time of collections is caused by objects larger than half a region of G1. */
     public boolean hasHumongousCollections() {
         return collectionCause != null && collectionCause.contains("Humongous");
     }

@@ -274,7 +274,7 @@ public final class Stampedes {
 
     /**
      * Returns whether few of the calls that met the target ran this operation. Only methods whose late or failed calls
-     * ran it are considered. A frequent operation that stalls now and then is no stampede.
+     * ran it are considered. A frequent operation that stalls occasionally is not the operation of a stampede.
      */
     private boolean isRareInGood(Phase phase, String name) {
         Set<String> methods = counts.methodsThatRun(phase, name).keySet();
