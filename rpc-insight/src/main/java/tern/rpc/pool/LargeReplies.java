@@ -103,8 +103,8 @@ public final class LargeReplies {
     }
 
     /**
-     * Returns the names of the same command with smaller replies, the largest first. They are needed because the size
-     * in the name of the same command changes while its reply grows.
+     * Returns the names of the same command with smaller replies, the largest first. The other names are needed because
+     * the size in a command's name changes while its reply grows.
      */
     public static List<String> smaller(String name) {
         Matcher mark = MARK.matcher(name);

@@ -87,7 +87,10 @@ public final class UsualOperations {
         }
     }
 
-    /** Returns the time of an operation that calls to the method ran soon after the start; -1 if they did not run it. */
+    /**
+     * Returns the time of an operation that calls to the method ran soon after the start; -1 if the calls did not run
+     * it.
+     */
     public double ofStart(Phase phase, String method, String name) {
         return usual.figure(startKey(phase, method, name));
     }

@@ -49,7 +49,7 @@ public final class SlowServers {
         if (slower.isEmpty()) {
             return Set.of();
         }
-        // It is unlikely that several data sources, Redis servers or peers become slow at the same time for different
+        // Several data sources, Redis servers or peers are unlikely to become slow at the same time for different
         // reasons.
         boolean oneOfSeveral = isOfPeer(kind)
                 || each.keySet().stream()
@@ -144,8 +144,8 @@ public final class SlowServers {
     }
 
     /**
-     * Returns whether the peer answers other requests in their usual time, in calls that met the target during the miss.
-     * The peer as a whole, and the network to it, are then not slow.
+     * Returns whether the peer answers other requests in their usual time. Considers only calls that met the target
+     * during the miss. The peer as a whole, and the network to it, are then not slow.
      */
     private boolean areOthersQuick(Phase phase, String store, Set<String> slow) {
         Map<String, long[]> sums = new HashMap<>();

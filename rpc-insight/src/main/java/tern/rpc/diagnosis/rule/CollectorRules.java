@@ -178,8 +178,8 @@ final class CollectorRules {
 
     /**
      * Returns whether the requests to several methods, and to at least half of the methods with late or failed calls,
-     * take much longer to read than usual. It is unlikely that the requests of many methods become large at the same
-     * time. More likely, something else stops the threads that read the requests.
+     * take much longer to read than usual. The requests of many methods are unlikely to become large at the same time.
+     * More likely, something else stops the threads that read the requests.
      */
     private boolean isDecodingSlowInMost() {
         long slow = slowlyDecoded();

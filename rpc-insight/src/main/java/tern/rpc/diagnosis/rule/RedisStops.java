@@ -38,7 +38,7 @@ final class RedisStops {
 
     /**
      * A command of a thread that serves no call is considered to block the server only if its additional time is at
-     * least this multiple of the mean additional time of every waiting command. The mean covers all calls. It is
+     * least this multiple of the mean additional time of every waiting command. The mean covers all calls. This mean is
      * smaller than the blocking command's additional time for two reasons: not every command waits, and a waiting
      * command waits only for the remaining part of the blocking command.
      */

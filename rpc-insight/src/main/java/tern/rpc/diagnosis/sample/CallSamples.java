@@ -324,7 +324,7 @@ public final class CallSamples {
         return byCall.values().stream().anyMatch(list -> isBetween(list, wait, phase, methods));
     }
 
-    /** Returns whether the given line lies in a method that waits in the given way, or in the caller of such a method. */
+    /** Returns whether the given line is in a method that waits in the given way, or in the caller of such a method. */
     public boolean isNear(Part wait, @Nullable String line) {
         return line != null && innermostMethodsOf(wait).stream().anyMatch(method -> line.startsWith(method + ":"));
     }

@@ -284,8 +284,8 @@ public final class HeldRows {
 
     /**
      * Counts an inspection that found exactly one holder that runs an operation on a server other than the database. An
-     * inspection that finds several such holders is not counted. They hold different rows at the same time, and it is
-     * unknown for which rows the statement waits.
+     * inspection that finds several such holders is not counted. Several holders hold different rows at the same time,
+     * and it is unknown for which rows the statement waits.
      */
     private void countOutside(Seen seen) {
         if (seen.outsideIn != number) {

@@ -369,7 +369,10 @@ final class RemoteText {
                         + " a proxy)";
     }
 
-    /** Returns whether the timeout ends calls to all methods of a provider, and is much longer than the usual answer. */
+    /**
+     * Returns whether the timeout ends calls to all methods of a provider, and is much longer than the usual answer
+     * time.
+     */
     private boolean hangs(Part part) {
         String only = OperationNames.storeOfAll(part);
         double usually = operations.usualEach(Phase.RPC);

@@ -1,6 +1,6 @@
 /**
- * The diagnosis of an application. It runs every second. Its result is available through Actuator. The result is also
- * logged when calls begin to miss the latency target, and when they meet it again.
+ * The diagnosis of an application. The diagnosis runs every second. Its result is available through Actuator. The result
+ * is also logged when calls begin to miss the latency target, and when they meet it again.
  */
 @NullMarked
 package tern.rpc.spring.autoconfigure.diagnosis;

@@ -37,7 +37,8 @@ class LoopWaitsTest {
     }
 
     /**
-     * Returns the estimated wait of the next request. It comes from the connection whose last request is the oldest.
+     * Returns the estimated wait of the next request. The next request comes from the connection whose last request is
+     * the oldest.
      */
     private long waited(double laterMillis) {
         return waits.waited((last + 1) % MANY, now + millis(laterMillis));
