@@ -10,8 +10,9 @@ import tern.rpc.diagnosis.account.Part.Kind;
  * The times at which calls last ended without a failure. The databases and Redis servers used by these calls were
  * answering at that time.
  *
- * @param byPhase for each kind of operation, the end of the last such call that ran an operation of this kind
- * @param byMethod for each method, the end of the last such call to it
+ * @param byPhase for each kind of operation, the end of the last call that ran an operation of this kind and did not
+ * fail
+ * @param byMethod for each method, the end of the last call to the method that did not fail
  * @param byStore when each data source and each Redis server last answered; empty if there is only one
  * @param servers the server of each data source and each Redis server, where it is known
  */

@@ -74,8 +74,8 @@ public final class Stampedes {
     private static final double HALF = 0.5;
 
     /**
-     * Calls are considered to arrive in bursts anyway if more calls arrive during a burst than {@link #MIN_AT_ONCE}
-     * plus this multiple of the usual number of calls in the same time.
+     * If more calls arrive during a burst than {@link #MIN_AT_ONCE} plus this multiple of the usual number of calls in
+     * the same time, the calls are considered to arrive in bursts for a reason other than the cache.
      */
     private static final double MANY_MORE = 2;
 

@@ -114,7 +114,7 @@ public final class CausedLeaks {
 
     /**
      * Returns whether the first of the failed calls ended before nearly all calls that waited for long. A few calls may
-     * have waited in a burst before.
+     * have waited before the failure, because calls arrived in a burst.
      */
     private boolean beganBefore(List<EndedCall> losing, Part wait) {
         EndedCall first = losing.get(0);
