@@ -8,7 +8,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Inventory implements Step {
 
-    @SuppressWarnings("unused") // The field is never read. It is written by the thread that holds the monitor.
+    @SuppressWarnings("unused") // The thread that holds the monitor writes this field. No code reads it.
     private int counted;
 
     Inventory() {

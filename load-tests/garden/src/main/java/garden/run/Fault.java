@@ -9,7 +9,7 @@ import java.util.List;
  */
 public final class Fault {
 
-    /** Matches any advice to change a size. Such advice is forbidden for faults that no pool size can repair. */
+    /** Matches any recommended change of a size. For faults that no pool size can repair, such a change is harmful. */
     public static final String NO_SIZE =
             "(max-active|max-total|max-idle|maximum-pool-size|max-per-host|max-wait|threads|queue-capacity)=\\S*\\d";
 

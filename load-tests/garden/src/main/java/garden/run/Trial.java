@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // A fault in a different application might have slowed this application down.
+                awaitHealthy(); // A fault in another trial might have slowed this application down.
             }
         }
         throw new IllegalStateException("the loop above returns");

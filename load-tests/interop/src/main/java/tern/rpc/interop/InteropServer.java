@@ -32,7 +32,7 @@ public final class InteropServer {
 
     private static final String PORT = "--port=";
 
-    /** The origin of the page in the browser suite. */
+    /** The origin of the web page that makes the calls of the browser suite. */
     private static final String PAGE = "http://127.0.0.1:18099";
 
     private InteropServer() {}

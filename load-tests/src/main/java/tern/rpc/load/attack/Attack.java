@@ -271,8 +271,8 @@ enum Attack {
     }
 
     /**
-     * Returns whether honest callers open a new connection for each call. The answer is yes for attacks that exhaust
-     * the server's connections.
+     * Returns whether honest callers open a new connection for each call. They do this during attacks that exhaust the
+     * server's connections.
      */
     boolean takesConnections() {
         return this == SILENT;

@@ -104,7 +104,7 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Waits for a one-second interval during which the provider receives calls, and at whose end it is still connected.
+     * Waits for a second in which the provider receives calls and after which the provider is still connected.
      *
      * @return false if the time limit has passed
      */

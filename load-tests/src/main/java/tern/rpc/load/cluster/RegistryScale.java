@@ -202,8 +202,8 @@ final class RegistryScale {
     }
 
     /**
-     * Removes all instances but one within ten seconds, and creates them again within a minute. Repeats this, because
-     * the first restart includes the time for compiling the code that handles a restart.
+     * Removes all instances but one within ten seconds, and creates them again within a minute. Repeats this mass
+     * restart, because the first one includes the time for compiling the code that handles a restart.
      */
     private void massRestart(EmbeddedZooKeeper keeper, ManyInstances many) throws Exception {
         try (ConsumerProcess consumer = consumer("tern", keeper)) {

@@ -29,7 +29,10 @@ class PeersTest {
 
     private static final String FLOOR = "floor";
 
-    /** Dubbo's longest wait for its callers when it closes, in milliseconds. By default it waits up to 10 s. */
+    /**
+     * The maximum time that Dubbo waits for its callers when it closes, in milliseconds. By default, Dubbo waits up to
+     * 10 s.
+     */
     private static final String DUBBO_SHUTDOWN_WAIT = "dubbo.service.shutdown.wait";
 
     private static final String LARGE = "x".repeat(200 * 1_024);
