@@ -50,7 +50,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     private final AtomicInteger turn = new AtomicInteger();
     // guarded by this
     private final List<Connection> retiring = new ArrayList<>();
-    // lost connections whose calls have received part of their answers; guarded by this
+    // lost connections, some of whose calls have received only part of their answers; guarded by this
     private final List<Connection> lostWhileAnswering = new ArrayList<>();
     // guarded by this
     private final ReconnectBackoff backoff;
@@ -114,7 +114,10 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         return timesAvailable;
     }
 
-    /** Returns whether a connection is being opened, or is ready but this pool has not been notified yet. */
+    /**
+     * Returns whether this pool is opening a connection. A connection that is ready counts as being opened until this
+     * pool has been notified.
+     */
     @Override
     public boolean isConnecting() {
         return !available && (isAnyConnecting() || isAnyReady(null));
@@ -163,8 +166,8 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     }
 
     /**
-     * Returns the reason why there is no connection, for error messages. The reason reported by the connection itself
-     * is preferred, because a call can find a connection closed before its event loop has notified this pool.
+     * Returns the reason why there is no connection, for error messages. The reason that the connection itself gives is
+     * preferred, because the connection can be closed before its event loop has notified this pool.
      */
     private String whyNotConnected() {
         for (int i = 0; i < current.length(); i++) {

@@ -28,7 +28,7 @@ final class FairBudget {
     private final long halfBytes;
     // the sum of the bytes of all networks; at most half of the budget is counted for each network
     private final AtomicLong taken = new AtomicLong();
-    // the bytes that a network holds beyond half of the budget; 0 while no network exceeds half of the budget
+    // the number of bytes by which a network exceeds half of the budget; 0 while no network exceeds half of the budget
     private final AtomicLong excess = new AtomicLong();
     private final AtomicInteger holders = new AtomicInteger(); // the number of client addresses that hold bytes
     private final ConcurrentMap<InetAddress, Part> parts = new ConcurrentHashMap<>();
@@ -132,7 +132,8 @@ final class FairBudget {
          * Describes why a connection that holds the given number of bytes must not add more, as text for error
          * messages.
          *
-         * @param use the use of the bytes, such as "bytes wait", and the property that sets the limit
+         * @param use text after the limit in the message, such as "bytes wait", which can also name the property that
+         *     sets the limit
          */
         String full(String use, long ofConnection) {
             return used() + " of " + maxBytes + " " + use + ", " + bytes() + " of them for this address and "

@@ -190,15 +190,15 @@ public final class InboundAccount {
     }
 
     /**
-     * Returns whether this connection takes precedence over the given one in exceeding the budget. The connection whose
-     * address holds fewer bytes goes first; between connections from the same address, the one that has waited longer.
-     * Any thread may call this method.
+     * Returns whether this connection may exceed the budget before the given connection. The connection whose address
+     * holds fewer bytes comes first. If both connections have the same address, the connection that has waited longer
+     * comes first. Any thread may call this method.
      */
     boolean goesBefore(InboundAccount other) {
         return part == other.part ? place < other.place : part.bytes() < other.part.bytes();
     }
 
-    /** Returns whether the budget that includes this connection's requests is largely used up. */
+    /** Returns whether more than a quarter of the budget that includes this connection's requests is used. */
     boolean isShort() {
         return budget.isShort();
     }
@@ -255,7 +255,7 @@ public final class InboundAccount {
             loop.execute(() -> {
                 look();
                 if (finishing == null || requester != budget) {
-                    // this connection does not need to exceed the budget, so another connection is allowed to
+                    // this connection does not need to exceed the budget, so another waiting connection may exceed it
                     requester.finished(this);
                 }
             });
@@ -264,7 +264,10 @@ public final class InboundAccount {
         }
     }
 
-    /** Returns whether reading is paused. During the pause, slow progress of a message is not the peer's fault. */
+    /**
+     * Returns whether reading is paused. During the pause, the peer is not responsible for the slow progress of a
+     * message.
+     */
     public boolean isPaused() {
         return paused;
     }

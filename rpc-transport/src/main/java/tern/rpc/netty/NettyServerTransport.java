@@ -38,7 +38,7 @@ public final class NettyServerTransport implements ServerTransport {
     private static final int BACKLOG = 1_024;
     private static final long CLOSE_SECONDS = 5;
 
-    /** Minimum pause after a check that found no silent connection to close. */
+    /** The minimum pause after a search that found no silent connection to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
@@ -91,7 +91,8 @@ public final class NettyServerTransport implements ServerTransport {
     private final InboundBudget strangers;
     private final FairBudget heads;
     private final UnsentBudget unsent;
-    private volatile Lowered lowered; // effective only for some time after accepting a connection has failed
+    // differs from the configured limit only for some time after a connection could not be accepted
+    private volatile Lowered lowered;
     private volatile @Nullable Channel listening;
     private volatile int port;
     private volatile boolean draining;
@@ -204,7 +205,7 @@ public final class NettyServerTransport implements ServerTransport {
         socket.eventLoop()
                 .schedule(
                         () -> {
-                            if (socket.isOpen()) { // drain() might have closed it
+                            if (socket.isOpen()) { // drain() might have closed the socket
                                 socket.config().setAutoRead(true);
                             }
                         },
@@ -350,7 +351,7 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns whether a search would find no silent connection for a new connection from any address. */
+    /** Returns whether no silent connection could be closed, whatever the address of the new connection is. */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

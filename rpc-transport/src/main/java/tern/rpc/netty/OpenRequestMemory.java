@@ -78,7 +78,7 @@ public final class OpenRequestMemory {
         }
     }
 
-    /** Returns whether the memory budget that includes this connection's requests is largely used up. */
+    /** Returns whether more than a quarter of the memory budget that includes this connection's requests is used. */
     boolean isShort() {
         return inbound == null ? all.isShort() : inbound.isShort();
     }

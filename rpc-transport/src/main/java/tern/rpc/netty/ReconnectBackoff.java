@@ -3,9 +3,9 @@ package tern.rpc.netty;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Computes the pauses between connection attempts. There is no pause after the first failed attempt, nor after the
- * first {@value #MAX_LOST_AT_ONCE} lost connections. Later pauses are random, so that clients do not all connect at the
- * same moment. Their upper bound doubles with each failure. Not thread-safe.
+ * Computes the pauses between connection attempts. There is no pause after the first failed attempt or after the first
+ * {@value #MAX_LOST_AT_ONCE} lost connections. Later pauses are random, so that clients do not all connect at the same
+ * moment. Their upper bound doubles with each failure. Not thread-safe.
  */
 final class ReconnectBackoff {
 

@@ -45,7 +45,7 @@ class ErrorTolerantLoopTest {
     }
 
     /**
-     * Workers that serve streams add tasks all the time. New requests must not wait until all of these tasks have run.
+     * Workers that serve streams add tasks constantly. New requests must not wait until all of these tasks have run.
      */
     @Test
     void socketsAreReadWhileTasksAreAddedAllTheTime() throws Exception {

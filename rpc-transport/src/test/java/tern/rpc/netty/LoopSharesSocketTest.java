@@ -59,7 +59,7 @@ class LoopSharesSocketTest {
                 socket.close();
             }
         }
-        // The event loop's first pass reads from all connections, which then rest during some passes.
+        // The event loop's first pass reads from all connections. They then rest during some passes.
         assertThat(readsBetween.subList(2, HONEST_READS)).allMatch(number -> number < BUSY / 4);
     }
 
@@ -96,7 +96,7 @@ class LoopSharesSocketTest {
                 .channel();
     }
 
-    /** Spends time on each read. */
+    /** A handler that spends time on each read. */
     private final class Spinning extends ChannelInboundHandlerAdapter {
 
         private final boolean honest;
@@ -110,7 +110,7 @@ class LoopSharesSocketTest {
             ((ByteBuf) bytes).release();
             if (honest) {
                 spin(TimeUnit.NANOSECONDS.toMicros(FairReads.TURN_NANOS)); // the connection is read once in a pass
-                if (done.getCount() > 0) { // afterwards, the thread of the test reads the list
+                if (done.getCount() > 0) { // read by the test's thread after the event loop has ended its work
                     readsBetween.add(reads);
                 }
                 reads = 0;

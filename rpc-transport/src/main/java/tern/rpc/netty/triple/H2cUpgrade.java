@@ -30,7 +30,7 @@ final class H2cUpgrade {
         body = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), body, piece);
     }
 
-    /** Returns how much memory to count in the memory budget for the received part of the body. */
+    /** Returns the number of bytes that the received part of the body counts in the memory budget. */
     int heldBytes() {
         return InboundAccount.counted(BodyReader.held(body));
     }

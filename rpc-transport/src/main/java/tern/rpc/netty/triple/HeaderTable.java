@@ -77,7 +77,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int allowed = (int) Math.min(MAX_TABLE_BYTES, most);
         if (allowed != capacity) {
             capacity = allowed;
-            empty(); // the next header block announces the new size, because empty() requests an announcement
+            empty(); // empty() makes the next header block announce the new size
         }
     }
 
@@ -198,7 +198,9 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int size = name.length() + value.length() + ENTRY_BYTES;
         if (entries == MAX_ENTRIES || bytes + size > capacity) {
             if (blocks > BLOCKS_OF_A_TABLE) {
-                empty(); // the next block clears the peer's table; the current one might refer to old entries
+                // the next header block clears the peer's table; the current header block might still refer to old
+                // entries
+                empty();
             }
             return false;
         }

@@ -123,8 +123,8 @@ final class HttpDispatcher implements HttpRequests {
             hidden(call).set(e, form);
         }
         if (connectUnsaid) {
-            // the protocol was selected by looking up the method, so an error in the format of this protocol could
-            // reveal that the method exists
+            // the protocol was selected by looking up the method, so an error in this protocol's format could reveal
+            // that the method exists
             hidden(call).refusesStrangersLike(json);
         }
         return call;

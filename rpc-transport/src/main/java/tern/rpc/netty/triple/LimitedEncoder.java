@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Extends Netty's encoder with limits for the control frames that a peer causes: acknowledgements of pings and settings
  * that the peer does not read, and resets. If a peer causes too many of these frames, its connection is closed. Netty
- * implements the same limits in two wrapping encoders that only its builder can create. This class needs no additional
- * encoder objects (docs/decisions/0024). Confined to the event loop.
+ * implements the same limits in two wrapping encoders, which only its builder can create. This class replaces these two
+ * objects (docs/decisions/0024). Confined to the event loop.
  */
 final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements ChannelFutureListener {
 
@@ -70,7 +70,8 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
             return promise;
         }
         if (unsent == MAX_UNSENT) {
-            context.flush(); // the flush might pass some of the waiting frames to the socket
+            // the flush might pass some of the waiting frames to the socket, which reduces their number
+            context.flush();
         }
         if (unsent == MAX_UNSENT) {
             tooManyUnsent = true;

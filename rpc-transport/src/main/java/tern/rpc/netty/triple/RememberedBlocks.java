@@ -35,13 +35,13 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private static final int MAX_BYTES = 128;
 
     /**
-     * The maximum number of fields in a cached block. Lookups in cached headers are linear, so a block with many fields
-     * would be slow.
+     * The maximum number of fields in a cached block. A lookup in cached headers takes linear time, so lookups in a
+     * block with many fields would be slow.
      */
     private static final int MAX_FIELDS = 32;
 
     private static final long HASH_FACTOR =
-            0x9E3779B97F4A7C15L; // 2^64 divided by the golden ratio, as in Fibonacci hashing
+            0x9E3779B97F4A7C15L; // 2^64 divided by the golden ratio, the usual factor of Fibonacci hashing
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
     private record Known(int hash, byte[] block, Http2Headers headers) {}
@@ -110,7 +110,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
 
     /**
      * Returns whether a block with this hash arrived recently. Compares only a part of the hash. A false positive is
-     * harmless: the block is then cached the first time it arrives.
+     * harmless, because the block is then cached when it arrives for the first time.
      */
     private boolean cameBefore(int hash) {
         byte[] hashes = seen;
@@ -180,7 +180,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return headers.size() <= MAX_FIELDS && !headers.contains(HttpHeaderNames.CONTENT_LENGTH);
     }
 
-    /** Returns a read-only copy with the same fields in the same order, so pseudo-headers stay first. */
+    /** Returns a read-only copy with the same fields in the same order. Pseudo-headers therefore stay first. */
     private static Http2Headers readOnly(Http2Headers headers) {
         AsciiString[] pairs = new AsciiString[headers.size() * 2];
         int next = 0;

@@ -318,7 +318,7 @@ final class RequestBody {
 
     /**
      * Returns the number of bytes that an open request occupies. The undecoded message of a unary request is excluded
-     * if {@link InboundAccount} already counts it.
+     * if {@link InboundAccount} counts it.
      */
     private int heldWhileOpen() {
         if (isServed()) {
@@ -348,8 +348,8 @@ final class RequestBody {
     }
 
     /**
-     * Returns whether one check of the request per second is enough, because {@link #linger} has been called or is not
-     * needed.
+     * Returns whether one check of the request per second is enough. One check is enough if {@link #linger} has been
+     * called or is not needed.
      */
     boolean mayRest() {
         return !isRead() || end == End.DELIVERED || lingers;

@@ -115,7 +115,10 @@ class DubboFixturesTest {
 
     // Captured calls
 
-    /** A captured call: code that makes the same call with Tern's client, and the result that the caller must get. */
+    /**
+     * A captured call. Consists of code that makes the same call with Tern's client, and the result that the caller
+     * must get.
+     */
     private record Call(Caller caller, Object expected) {
         static Call of(Caller caller, Object expected) {
             return new Call(caller, expected);
@@ -209,7 +212,7 @@ class DubboFixturesTest {
         void judge(RawFrame answer) throws Exception;
     }
 
-    /** Captured requests that Tern's client never sends, each with a check of Tern's answer. */
+    /** Captured requests, unlike any request of Tern's client, each with a check of Tern's answer. */
     private static final Map<String, Judge> SERVED_OTHERWISE = Map.of(
             "echo-service", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/echo-service.response.bin")),
             "generic", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/generic.response.bin")),
@@ -268,7 +271,7 @@ class DubboFixturesTest {
         }
     }
 
-    /** Checks that the server sends nothing: the next frame that arrives must be the answer to a heartbeat. */
+    /** Checks that the server sends no other frame before the answer to a heartbeat. */
     private static void assertStaysSilent(RawSocket socket) {
         socket.send(RawFrame.heartbeat(4711));
         assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(4711));

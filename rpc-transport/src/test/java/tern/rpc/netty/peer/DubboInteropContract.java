@@ -204,7 +204,7 @@ public abstract class DubboInteropContract {
         return server;
     }
 
-    /** Creates a Tern client. The test fixture closes it after the test. */
+    /** Creates a Tern client. The test fixture closes the client after the test. */
     protected final RpcClient client(UnaryOperator<ClientTransportSettings> limits) {
         RpcClient made = RpcClient.builder()
                 .transport(new NettyClientTransport(
@@ -551,7 +551,7 @@ public abstract class DubboInteropContract {
     }
 
     /**
-     * Returns whether Dubbo on this JDK can send attachments with capital letters in their names, and attachments whose
+     * Returns whether Dubbo on this JDK can send attachments whose names contain capital letters, and attachments whose
      * values are not strings.
      */
     protected boolean peerCarriesAttachments() {
