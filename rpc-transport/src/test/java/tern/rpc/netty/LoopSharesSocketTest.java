@@ -110,7 +110,7 @@ class LoopSharesSocketTest {
             ((ByteBuf) bytes).release();
             if (honest) {
                 spin(TimeUnit.NANOSECONDS.toMicros(FairReads.TURN_NANOS)); // the connection is read once in a pass
-                if (done.getCount() > 0) { // read by the test's thread after the event loop has ended its work
+                if (done.getCount() > 0) { // when the count is 0, the test's thread reads the list
                     readsBetween.add(reads);
                 }
                 reads = 0;

@@ -115,10 +115,7 @@ class DubboFixturesTest {
 
     // Captured calls
 
-    /**
-     * A captured call. Consists of code that makes the same call with Tern's client, and the result that the caller
-     * must get.
-     */
+    /** A captured call: code that makes the same call with Tern's client, and the result that the caller must get. */
     private record Call(Caller caller, Object expected) {
         static Call of(Caller caller, Object expected) {
             return new Call(caller, expected);
@@ -212,7 +209,7 @@ class DubboFixturesTest {
         void judge(RawFrame answer) throws Exception;
     }
 
-    /** Captured requests, unlike any request of Tern's client, each with a check of Tern's answer. */
+    /** The captured requests that Tern's client never sends. Each request has a check of Tern's answer. */
     private static final Map<String, Judge> SERVED_OTHERWISE = Map.of(
             "echo-service", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/echo-service.response.bin")),
             "generic", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/generic.response.bin")),
@@ -221,7 +218,8 @@ class DubboFixturesTest {
             "generic-nomethod", answer -> isRefused(answer, DubboStatus.SERVICE_NOT_FOUND, "nope"));
 
     /**
-     * Captured calls for which Tern's answer intentionally differs from Dubbo's, each with a check of Tern's answer.
+     * The captured calls for which Tern's answer intentionally differs from Dubbo's answer. Each call has a check of
+     * Tern's answer.
      */
     private static final Map<String, Judge> ANSWERED_OTHERWISE = Map.of(
             // Tern's answer has an empty stack trace.

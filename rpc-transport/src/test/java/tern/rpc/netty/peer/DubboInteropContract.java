@@ -192,7 +192,7 @@ public abstract class DubboInteropContract {
                 .export(ServiceExport.of(MixedService.class, ourMixed));
     }
 
-    /** Starts a Tern server. The test fixture closes it after the test. */
+    /** Starts a Tern server. The test fixture closes the server after the test. */
     protected final RpcServer serve(Consumer<RpcServer.Builder> settings) {
         RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(
                         new NettyServerTransport(ServerTransportSettings.onPort(0), loops, serverProtocols())))

@@ -96,7 +96,7 @@ class MisfitStreamsTest {
     }
 
     /**
-     * The clients of other projects. These clients do not check deadlines themselves, so the server must end the
+     * The clients except Tern's client. These clients do not check deadlines themselves, so the server must end the
      * endless streams.
      */
     private enum Client {
@@ -167,7 +167,8 @@ class MisfitStreamsTest {
             }
             requests.onCompleted();
         } catch (RuntimeException e) {
-            // the call has ended; the receiver of the answers is notified, so the exception is ignored
+            // the call has ended, and the receiver of the answers is notified of the reason, so the exception is
+            // ignored here
         }
     }
 
@@ -322,7 +323,7 @@ class MisfitStreamsTest {
         return new IllegalStateException("a mistake of the caller");
     }
 
-    /** A subscriber that breaks the rules. */
+    /** A subscriber that breaks the rules of reactive streams. */
     private record WrongSubscriber(CallersMistake mistake) implements Flow.Subscriber<Entry> {
 
         @Override
