@@ -36,7 +36,7 @@ final class FirstCalls {
     private static final Logger LOG = LoggerFactory.getLogger(FirstCalls.class);
     private static final int CALLS = 3;
 
-    /** The maximum number of connections to the temporary port. The warm-up calls need only one. */
+    /** The maximum number of connections to the temporary port. The warm-up calls need only one connection. */
     private static final int CONNECTIONS = 1;
 
     private static final int MESSAGE_BYTES = 64 << 10;
@@ -60,8 +60,8 @@ final class FirstCalls {
     private FirstCalls() {}
 
     /**
-     * Creates an instance that makes no calls. Such an instance is used in applications without tern-rpc-hessian,
-     * because the warm-up calls send Java values.
+     * Creates an instance that makes no calls, for applications without tern-rpc-hessian. The warm-up calls send Java
+     * values, which need this module.
      */
     static FirstCalls none() {
         return new FirstCalls();

@@ -49,7 +49,7 @@ final class PropertyPaths {
         return concat(elements.subList(0, index), elements.subList(index + 1, elements.size()));
     }
 
-    /** Inserts the element that the path has at the index, and returns the longer list. */
+    /** Returns a copy of the elements into which the path's element at the index has been inserted. */
     static List<String> inserted(int index, List<String> path, List<String> elements) {
         List<String> longer = new ArrayList<>(elements);
         longer.add(index, path.get(index));

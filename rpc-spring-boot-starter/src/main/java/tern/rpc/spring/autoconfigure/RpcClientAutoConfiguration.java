@@ -56,7 +56,7 @@ public final class RpcClientAutoConfiguration {
         return new RecordReferences();
     }
 
-    /** Needs the insight starter to tell the application's classes from those of libraries. */
+    /** Needs the insight starter, which distinguishes the application's classes from the classes of libraries. */
     @Bean
     @ConditionalOnClass(name = "tern.rpc.pool.ApplicationCode")
     UninjectedReferences rpcUninjectedReferences(ConfigurableListableBeanFactory beans) {
@@ -115,7 +115,7 @@ public final class RpcClientAutoConfiguration {
 
     @Bean
     @Lazy
-    @Primary // This client is primary, because a parent context can have a client with another name.
+    @Primary // This client is primary, because a parent context can have a client under another bean name.
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcClient rpcClient(

@@ -113,7 +113,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         return new ConfiguratorRule(changes, Set.copyOf(providers.get()));
     }
 
-    /** Returns whether a change in a rule of this scope applies to this service. */
+    /** Returns whether a change applies to this service, if the change is part of a rule with this scope. */
     private static boolean isWithin(RuleText config, Scope scope, String key, ServiceKey service) {
         String side = config.text("side", CONSUMER_SIDE);
         if (!side.equals(PROVIDER_SIDE) && !side.equals(CONSUMER_SIDE)) {
@@ -195,7 +195,8 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 continue;
             }
             if (scope == Scope.PROVIDER && !OF_PROVIDERS.contains(name)) {
-                // A parameter that is not in OF_PROVIDERS concerns only the providers, which read the rule themselves.
+                // A parameter that is not in OF_PROVIDERS concerns only the providers, and they read the rule
+                // themselves.
                 continue;
             }
             if (isNamed(name, TIMEOUT)) {
