@@ -2,7 +2,7 @@ package tern.rpc.netty;
 
 /**
  * Counts the bytes of a request body that arrive in the current period, to detect a body that arrives too slowly. The
- * periods are counted separately. Otherwise, a body whose first bytes arrived quickly could then take hours to arrive.
+ * periods are counted separately. Otherwise, a body whose first bytes arrived quickly could take hours to arrive.
  * Confined to the event loop.
  */
 public final class BodyPace {

@@ -28,12 +28,12 @@ public final class CallsInFlight {
 
     private final ServerPort port;
     private final UnansweredCalls unanswered;
-    // the complete requests that have not been answered; updated atomically through NUMBER
+    // the complete requests that have not been answered; updated atomically by the field updater NUMBER
     private volatile int number;
-    // the health watches in flight, which do not prevent the connection from being closed; updated atomically through
-    // WATCHES
+    // the health watches in flight, which do not prevent the connection from being closed; updated atomically by the
+    // field updater WATCHES
     private volatile int watches;
-    private volatile int checks; // health checks in flight; updated atomically through CHECKS
+    private volatile int checks; // health checks in flight; updated atomically by the field updater CHECKS
 
     CallsInFlight(ServerPort port, Channel channel) {
         this.port = port;

@@ -80,9 +80,9 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * @param tls null for no TLS
-     * @param replacement whether the connection replaces a lost or draining one. A replacement accepts calls only after
-     *     the server has sent bytes, because its peer might be a process that is shutting down, or a proxy whose server
-     *     has stopped
+     * @param replacement whether the connection replaces a lost or draining connection. A replacement accepts calls
+     *     only after the server has sent bytes, because its peer might be a process that is shutting down, or a proxy
+     *     whose server has stopped
      */
     Connection(
             Endpoint endpoint,
@@ -111,7 +111,7 @@ public final class Connection implements PendingCall.Carrier {
             // Starts the deadline checks of calls that were added before the event loop was set.
             deadlines.sweepLater();
         } catch (RuntimeException | Error e) {
-            // Errors are caught as well as exceptions, because memory might be exhausted temporarily.
+            // Errors are caught too, because memory might be exhausted temporarily.
             close("the attempt to connect failed: " + Thrown.text(e));
         }
     }

@@ -68,7 +68,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     private volatile long timesAvailable; // this field is written while this object is locked
     private volatile boolean closed;
     private final Probes probes;
-    private volatile long heardNanos; // time of the last complete answer; valid if anyHeard is true
+    private volatile long heardNanos; // the time of the last complete answer; valid if anyHeard is true
     private volatile boolean anyHeard;
     private volatile String lastFailure = "";
     private volatile String lastReason = ""; // the reason why the last attempt failed; kept after a reconnect

@@ -39,8 +39,8 @@ public final class IncompleteInput {
     private final Consumer<String> tooSlow;
     // the speed of the incomplete frame, measured from its beginning or from the end of the previous frame
     private final BodyPace pace = new BodyPace(System.nanoTime());
-    private int arrived; // number of received bytes of the incomplete frame
-    private int countedBytes; // number of bytes that count in the memory budget for the incomplete frame
+    private int arrived; // the number of received bytes of the incomplete frame
+    private int countedBytes; // the number of bytes that count in the memory budget for the incomplete frame
     private boolean watching;
     private @Nullable Future<?> nextLook;
 

@@ -15,8 +15,8 @@ final class ReconnectBackoff {
 
     private final long minMillis;
     private final long maxMillis;
-    private int failures; // number of consecutive connection attempts in which the server sent no bytes
-    private int lost; // number of consecutive connections on which bytes arrived but no call was answered
+    private int failures; // the number of consecutive connection attempts in which the server sent no bytes
+    private int lost; // the number of consecutive connections on which bytes arrived but no call was answered
 
     ReconnectBackoff(ClientTransportSettings settings) {
         this.minMillis = Math.max(1, settings.reconnectMin().toMillis());

@@ -39,7 +39,8 @@ final class SilentConnections {
 
     /**
      * A connection whose address has many more connections than the address of the new connection counts as silent if
-     * no call has been answered for this long. "Many more" means more than twice as many plus eight.
+     * no call has been answered for this long. An address has many more connections if it has more than twice as many
+     * connections plus eight.
      */
     static final long SILENT_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(10);
 

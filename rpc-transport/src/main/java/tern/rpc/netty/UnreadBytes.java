@@ -42,9 +42,9 @@ public final class UnreadBytes {
 
     private final UnsentBudget budget;
     private final FairBudget.Part part; // the unread bytes of all connections from the client's address
-    private volatile long bytes; // the unread bytes of the connection; updated atomically through BYTES
+    private volatile long bytes; // the unread bytes of the connection; updated atomically by the field updater BYTES
 
-    // number of answer bytes that the client has read; written only by the event loop
+    // the number of answer bytes that the client has read; written only by the event loop
     private volatile long taken;
     // the client's report size (see stepBytes()); only the event loop writes this field
     private volatile int stepBytes;

@@ -141,7 +141,7 @@ class LoopSharesTest {
             shares.passEnds();
             passes++;
         }
-        assertThat(passes).isEqualTo(2); // 3 if the first connection were still counted
+        assertThat(passes).isEqualTo(2); // the result would be 3 if the first connection were still counted
     }
 
     @Test

@@ -62,7 +62,7 @@ final class Folder<T> implements Session.Listener {
     private final String path;
     private final Reader<T> reader;
     private final Runnable changed;
-    private final String key; // identifies the watcher of the children
+    private final String key; // the key that identifies the watcher of the children
     private final Consumer<WatchedEvent> listener = this::childChanged;
 
     // The watcher of all children's data; null before the start. There can be very many children, so they share one

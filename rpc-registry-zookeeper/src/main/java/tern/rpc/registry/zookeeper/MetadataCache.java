@@ -26,10 +26,10 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
- * Caches the services of each revision of one application. Each revision is read once. The services are read from the
- * registry; if they are not there, from a process with that revision. A failed read is repeated after increasing
- * pauses, each time from a different process. After a reconnection, a failed read is repeated immediately. Confined to
- * the session's thread.
+ * Caches the services of each revision of one application. Each revision is read once. If the registry does not contain
+ * the services of a revision, they are requested from a process with that revision. A failed read is repeated after
+ * increasing pauses, each time from a different process. After a reconnection, a failed read is repeated immediately.
+ * Confined to the session's thread.
  */
 final class MetadataCache implements Session.Listener {
 

@@ -40,8 +40,8 @@ final class ExportedBeans {
     private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);
 
     /**
-     * The scopes whose objects exist only during a web request, which an RPC call is not. An application can register
-     * its own scopes under these names.
+     * The scopes whose objects exist only during a web request. An RPC call is not a web request. An application can
+     * register its own scopes under these names.
      */
     private static final Set<String> WEB_SCOPES = Set.of("request", "session", "websocket");
 
@@ -118,8 +118,8 @@ final class ExportedBeans {
     }
 
     /**
-     * Checks that a bean is exported. A bean is not exported if the annotation is only on its class, and its {@code
-     * @Bean} method declares a different type: the class was then unknown when the server was created. The check
+     * Checks that a bean is exported. A bean is not exported if the annotation is only on its class and its {@code
+     * @Bean} method declares a different type, because the class was unknown when the server was created. The check
      * accepts a bean with at least one exported interface, because the type that a {@code @Bean} method declares limits
      * the exported interfaces.
      */

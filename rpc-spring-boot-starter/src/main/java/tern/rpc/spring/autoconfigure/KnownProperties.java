@@ -25,7 +25,7 @@ import org.springframework.util.Assert;
 final class KnownProperties {
 
     /**
-     * The record classes that hold properties. The record classes of the insight starter are included if the
+     * The record classes to which properties are bound. The record classes of the insight starter are included if the
      * application uses that starter.
      */
     static final List<Class<? extends Record>> TYPES = Stream.of(

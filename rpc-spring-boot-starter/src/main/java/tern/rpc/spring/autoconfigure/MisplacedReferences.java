@@ -37,7 +37,7 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
             List.of(Autowired.class, Bean.class, Value.class);
 
     /**
-     * The name of a further annotation of methods whose parameters Spring injects. The annotation's class might be
+     * The name of another annotation that makes Spring inject a method's parameters. The annotation's class might be
      * missing from the class path.
      */
     private static final String INJECT = "jakarta.inject.Inject";

@@ -52,11 +52,11 @@ final class PropertySuggestions {
      */
     private static final Set<String> VALUES = Set.of("address", "addresses", "url", "urls", "uri", "value", "values");
 
-    /** Names that people use instead of {@code services}. */
+    /** The names that people use instead of {@code services}. */
     private static final Set<String> OTHER_SERVICES =
             Set.of("references", "reference", "stubs", "config", "configs", "clients", "channels", "interfaces");
 
-    /** Names that people insert where a property applies to all services. */
+    /** The names that people insert where a property applies to all services. */
     private static final Set<String> OF_ALL = Set.of("default", "defaults", "common", "global");
 
     /**

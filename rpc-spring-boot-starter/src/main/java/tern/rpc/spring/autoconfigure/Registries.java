@@ -35,7 +35,7 @@ final class Registries implements DisposableBean {
         this.factories = factories;
     }
 
-    /** Returns whether the string is a registry address rather than a provider address. */
+    /** Returns whether the string is a registry address, not a provider address. */
     static boolean isRegistry(String text) {
         return SCHEMES.stream().anyMatch(scheme -> text.trim().startsWith(scheme + "://"));
     }

@@ -30,8 +30,8 @@ import tern.rpc.transport.ClientTransport;
 
 /**
  * Creates the proxies for {@link tern.rpc.spring.RpcReference}. The client is created together with the first proxy.
- * Each context has its own client, even if a parent context has one, because the address {@code local} refers to the
- * server of the context.
+ * Each context has its own client, even if a parent context has a client, because the address {@code local} refers to
+ * the server of the context.
  */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 public final class RpcClientAutoConfiguration {

@@ -24,7 +24,7 @@ import org.springframework.validation.annotation.Validated;
 import org.springframework.validation.beanvalidation.MethodValidationPostProcessor;
 
 /**
- * Warns about Bean Validation constraints of services that nothing checks. Spring always checks the arguments of
+ * Warns about Bean Validation constraints of services that are not checked. Spring always checks the arguments of
  * controllers, but checks the arguments of other beans only if they have {@link Validated}. Without a warning, methods
  * would silently run with invalid arguments. The annotations are recognized by name, because Bean Validation is
  * optional.

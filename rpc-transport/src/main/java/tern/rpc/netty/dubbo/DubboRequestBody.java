@@ -49,11 +49,11 @@ final class DubboRequestBody {
      */
     private static final String CALLBACK = "sys_callback_arg-";
 
-    /** Names of attachments that the protocol itself uses. Application metadata with these names is not sent. */
+    /** The names of attachments that the protocol itself uses. Application metadata with these names is not sent. */
     private static final Set<String> RESERVED = Set.of(PATH, INTERFACE, GROUP, VERSION, TIMEOUT, REMOTE_APPLICATION);
 
     /**
-     * Names of attachments that the called service does not receive. The service receives the caller's application
+     * The names of attachments that the called service does not receive. The service receives the caller's application
      * name, which is therefore not in this list.
      */
     private static final Predicate<String> FOR_THE_PROTOCOL =

@@ -61,9 +61,9 @@ public final class Http1AnswerReader {
     private int interims; // the number of interim answers before the current answer
     private @Nullable Http1Body chunks;
     private byte[] body = NOTHING;
-    // number of received body bytes
+    // the number of received body bytes
     private int bodyBytes;
-    // number of expected body bytes; for a chunked body, the number of bytes received so far
+    // the number of expected body bytes; for a chunked body, the number of bytes received so far
     private int announced;
 
     /** @param maxBytes the maximum size of a body */

@@ -46,8 +46,8 @@ interface CallEncoding {
             boolean compressed);
 
     /**
-     * Returns whether headers that the method sends before its result must be kept until the result is known. The
-     * result is true for encodings whose headers depend on the result.
+     * Returns whether headers that the method sends before its result must be kept until the result is known. Only
+     * encodings whose headers depend on the result return true.
      *
      * @throws RpcException if the headers must be kept but are invalid
      */

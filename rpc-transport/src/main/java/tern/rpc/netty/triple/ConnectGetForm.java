@@ -31,7 +31,7 @@ final class ConnectGetForm implements HttpForm {
     }
 
     /**
-     * Returns whether a GET request whose query contains no Connect version is a Connect call rather than a plain JSON
+     * Returns whether a GET request whose query contains no Connect version is a Connect call and not a plain JSON
      * call. The request is a Connect call if the path matches a single method, and no parameter of this method is named
      * {@code encoding} or {@code message}.
      */

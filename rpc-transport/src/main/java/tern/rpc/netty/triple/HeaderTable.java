@@ -59,8 +59,9 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     private int nextSeen;
     private int entries;
     private int bytes;
-    private int blocks; // number of header blocks since the table was last cleared
-    private int timeoutName = -1; // index of an entry with the name of the timeout header; -1 if there is no such entry
+    private int blocks; // the number of header blocks since the table was last cleared
+    // the index of an entry with the name of the timeout header; -1 if there is no such entry
+    private int timeoutName = -1;
     private int capacity = MAX_TABLE_BYTES;
     private long settled = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
     private long listBytes = Long.MAX_VALUE;

@@ -67,8 +67,8 @@ final class Http1Exchange extends HttpExchange {
     }
 
     /**
-     * Returns the maximum number of bytes by which {@link #takenBytes} can grow in one step. When its buffer is full, a
-     * socket accepts further bytes only after a large part of the buffer has become free, so the steps are large.
+     * Returns the maximum number of bytes by which {@link #takenBytes} can grow in one step. After its buffer was full,
+     * a socket accepts further bytes only when a large part of the buffer is free, so the steps are large.
      */
     @Override
     long takenStepBytes() {

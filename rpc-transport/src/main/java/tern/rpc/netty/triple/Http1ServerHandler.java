@@ -46,9 +46,9 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private @Nullable Http1Exchange exchange; // the request that is being served, with its answer
     private @Nullable H2cUpgrade upgrade; // the request that is being upgraded to HTTP/2; null if there is no upgrade
     private Http1Body body = new Http1Body(0); // the body of the current request
-    private int held; // number of body bytes that the call has not consumed
-    private int countedWaiting; // number of unread bytes that the memory budget counts as waiting for the server
-    private int countedIncomplete; // number of unread bytes that the memory budget counts as an incomplete request
+    private int held; // the number of body bytes that the call has not consumed
+    private int countedWaiting; // the number of unread bytes that the memory budget counts as waiting for the server
+    private int countedIncomplete; // the number of unread bytes that the memory budget counts as an incomplete request
     private boolean waitsForContinue; // true while the client waits for 100 (Continue) before it sends the body
     private boolean draining;
     // true if the following bytes are invalid, so the connection must be closed after the answer

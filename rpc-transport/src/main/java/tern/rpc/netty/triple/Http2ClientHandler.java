@@ -215,8 +215,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (pings.take()) {
             encoder().writePing(context(), false, System.nanoTime(), context().newPromise());
         } else {
-            // Servers must acknowledge SETTINGS as well as PING (RFC 9113, section 6.5.3), and gRPC servers do not
-            // count SETTINGS frames as pings.
+            // A SETTINGS frame replaces a PING. Servers must acknowledge both (RFC 9113, section 6.5.3), and gRPC
+            // servers do not count SETTINGS frames as pings.
             encoder().writeSettings(context(), NO_SETTINGS, context().newPromise());
         }
     }
@@ -381,7 +381,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                             ? StatusCode.DEADLINE_EXCEEDED
                             : reset.code(),
                     "the server reset its stream, HTTP/2 error " + error,
-                    // a server that has begun to answer has run the call, even if it claims to have refused the stream
+                    // a server that has begun to answer has run the call, even if the reset states that the server
+                    // refused the stream
                     stream.isHeadersReceived() ? Executed.MAYBE : reset.executed());
         }
 

@@ -78,7 +78,7 @@ final class Http2Limits {
 
     /**
      * Each time this number of answer bytes has been sent, the cost that {@link #MAX_VISITS} limits is reduced by 1. A
-     * peer is thus allowed to change its windows whenever it has received a few MiB, as {@link ReceiveWindows} does.
+     * peer may therefore change its windows each time it has received a few MiB, as {@link ReceiveWindows} does.
      */
     static final int BYTES_PER_COST = 64 << 10;
 
@@ -106,14 +106,14 @@ final class Http2Limits {
 
     private long windowNanos = System.nanoTime();
     private int ended;
-    private int endedBefore; // number of streams that ended in the previous time window
+    private int endedBefore; // the number of streams that ended in the previous time window
     private int resets;
-    private int resetsByTimeout; // number of resets that might have been caused by timeouts
+    private int resetsByTimeout; // the number of resets that might have been caused by timeouts
     private int controlFrames;
     private long visits; // the cost of frames that make the codec process all streams, multiplied by BYTES_PER_COST
     private int framesInVain;
     private long bytesInVain;
-    private int emptyData; // number of consecutive empty DATA frames
+    private int emptyData; // the number of consecutive empty DATA frames
     private long pingNanos;
     private boolean pinged;
     private int strikes;

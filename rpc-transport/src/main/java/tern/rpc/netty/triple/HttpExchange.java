@@ -97,9 +97,9 @@ abstract class HttpExchange {
     private final ServerConnection connection;
     private final Http2Headers head;
     // the number of queued bytes in the low bits, and the number of parts in the codec in the high bits; updated
-    // atomically through UNSENT
+    // atomically by the field updater UNSENT
     private volatile long unsent;
-    // number of bytes that the socket has accepted; written by the event loop, read by other threads through TAKEN
+    // the number of bytes that the socket has accepted; written by the event loop, read by other threads through TAKEN
     private long taken;
     private boolean probe; // accessed only by the event loop
     private volatile @Nullable Call call;

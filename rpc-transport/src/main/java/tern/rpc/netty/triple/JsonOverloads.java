@@ -30,7 +30,7 @@ final class JsonOverloads {
         return methods.stream().map(JsonOverloads::path).distinct().collect(Collectors.joining(", "));
     }
 
-    /** Returns the methods among the given methods whose path is also the path of another given method. */
+    /** Returns the given methods that have the same path as another given method. */
     private static List<MethodDescriptor> twins(List<MethodDescriptor> methods) {
         return methods.stream()
                 .filter(method -> methods.stream()

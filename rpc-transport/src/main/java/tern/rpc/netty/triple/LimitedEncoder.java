@@ -30,7 +30,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
     private @Nullable Http2LifecycleManager lifecycle;
     private int unsent;
     private boolean tooManyUnsent;
-    private int resets; // number of resets in the current time window
+    private int resets; // the number of resets in the current time window
     private long windowNanos = System.nanoTime();
 
     LimitedEncoder(Http2Connection connection, Http2FrameWriter writer) {

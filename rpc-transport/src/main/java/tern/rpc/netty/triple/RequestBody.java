@@ -15,9 +15,9 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.MessageStream.Receiver;
 
 /**
- * The body of a request. For a unary request, it stores the single message until the server takes it. For a stream, it
- * delivers the messages to their receiver. The body reports how much memory the messages occupy. Confined to the event
- * loop, except for the single message and for delivered messages of a stream.
+ * The body of a request. For a unary request, this object stores the single message until a worker takes the message.
+ * For a stream, this object delivers the messages to their receiver. This object also reports how much memory the
+ * messages occupy. Confined to the event loop, except for the single message and for delivered messages of a stream.
  */
 final class RequestBody {
 
@@ -85,13 +85,13 @@ final class RequestBody {
     private final Call call;
     private Phase phase = Phase.ARRIVING;
     private End end = End.OPEN;
-    // the undecoded message of a unary request; read and cleared atomically through SINGLE
+    // the undecoded message of a unary request; read and cleared atomically by the field updater SINGLE
     private volatile @Nullable Frame single;
     private volatile boolean compressed; // true if the latest message was compressed
     private @Nullable Receiver receiver; // the receiver of a stream's messages; null for a unary request
     private int demand;
     private int allowedBytes = MessageStream.ALLOWED_BYTES;
-    private int held; // number of received bytes that still occupy the peer's flow-control window
+    private int held; // the number of received bytes that still occupy the peer's flow-control window
     private long arrived;
     private int countedIncomplete;
     private int countedUnwanted;

@@ -41,7 +41,8 @@ final class ResetFrames {
 
     /**
      * @param countsEnded whether RST_STREAM and WINDOW_UPDATE on streams that have ended are counted too. Netty ignores
-     *     these frames without an event. Clients send many of them in normal operation, but servers do not
+     *     these frames and does not report them to a listener. Clients send many of them in normal operation, but
+     *     servers do not
      */
     ResetFrames(Http2Connection connection, boolean countsEnded, Counter counter) {
         this.connection = connection;
@@ -114,7 +115,7 @@ final class ResetFrames {
                 throws Http2Exception {
             Http2Stream stream = connection.stream(streamId);
             if (stream == null && isAfterGoAway(streamId)) {
-                // The frame is ignored here rather than by Netty, which would log a line for it.
+                // The frame is ignored here, because Netty would log a line for it.
                 Objects.requireNonNull(connection.local().flowController())
                         .receiveFlowControlledFrame(null, data, padding, end);
                 counter.frameInVain(0); // the stream was never open, so no ended stream permits its bytes

@@ -34,7 +34,7 @@ final class StreamCall extends ClientCall {
     private static final long READY_BYTES = 32 << 10;
 
     private final ClientStream.Receiver receiver;
-    // number of bytes waiting to be sent; accessed by any thread
+    // the number of bytes waiting to be sent; accessed by any thread
     private final AtomicLong unsentBytes = new AtomicLong();
     // messages waiting for the stream to be opened
     private final Queue<SendMessage> unsent = new ArrayDeque<>();

@@ -95,7 +95,7 @@ final class StreamHistory {
     }
 
     /**
-     * Returns whether the server has reset the stream. The client might then have sent frames before it received the
+     * Returns whether the server has reset the stream. If so, the client might have sent frames before it received the
      * reset.
      */
     boolean wasResetByUs(int streamId) {

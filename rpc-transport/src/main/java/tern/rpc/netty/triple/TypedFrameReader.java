@@ -25,7 +25,7 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
     private byte type = -1;
     private byte flags;
     private int payloadBytes;
-    private int blockBytes; // number of bytes of the incomplete header block; 0 if no header block is incomplete
+    private int blockBytes; // the number of bytes of the incomplete header block; 0 if no header block is incomplete
     private int completed; // the number of complete frames so far, without the frames of the incomplete header block
     private @Nullable ResetFrames reset;
     // ignores the frames of refused streams; null until the final GOAWAY has been sent

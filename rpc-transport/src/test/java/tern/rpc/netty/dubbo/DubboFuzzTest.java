@@ -113,10 +113,10 @@ public class DubboFuzzTest {
     }
 
     /**
-     * Returns inputs made from captured answers of real and scripted servers. Each answer appears in three inputs. In
-     * the first input, the answer is the only frame and belongs to one of the calls, a different one for each answer.
-     * In the second input, the answer belongs to call 0, whose result type accepts any value. The third input contains
-     * one answer for each call.
+     * Returns inputs made from captured answers of real and scripted servers. Each answer appears in three inputs. The
+     * first input contains only this answer, which belongs to one of the calls. For each answer, this is a different
+     * call. In the second input, the answer belongs to call 0, whose result type accepts any value. The third input
+     * contains one answer for each call.
      */
     private static List<byte[]> answers(int calls) {
         List<byte[]> captured = new ArrayList<>();

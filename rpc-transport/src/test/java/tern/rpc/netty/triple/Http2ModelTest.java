@@ -169,7 +169,7 @@ class Http2ModelTest {
         private final Http2Model model = new Http2Model();
         private final List<Frame> frames = new ArrayList<>();
         private byte[] rest = {}; // the part of a header block that is still to be sent in CONTINUATION frames
-        private int remembered; // number of fields that the test has added to the server's dynamic table
+        private int remembered; // the number of fields that the test has added to the server's dynamic table
 
         // true if violations in the sequence can end only their stream and not the connection
         private final boolean calm;

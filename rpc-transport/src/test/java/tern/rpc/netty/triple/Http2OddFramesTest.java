@@ -189,7 +189,7 @@ class Http2OddFramesTest {
         }
     }
 
-    /** A service whose method waits until its caller has given up. */
+    /** A service whose method waits until its call has been cancelled. */
     public interface Patient {
         String waitFor(String text) throws InterruptedException;
     }

@@ -55,7 +55,7 @@ final class RuleText {
     }
 
     /**
-     * Checks that the object contains no keys except the given ones.
+     * Checks that the object contains only the given keys.
      *
      * @throws IllegalArgumentException if the object contains another key
      */
