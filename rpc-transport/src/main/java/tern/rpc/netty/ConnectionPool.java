@@ -56,12 +56,12 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     private final ReconnectBackoff backoff;
     // the scheduled replacements of lost connections; guarded by this
     private final Map<Connection, ScheduledFuture<?>> pauses = new IdentityHashMap<>();
-    // connections that calls opened during the pause after a failed attempt, and that are not ready yet
+    // connections that were opened by calls during the pause after a failed attempt and are not ready yet
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
     private final ExtraConnections extra;
     private volatile boolean available;
-    private volatile long timesAvailable; // this field is written while this object is locked
+    private volatile long timesAvailable; // written only while this object is locked
     private volatile boolean closed;
     private volatile boolean heard;
     private volatile String lastFailure = "";

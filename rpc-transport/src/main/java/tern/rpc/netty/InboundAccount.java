@@ -36,7 +36,7 @@ public final class InboundAccount {
     private volatile InboundBudget budget;
     // the record of the bytes that the peer's address occupies in the budget; replaced together with the budget
     private volatile FairBudget.Part part;
-    private volatile boolean settled; // true if the budget is final: it will not be replaced
+    private volatile boolean settled; // true if the budget will not be replaced again
     private final InetAddress network;
     private final EventLoop loop;
     private final Duration longest;
@@ -157,7 +157,7 @@ public final class InboundAccount {
     private void look() {
         pause(!closed && held() >= SMALL_BYTES && !hasRoom() && !finishes());
         if (paused && held() < SMALL_BYTES) {
-            pause(false); // a worker that released bytes just before the pause has not resumed reading
+            pause(false); // a worker that released bytes just before the pause could not resume reading
         }
         if (paused) {
             budget.await(this);

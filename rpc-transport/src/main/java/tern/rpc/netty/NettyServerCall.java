@@ -40,7 +40,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     private final ServerConnection connection;
     private final long receivedNanos = System.nanoTime();
     private final Share share;
-    // true if a thread has claimed the answer; updated atomically by the field updater ANSWERED
+    // true if a thread has claimed the answer; updated atomically by the VarHandle ANSWERED
     private volatile boolean answered;
 
     // this field is written before watchedUntilNanos, so a thread that sees the new watchedUntilNanos also sees the

@@ -76,8 +76,8 @@ public final class NettyServerTransport implements ServerTransport {
     // The earliest time of the next search when the limit on all connections is reached. Set when a search would find
     // no silent connection for a new connection from any address.
     private final AtomicLong nextLookNanos;
-    // for each address whose last search found no silent connection, the earliest time of its next search; removed when
-    // the last connection from the address is closed
+    // the earliest time of the next search, for each address for which the last search found no silent connection;
+    // removed when the last connection from the address is closed
     private final Map<InetAddress, Long> nextLookOfNetwork = new ConcurrentHashMap<>();
     private final NanoClock clock;
     private final LongAdder acceptedConnections = new LongAdder();
@@ -172,7 +172,8 @@ public final class NettyServerTransport implements ServerTransport {
                             + " cannot be bound: " + bound.cause().getMessage(),
                     bound.cause() instanceof IOException known ? known : new IOException(bound.cause()));
         }
-        // loads the classes that acceptFailed() needs, because no class can be loaded without a free descriptor
+        // loads the classes that acceptFailed() needs now, because no class can be loaded later without a free
+        // descriptor
         SilentConnections.choose(List.of(), NO_NETWORK, false, 1, clock.nanoTime());
         listening = bound.channel();
         port = ((InetSocketAddress) bound.channel().localAddress()).getPort();

@@ -19,7 +19,7 @@ final class ServerTlsHandler extends SslHandler {
     private static final class Computations implements Executor {
 
         private final Executor handshakes;
-        private @Nullable ServerTlsHandler handler; // set when the handler has been created
+        private @Nullable ServerTlsHandler handler; // null until the handler has been created
         private int unfinished;
 
         Computations(Executor handshakes) {

@@ -46,7 +46,7 @@ final class TlsContext {
     private final Supplier<Tls> source;
     private final boolean server;
     private final List<String> applicationProtocols;
-    private @Nullable Tls refused; // the latest settings found to be unusable; guarded by this
+    private @Nullable Tls refused; // the most recent settings that were unusable; guarded by this
     private volatile Built built;
 
     private TlsContext(Supplier<Tls> source, boolean server, List<String> applicationProtocols) {

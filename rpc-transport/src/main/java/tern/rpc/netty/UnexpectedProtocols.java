@@ -18,7 +18,7 @@ public final class UnexpectedProtocols {
     static final int ENOUGH_BYTES = 5;
 
     private static final int MAX_SHOWN = 60;
-    // frame type of SETTINGS, the first frame of a server (RFC 9113, section 6.5)
+    // the frame type of SETTINGS, the first frame of a server (RFC 9113, section 6.5)
     private static final int SETTINGS = 4;
     private static final int HTTP2_HEADER_BYTES = 9;
     // the protocol version at the beginning of MySQL's handshake, after a packet header of four bytes

@@ -100,7 +100,7 @@ final class MetadataCache implements Session.Listener {
     private final Runnable changed;
     private final Map<String, Entry> entries = new HashMap<>();
     private final KnownServices known = new KnownServices();
-    // the revisions that have not been read yet, in the order of reading
+    // the revisions that have not been read yet, in the order in which they will be read
     private final Deque<Entry> unread = new ArrayDeque<>();
     private final Deque<Call> waiting = new ArrayDeque<>();
     private final CoalescedTask changes;

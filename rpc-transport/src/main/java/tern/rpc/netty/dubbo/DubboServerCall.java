@@ -61,7 +61,7 @@ final class DubboServerCall extends NettyServerCall {
     private final DubboProtocol protocol;
     private final int flags;
     private final long id;
-    // the undecoded body of the request; read and cleared atomically by the field updater BODY
+    // the undecoded body of the request; read and cleared atomically by the VarHandle BODY
     private volatile @Nullable ByteBuf body;
     private final int countedBytes;
     private volatile boolean takesAttachments;

@@ -97,9 +97,10 @@ abstract class HttpExchange {
     private final ServerConnection connection;
     private final Http2Headers head;
     // the number of queued bytes in the low bits, and the number of parts in the codec in the high bits; updated
-    // atomically by the field updater UNSENT
+    // atomically by the VarHandle UNSENT
     private volatile long unsent;
-    // the number of bytes that the socket has accepted; written by the event loop, read by other threads through TAKEN
+    // the number of bytes that the socket has accepted; written by the event loop, and read by other threads through
+    // the VarHandle TAKEN
     private long taken;
     private boolean probe; // accessed only by the event loop
     private volatile @Nullable Call call;

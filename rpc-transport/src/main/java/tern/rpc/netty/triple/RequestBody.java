@@ -85,7 +85,7 @@ final class RequestBody {
     private final Call call;
     private Phase phase = Phase.ARRIVING;
     private End end = End.OPEN;
-    // the undecoded message of a unary request; read and cleared atomically by the field updater SINGLE
+    // the undecoded message of a unary request; read and cleared atomically by the VarHandle SINGLE
     private volatile @Nullable Frame single;
     private volatile boolean compressed; // true if the latest message was compressed
     private @Nullable Receiver receiver; // the receiver of a stream's messages; null for a unary request

@@ -62,7 +62,8 @@ final class RequestStreams {
     private AsciiString scheme = HTTP;
     private boolean active;
     private boolean settingsRead; // false until the server has announced its maximum number of concurrent streams
-    private boolean leavesInOrder; // true if the server has announced without an error that it closes the connection
+    // true if the server has announced that it will close the connection, and has reported no error
+    private boolean leavesInOrder;
     private boolean relieving; // true if a check for waiting calls is scheduled
 
     RequestStreams(

@@ -141,7 +141,7 @@ class UnfinishedInputTest {
             wire.message(1, true, 0, StringValue.of("x").toByteArray());
             Await.until("the call runs", () -> running.get() == 1);
             wire.send(part);
-            // this frame begins after the frame above, so when this frame's connection is closed, the frame above is
+            // this frame begins after the frame above; when the connection of this frame is closed, the frame above is
             // late too
             Http2Wire.assertCutOff(server.port(), other -> other.send(part), ENHANCE_YOUR_CALM);
 
