@@ -333,9 +333,9 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Returns whether the server has answered a call, or has sent bytes and kept the connection open for at least a
-     * second. If not, the server might accept and immediately close every connection, so the next connection attempt
-     * must wait.
+     * Returns whether the server has proved that it serves this connection: it has answered a call, or it has sent
+     * bytes and kept the connection open for at least a second. If not, the server might accept and immediately close
+     * every connection, so the next connection attempt must wait.
      */
     boolean wasOfUse() {
         return answered || opening.hasLasted();

@@ -91,7 +91,8 @@ public final class NettyServerTransport implements ServerTransport {
     private final InboundBudget strangers;
     private final FairBudget heads;
     private final UnsentBudget unsent;
-    // differs from the configured limit only for some time after a connection could not be accepted
+    // the current limit on connections, which is lower than the configured limit only for some time after a connection
+    // could not be accepted
     private volatile Lowered lowered;
     private volatile @Nullable Channel listening;
     private volatile int port;

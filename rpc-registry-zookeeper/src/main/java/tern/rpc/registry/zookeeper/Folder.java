@@ -111,7 +111,7 @@ final class Folder<T> implements Session.Listener {
         dataChanges.hurry();
     }
 
-    /** Returns whether the children have been listed at least once, or cannot be listed. */
+    /** Returns true once the children have been listed, or an attempt to list them has failed. */
     boolean isHeard() {
         return heard;
     }

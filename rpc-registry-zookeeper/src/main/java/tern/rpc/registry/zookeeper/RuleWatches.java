@@ -99,8 +99,8 @@ final class RuleWatches {
     }
 
     /**
-     * Returns the applications whose names are valid. If there are too many, returns those with the most entries.
-     * Anyone who can write to the registry can invent names, but invented names usually have fewer entries.
+     * Returns the applications whose names are valid. If there are too many, returns the applications with the most
+     * entries. Anyone who can write to the registry can invent names, but invented names usually have fewer entries.
      */
     private Set<String> watchable(Map<String, Integer> entries) {
         List<String> named = entries.keySet().stream().filter(Mapping::isName).toList();

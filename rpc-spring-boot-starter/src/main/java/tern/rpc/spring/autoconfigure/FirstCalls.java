@@ -77,7 +77,8 @@ final class FirstCalls {
 
     /**
      * Makes the calls over a temporary port on the loopback interface, and returns when they have ended. The calls also
-     * load the classes of the wire protocols. Used in processes that open a port anyway. Never throws.
+     * load the classes of the wire protocols. Used in processes that also open a port for their own server. Never
+     * throws.
      */
     static FirstCalls overLoopback(Serializer serializer, EventLoops loops) {
         DubboProtocol wire = new DubboProtocol(serializer, 0);

@@ -111,7 +111,8 @@ final class MissingServices implements SmartInitializingSingleton {
     }
 
     /**
-     * Returns whether a bean, which might not exist yet, has a reference, or whether the application uses the client.
+     * Returns whether the application calls services: a bean has a reference, even if the bean does not exist yet, or
+     * the application uses the client directly.
      */
     private boolean callsSomething() {
         return Arrays.stream(beans.getBeanNamesForType(RpcClient.class, true, false))

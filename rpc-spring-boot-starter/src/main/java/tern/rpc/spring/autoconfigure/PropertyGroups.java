@@ -196,7 +196,7 @@ final class PropertyGroups {
         return PropertyPaths.joined(longer);
     }
 
-    /** Returns the text that stands for a name that the application chooses below the group. */
+    /** Returns a placeholder, for messages, for a name that the application chooses below the group. */
     private static String placeholder(List<String> group) {
         return group.get(group.size() - 1).equals("methods") ? "<method>" : "<name>";
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Writes those answers of a server's HTTP/2 connection that Netty's codec does not write, and counts the bytes that the
+ * Writes the answers of a server's HTTP/2 connection without Netty's codec if possible. Counts the bytes that the
  * client has not read. Confined to the event loop.
  */
 final class AnswerOutput {
@@ -62,7 +62,7 @@ final class AnswerOutput {
         return account;
     }
 
-    /** Records those settings of the client that Netty's codec ignores on servers. */
+    /** Records the client's settings that Netty's codec ignores on servers. */
     void accept(Http2Settings settings) {
         Long most = settings.maxHeaderListSize();
         if (most != null) {

@@ -168,7 +168,10 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         stream = opened;
     }
 
-    /** Returns whether the call has ended for its caller, but the server still runs it and its answer is dropped. */
+    /**
+     * Returns true if the call has ended for its caller although the server still runs the call. The answer is then
+     * dropped.
+     */
     boolean isUnheard() {
         return false;
     }
@@ -188,7 +191,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     abstract void end(GrpcAnswer answer);
 
     /**
-     * Returns whether the whole answer has arrived, but some of its messages have not been requested and delivered yet.
+     * Returns true if the whole answer has arrived but some of its messages have not been requested and delivered yet.
      */
     boolean isAnswered() {
         return false;

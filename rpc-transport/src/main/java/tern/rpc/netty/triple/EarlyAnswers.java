@@ -63,7 +63,7 @@ final class EarlyAnswers {
         schedule(loop);
     }
 
-    /** Returns whether the server has sent the whole answer on the stream, but the client has not ended its request. */
+    /** Returns true if the server has sent the whole answer on the stream but the client has not ended its request. */
     static boolean isOpen(Http2Stream stream) {
         return stream.state() == Http2Stream.State.HALF_CLOSED_LOCAL;
     }

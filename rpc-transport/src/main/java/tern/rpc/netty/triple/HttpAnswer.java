@@ -109,7 +109,7 @@ final class HttpAnswer {
             return;
         }
         if (!exchange().isReady()) {
-            checkUnsent(0); // a message that would be dropped anyway is not encoded
+            checkUnsent(0); // fails, before the message is encoded, if the stream has too many unsent bytes
         }
         byte[] message = encode(value);
         checkUnsent(message.length);

@@ -154,7 +154,7 @@ abstract class HttpExchange {
         return method != null && HttpMethod.HEAD.asciiName().contentEquals(method);
     }
 
-    /** Returns whether the protocol supports trailers and simultaneous messages in both directions. */
+    /** Returns whether the version of HTTP supports trailers, and messages in both directions at the same time. */
     abstract boolean isHttp2();
 
     /**

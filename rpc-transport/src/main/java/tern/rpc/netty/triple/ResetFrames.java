@@ -118,7 +118,7 @@ final class ResetFrames {
                 // The frame is ignored here, because Netty would log a line for it.
                 Objects.requireNonNull(connection.local().flowController())
                         .receiveFlowControlledFrame(null, data, padding, end);
-                counter.frameInVain(0); // the stream was never open, so no ended stream permits its bytes
+                counter.frameInVain(0); // counts as a frame without data, because the stream was never open
                 return data.readableBytes() + padding;
             }
             if (!isReset(streamId, stream)) {

@@ -137,7 +137,7 @@ final class TripleMetadata {
         for (String one : value.split(",")) {
             byte[] decoded = decoded(one.trim());
             if (decoded == null) {
-                // the value is not valid base64, so the entry is a string whose name happens to end in -bin
+                // the value is not valid base64, so the entry is a string, although its name ends in -bin
                 metadata.add(name, value);
                 return;
             }

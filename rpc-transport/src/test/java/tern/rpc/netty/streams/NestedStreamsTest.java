@@ -65,7 +65,8 @@ class NestedStreamsTest {
                         .protocol(protocol)
                         .build()));
 
-                // the server has two threads for callbacks, and two further threads while those are blocked
+                // the server has two threads for callbacks, and uses two further threads while these threads are
+                // blocked
                 assertThat(itself.get().count(Flux.just(3)).blockLast()).isEqualTo(3);
             }
         }

@@ -63,7 +63,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
     /**
      * One change of parameters, with its scope.
      *
-     * @param consumers the hosts of the consumers that apply the change, without regard to their ports; empty for all
+     * @param consumers the hosts of the consumers that apply the change, regardless of their ports; empty for all
      * @param applications the names of the applications that apply the change; empty for all
      * @param providers the addresses of the providers to which the change applies; empty for all
      * @param timeouts the timeouts by method name; the empty name applies to all methods
