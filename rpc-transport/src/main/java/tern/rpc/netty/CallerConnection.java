@@ -28,8 +28,8 @@ import tern.rpc.transport.TimeOuts;
 /**
  * A socket for blocking callers. The caller's thread connects, sends the request and reads the answer, so no other
  * thread has to be woken. The socket transmits one call at a time. To cancel a waiting call, another thread closes the
- * socket, which ends the read. Fields without a comment are used only by the thread that currently owns the connection:
- * the caller's thread, or the thread that took the connection from the idle connections.
+ * socket, which ends the read. Fields without a comment are used only by the thread that owns the connection. The owner
+ * is the caller's thread, or the thread that has removed the connection from the idle connections.
  */
 final class CallerConnection implements PendingCall.Carrier {
 

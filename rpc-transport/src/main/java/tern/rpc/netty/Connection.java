@@ -81,8 +81,8 @@ public final class Connection implements PendingCall.Carrier {
     /**
      * @param tls null for no TLS
      * @param replacement whether the connection replaces a lost or draining connection. A replacement accepts calls
-     *     only after the server has sent bytes, because its peer might be a process that is shutting down, or a proxy
-     *     whose server has stopped
+     *     only after the server has sent bytes. Until then, its peer might be a process that is shutting down, or a
+     *     proxy whose server has stopped
      */
     Connection(
             Endpoint endpoint,
@@ -459,8 +459,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Fails the pending calls. If the complete answer to a call has arrived but has not been delivered yet, the call
-     * stays pending: it receives its answer or fails at its deadline.
+     * Fails the pending calls. A call stays pending if its complete answer has arrived but has not been delivered yet.
+     * Such a call receives its answer or fails at its deadline.
      */
     private void failCalls() {
         pending.clear(call -> !call.isAnswerHere(), this::lost);

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * A memory budget that all connections of a server share. The connections from one address (for IPv6, the first 64
  * bits) form a network. A connection may add bytes only while the sum of its own bytes and its network's bytes is
  * smaller than the number of free bytes. One network therefore gets at most half of the budget, and one connection at
- * most a third. If k networks add as many bytes as they can, each gets at most 1/(k + 1) of the budget, and at least as
- * much stays free for other networks.
+ * most a third. If k networks add as many bytes as they can, each gets at most 1/(k + 1) of the budget. At least 1/(k +
+ * 1) of the budget stays free for other networks.
  *
  * <p>A connection's bytes count twice: as its own bytes and as bytes of its network. Callers behind one proxy share a
  * network. When the large connections of a network are no longer allowed to add bytes, small connections of the same

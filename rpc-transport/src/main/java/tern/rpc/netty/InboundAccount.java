@@ -247,8 +247,8 @@ public final class InboundAccount {
     /**
      * Schedules a check of whether this connection may be read. Any thread may call this method.
      *
-     * @param requester the budget that has requested the check, possibly because the budget has chosen this connection
-     *     as the only one that may exceed the budget to complete its message
+     * @param requester the budget that has requested the check. The budget might have chosen this connection as the
+     *     only connection that may exceed the budget to complete its message
      */
     void lookAgain(InboundBudget requester) {
         try {

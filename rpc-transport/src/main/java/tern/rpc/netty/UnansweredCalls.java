@@ -115,8 +115,8 @@ final class UnansweredCalls {
     }
 
     /**
-     * Returns the time at which the most recent end of a call, other than a health watch, was detected; the creation
-     * time of this object if no such call has ended. Any thread may call this method.
+     * Returns the time at which the most recent end of a call was detected. Health watches do not count. If no call has
+     * ended, returns the creation time of this object. Any thread may call this method.
      */
     long quietSinceNanos() {
         return quietSinceNanos;

@@ -24,9 +24,9 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.TypingErrors;
 
 /**
- * Finds properties that were meant for Tern but begin with a wrong prefix: {@code tern.rpc} (the name of Tern's
- * packages), a Spring Boot prefix because of a wrong indentation, {@code rpc} with a typing error, or a Dubbo or gRPC
- * prefix that remained after a migration. Without this check, such properties would be ignored silently.
+ * Finds properties that were meant for Tern but begin with a wrong prefix. The prefix can be {@code tern.rpc} (the name
+ * of Tern's packages), a Spring Boot prefix because of a wrong indentation, {@code rpc} with a typing error, or a Dubbo
+ * or gRPC prefix that remained after a migration. Without this check, such properties would be ignored silently.
  */
 final class MisplacedPrefixes {
 

@@ -129,9 +129,9 @@ final class PropertyValueCheck {
     }
 
     /**
-     * Rejects quotation marks around a value, and a comment after a value. YAML removes both, but in a {@code
-     * .properties} file, in a Docker environment file and in the Windows {@code set} command, they are part of the
-     * value. The messages do not show the value, because it might be a token.
+     * Rejects quotation marks around a value, and a comment after a value. YAML removes both. In a {@code .properties}
+     * file, in a Docker environment file and in the Windows {@code set} command, both are part of the value. The
+     * messages do not show the value, because it might be a token.
      */
     private static void checkMarks(ConfigurationPropertyName name, String text) {
         if (QUOTED.matcher(text).matches()) {

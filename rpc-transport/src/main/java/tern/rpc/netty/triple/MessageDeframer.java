@@ -100,8 +100,8 @@ final class MessageDeframer {
     /**
      * Requests the given number of further messages. Complete messages are delivered immediately.
      *
-     * @param bytes the number of message bytes after which delivery stops until the next call to this method; the
-     *     message that reaches this number is still delivered
+     * @param bytes the number of delivered message bytes at which delivery stops until the next call to this method;
+     *     the message that reaches this number is still delivered
      * @throws RpcException in the same cases as {@link #add}
      */
     void request(int messages, long bytes) {

@@ -59,8 +59,8 @@ final class RequestBody {
     }
 
     /**
-     * The memory that an open request occupies in addition to the bytes of its body, in bytes: its objects, its stream
-     * in Netty's codec, and small headers. Large headers are counted separately.
+     * The memory, in bytes, that an open request occupies in addition to its body. The number includes the request's
+     * objects, its stream in Netty's codec, and small headers. Large headers are counted separately.
      */
     private static final int CALL_BYTES = 2 << 10;
 

@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * A pattern for addresses in a rule, in one of the forms of Dubbo 3.3: {@code host}, {@code host:port}, {@code host:*},
+ * A pattern for addresses in a rule. As in Dubbo 3.3, the forms are {@code host}, {@code host:port}, {@code host:*},
  * {@code 0.0.0.0} for every host, an IPv4 address with {@code *} or a range such as {@code 1-20} instead of a number,
  * and a network such as {@code 10.1.0.0/16}. Names are never looked up.
  *
