@@ -49,8 +49,8 @@ public @interface RpcService {
     String version() default "";
 
     /**
-     * The weight of this provider, 0 or more. A provider with twice the weight of another provider gets about twice as
-     * many calls. Registries pass the weight on to callers.
+     * The weight of this provider, 0 or more. Consumers should send twice as many calls to a provider with twice the
+     * weight. Registries pass the weight on to callers.
      */
     int weight() default Attributes.DEFAULT_WEIGHT;
 }

@@ -120,7 +120,8 @@ public record ClientTransportSettings(
     }
 
     /**
-     * @param the time without received bytes after which the client sends a heartbeat while calls wait for an answer
+     * @param after the time without received bytes after which the client sends a heartbeat while calls wait for an
+     *     answer
      * @param timeout the time limit for the answer to this heartbeat
      */
     public ClientTransportSettings withProbe(Duration after, Duration timeout) {
@@ -139,7 +140,7 @@ public record ClientTransportSettings(
 
     /**
      * @param maxQueuedBytes the maximum number of bytes waiting to be written to a connection; while more are waiting,
-     *     further requests fail
+     *     further requests fail without being sent
      */
     public ClientTransportSettings withMaxQueuedBytes(long maxQueuedBytes) {
         return with(draft -> draft.maxQueuedBytes = maxQueuedBytes);

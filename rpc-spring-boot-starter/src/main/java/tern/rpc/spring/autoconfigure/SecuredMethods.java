@@ -188,7 +188,7 @@ final class SecuredMethods {
     }
 
     /**
-     * Returns whether one of the annotations refuses some calls.
+     * Returns whether the annotation with this name is present and can refuse calls.
      *
      * @param present the annotations of the method, which take precedence, and of the class
      */

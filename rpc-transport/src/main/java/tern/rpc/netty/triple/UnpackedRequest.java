@@ -64,7 +64,7 @@ final class UnpackedRequest {
     }
 
     /**
-     * Called before a decompressed message is decoded. Waits for a turn like {@link #reaches}.
+     * Called before a decompressed message is decoded. Waits for a turn, as {@link #reaches} does.
      *
      * @param bytes the decompressed size
      */
