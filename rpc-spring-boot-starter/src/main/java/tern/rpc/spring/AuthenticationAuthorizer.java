@@ -12,8 +12,8 @@ import tern.rpc.RpcAuthorizer;
 
 /**
  * Authenticates callers with Spring Security. The {@link Authentication} becomes {@link
- * tern.rpc.ServerContext#principal()}. It is also set in the security context of the thread that runs the method, so
- * annotations such as {@code @PreAuthorize} work.
+ * tern.rpc.ServerContext#principal()}. The {@link Authentication} is also set in the security context of the thread
+ * that runs the method, so annotations such as {@code @PreAuthorize} work.
  *
  * <pre>
  * &#64;Bean

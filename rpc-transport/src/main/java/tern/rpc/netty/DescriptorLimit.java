@@ -39,9 +39,9 @@ record DescriptorLimit(int connections, int leaving, long descriptors) {
     }
 
     /**
-     * Returns the number of silent connections that one check of all connections closes. They make room for the same
-     * number of new connections. The number is small if few connections are permitted, because a client that keeps
-     * connecting would occupy most of the freed places.
+     * Returns the number of silent connections that one check of all connections closes. The closed connections make
+     * room for the same number of new connections. The number is small if few connections are permitted, because a
+     * client that keeps connecting would occupy most of the freed places.
      */
     int together() {
         return Math.max(1, leaving / TOGETHER_SHARE);

@@ -423,8 +423,8 @@ class RpcServerLifecycleTest {
     }
 
     /**
-     * A component that records its start and its stop. It is in the same lifecycle phase as Spring's own listener
-     * containers and executors.
+     * A component that records its start and its stop. The component is in the same lifecycle phase as Spring's own
+     * listener containers and executors.
      */
     @Configuration(proxyBeanMethods = false)
     static class Witness implements SmartLifecycle {

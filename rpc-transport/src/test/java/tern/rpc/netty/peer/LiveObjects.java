@@ -30,8 +30,8 @@ public record LiveObjects(Map<String, Count> byClass) {
     private static final String FILLER = "jdk.internal.vm.Filler";
 
     /**
-     * Runs the garbage collector and counts the remaining objects, twice. The result is the second count. It also
-     * includes the objects in which the first count is stored.
+     * Runs the garbage collector and counts the remaining objects, twice. The result is the second count. This count
+     * also includes the objects in which the first count is stored.
      */
     public static LiveObjects count() {
         // objects that wait for a cleaner now are no longer on the heap at the next count

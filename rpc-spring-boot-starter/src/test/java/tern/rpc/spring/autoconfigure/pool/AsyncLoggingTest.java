@@ -85,7 +85,8 @@ class AsyncLoggingTest {
         disk.stop();
 
         assertThat(disk.written())
-                // The filter runs a second time when a line leaves the ring buffer. It then accepts every line.
+                // The filter runs a second time when a line leaves the ring buffer. In this second run, the filter
+                // accepts every line.
                 .hasSize(RING - RESERVE);
     }
 
