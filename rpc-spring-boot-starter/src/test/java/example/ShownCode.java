@@ -20,8 +20,8 @@ final class ShownCode {
     private ShownCode() {}
 
     /**
-     * Checks that each code block with a package declaration equals the source file of its type. Returns the types in
-     * the order of the page.
+     * Checks that each code block with a package declaration equals the source file of the declared type. Returns the
+     * types in the order in which the page shows them.
      */
     static List<String> typesOf(Path page) throws IOException {
         List<String> shown = new ArrayList<>();

@@ -10,7 +10,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import tern.rpc.spring.RpcReference;
 
-/** An application's beans, whose fields contain objects with references. */
+/** Beans of an application. Their fields contain objects with references. */
 public final class Carts {
 
     private Carts() {}
@@ -20,13 +20,13 @@ public final class Carts {
         String of(String item);
     }
 
-    /** An object with a reference that is not injected unless Spring creates the object. */
+    /** A class with a reference, which is injected only if Spring creates the object. */
     public static class Checkout {
         @RpcReference
         Prices prices;
     }
 
-    /** A class that has a {@link Checkout} and is not a bean, either. */
+    /** A class with a {@link Checkout}. Neither class is a bean. */
     public static class Counter {
         final Checkout checkout = new Checkout();
     }
@@ -73,7 +73,7 @@ public final class Carts {
 
         @Override
         public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
-            // The test examines only the field, so this method does nothing.
+            // This method does nothing, because the test examines only the field.
         }
     }
 

@@ -5,7 +5,8 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks that each package imports only the packages that it may use. A rule also passes if its package does not exist.
+ * Checks that each package imports only the packages that it may use. A rule about a package that does not exist
+ * passes.
  */
 class ArchitectureTest extends AnyModuleRules {
     @Test

@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Checks the dependencies between packages. A rule whose package does not exist passes. */
+/** Checks the dependencies between packages. A rule about a package that does not exist passes. */
 class ArchitectureTest extends AnyModuleRules {
     /** Matches the names of the classes that implement an HTTP protocol. */
     private static final Pattern PROTOCOL =

@@ -13,7 +13,7 @@ import tern.rpc.RpcAuthorizer;
 /**
  * Authenticates callers with Spring Security. The {@link Authentication} becomes {@link
  * tern.rpc.ServerContext#principal()}. The {@link Authentication} is also set in the security context of the thread
- * that runs the method. Annotations such as {@code @PreAuthorize} therefore work.
+ * that runs the method, so annotations such as {@code @PreAuthorize} work.
  *
  * <pre>
  * &#64;Bean
@@ -53,7 +53,7 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
         try {
             found = manager.authenticate(credentials);
         } catch (AuthenticationServiceException e) {
-            throw e; // Authentication failed for a reason that is not the caller's fault.
+            throw e; // The authentication failed, but the caller is not responsible for the failure.
         } catch (AuthenticationException e) { // The cause is omitted, because its message can contain the credentials.
             throw RpcAuthorizer.unauthenticated(call + " was refused: its credentials are not accepted");
         }

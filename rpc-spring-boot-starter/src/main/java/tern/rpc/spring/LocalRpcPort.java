@@ -9,8 +9,8 @@ import org.springframework.beans.factory.annotation.Value;
 
 /**
  * Injects the port of the RPC server into tests that set {@code rpc.server.port=0}. The port is known only after the
- * application has started. Therefore this annotation works only at injection points that are resolved afterwards, such
- * as fields of a test class.
+ * application has started. This annotation therefore works only at injection points that are resolved after the start,
+ * such as fields of a test class.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

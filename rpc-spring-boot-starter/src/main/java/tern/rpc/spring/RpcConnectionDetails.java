@@ -13,9 +13,9 @@ public interface RpcConnectionDetails extends ConnectionDetails {
     /**
      * Returns the addresses of a reference's providers, each in the form of {@code rpc.client.url}.
      *
-     * @param reference the name of the reference. If {@code rpc.client.services.<name>} is configured, this is the
-     *     {@code <name>} exactly as written in the properties. Otherwise it is the annotation's {@code name} or, if
-     *     that is empty, the interface's simple name, for example {@code UserService}
+     * @param reference the name of the reference. If {@code rpc.client.services.<name>} is configured, the argument is
+     *     the {@code <name>} exactly as written in the properties. Otherwise, the argument is the annotation's {@code
+     *     name}. If that is empty too, the argument is the interface's simple name, for example {@code UserService}
      * @return the addresses; empty if the addresses come from another source
      */
     List<String> addresses(String reference);

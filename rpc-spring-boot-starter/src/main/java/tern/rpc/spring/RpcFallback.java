@@ -10,10 +10,10 @@ import org.springframework.stereotype.Component;
 
 /**
  * Declares a bean that answers calls made through {@link RpcReference}s when no provider answers them. The fallback
- * applies after UNAVAILABLE, except if the method itself has reported this code. The fallback also applies after
- * DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if the method has certainly not run. The bean implements the service
- * interface. The fallback is never injected instead of the reference. If this annotation is on a class, the class
- * becomes a component.
+ * applies if a call fails with UNAVAILABLE, except if the method itself has reported this code. The fallback also
+ * applies if a call fails with DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED and the method has certainly not run. The bean
+ * implements the service interface. The fallback is never injected instead of the reference. If this annotation is on a
+ * class, the class becomes a component.
  *
  * <p>The {@code rpc.client.requests} meter still counts the call as failed. {@code rpc.client.fallbacks} counts the
  * calls answered by a fallback. Fallbacks do not apply to streams.

@@ -29,7 +29,7 @@ public @interface RpcReference {
 
     /**
      * The {@code <name>} in the {@code rpc.client.services.<name>.*} properties. If empty, the interface's simple name
-     * is used. Case and dashes do not matter: {@code user-service}, {@code userService} and {@code UserService} are the
+     * is used. Case and dashes are ignored: {@code user-service}, {@code userService} and {@code UserService} are the
      * same name.
      */
     String name() default "";
@@ -42,14 +42,14 @@ public @interface RpcReference {
 
     /**
      * The timeout of a call, including all attempts, as a number with a unit, such as {@code 500ms}. If empty, the
-     * timeout in {@code @RpcMethod} applies; if that is not set either, {@code rpc.client.timeout} applies.
+     * timeout in {@code @RpcMethod} applies. If that is not set either, {@code rpc.client.timeout} applies.
      */
     String timeout() default "";
 
     /**
-     * The addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port},
-     * {@code tri://host:port} or {@code http://host:port}, each optionally with {@code ?weight=50}. The default port is
-     * 20880. {@code local} means the server in the same application, which is called in-process, without a network. If
+     * The addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port}, {@code
+     * tri://host:port} or {@code http://host:port}, each optionally with {@code ?weight=50}. The default port is 20880.
+     * {@code local} means the server in the same application. Such calls stay in the process and use no network. If
      * empty, {@code rpc.client.url} applies.
      */
     String url() default "";

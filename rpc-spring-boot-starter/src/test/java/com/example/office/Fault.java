@@ -23,7 +23,7 @@ public enum Fault {
 
     private static volatile @Nullable Fault injected;
 
-    /** Removes the previous fault and injects the given one. If {@code fault} is null, injects no fault. */
+    /** Removes the previous fault and injects the given fault. If {@code fault} is null, injects no fault. */
     public static void inject(@Nullable Fault fault) {
         injected = fault;
     }
@@ -33,8 +33,8 @@ public enum Fault {
     }
 
     /**
-     * Blocks the thread for longer than the target latency of the calls if this fault is injected. This simulates slow
-     * work.
+     * Simulates slow work: if this fault is injected, blocks the thread for longer than the target latency of the
+     * calls.
      */
     void pauseIfInjected() {
         long end = System.nanoTime() + PAUSE_NANOS;

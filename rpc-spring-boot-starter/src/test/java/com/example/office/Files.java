@@ -21,7 +21,7 @@ public class Files {
         }
     }
 
-    /** The SQL function {@code audit}, called by the database. */
+    /** Implements the SQL function {@code audit}, which the database calls. */
     public static int audit(int number) {
         Fault.STATEMENT.pauseIfInjected();
         return number;

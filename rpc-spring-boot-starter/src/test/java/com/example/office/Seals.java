@@ -1,6 +1,6 @@
 package com.example.office;
 
-/** Issues seals to one caller at a time. */
+/** A lock-protected resource of the application: issues seals to one caller at a time. */
 class Seals {
 
     private int last;

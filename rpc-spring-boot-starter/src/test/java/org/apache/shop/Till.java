@@ -7,7 +7,7 @@ public interface Till {
 
     String sum();
 
-    /** The provider of the service. */
+    /** The implementation of the service. */
     @RpcService
     class OpenTill implements Till {
         @Override

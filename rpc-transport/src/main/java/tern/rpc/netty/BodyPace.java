@@ -1,8 +1,8 @@
 package tern.rpc.netty;
 
 /**
- * Measures the bytes of a request body that arrive in the current period. Each period is measured separately. If the
- * speed were measured over the whole body, a body whose first bytes arrived quickly could take hours to arrive.
+ * Counts the bytes of a request body that arrive in the current period, to detect a body that arrives too slowly. The
+ * periods are counted separately. Otherwise, a body whose first bytes arrived quickly could take hours to arrive.
  * Confined to the event loop.
  */
 public final class BodyPace {
@@ -18,7 +18,7 @@ public final class BodyPace {
     /**
      * Starts a new period.
      *
-     * @param arrivedBytes the number of bytes that have arrived so far
+     * @param arrivedBytes the number of bytes of the body that have arrived so far
      */
     public void restart(long now, long arrivedBytes) {
         sinceNanos = now;

@@ -17,8 +17,8 @@ public enum CallKind {
 
     /**
      * A call of the health service's {@code Watch} method. Such a call needs no token and can stay open for any length
-     * of time. If all calls on a connection are of this kind, the server is allowed to close the connection to make
-     * room for a new one.
+     * of time. If all calls on a connection are of this kind, the server may close the connection to make room for a
+     * new connection.
      */
     HEALTH_WATCH
 }

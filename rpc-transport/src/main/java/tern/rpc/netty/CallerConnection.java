@@ -28,8 +28,8 @@ import tern.rpc.transport.TimeOuts;
 /**
  * A socket for blocking callers. The caller's thread connects, sends the request and reads the answer, so no other
  * thread has to be woken. The socket transmits one call at a time. To cancel a waiting call, another thread closes the
- * socket, which ends the read. Fields without a comment are used only by the thread that currently owns the connection:
- * the caller's thread, or the thread that took the connection from the idle connections.
+ * socket, which ends the read. Fields without a comment are used only by the thread that owns the connection. The owner
+ * is the caller's thread, or the thread that has removed the connection from the idle connections.
  */
 final class CallerConnection implements PendingCall.Carrier {
 
@@ -256,8 +256,8 @@ final class CallerConnection implements PendingCall.Carrier {
         if (unread.capacity() > USUAL_BYTES) {
             unread = Unpooled.EMPTY_BUFFER; // the buffer of a large answer is not kept for later answers
         }
-        // the field "current" is cleared before the answer is delivered, because the next call can then use the
-        // connection
+        // the field "current" is cleared before the answer is delivered, because the delivery allows the next call to
+        // use the connection
         current = null;
         if (!call.answer(answer)) {
             owner.answeredLate();
@@ -324,7 +324,7 @@ final class CallerConnection implements PendingCall.Carrier {
         return isClosed();
     }
 
-    /** Passes the current call to the action, if there is one. */
+    /** Passes the current call to the action. Does nothing if there is no current call. */
     void ifWaiting(Consumer<PendingCall> action) {
         PendingCall call = current;
         if (call != null) {
@@ -360,7 +360,7 @@ final class CallerConnection implements PendingCall.Carrier {
         PendingCall lost = current;
         boolean unreachable = !connected && lost != null && !lost.isDone();
         try {
-            // the connection pool is notified before the call fails, so that an immediate retry finds another
+            // the connection pool is notified before the call fails, so that an immediate retry does not choose this
             // connection
             owner.gone(this, unreachable ? reason : null);
         } finally {

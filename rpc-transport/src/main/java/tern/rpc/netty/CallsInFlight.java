@@ -28,12 +28,12 @@ public final class CallsInFlight {
 
     private final ServerPort port;
     private final UnansweredCalls unanswered;
-    // the complete requests that have not been answered; updated atomically through NUMBER
+    // the complete requests that have not been answered; updated atomically by the field updater NUMBER
     private volatile int number;
-    // the health watches in flight, which do not prevent the connection from being closed; updated atomically through
-    // WATCHES
+    // the health watches in flight, which do not prevent the connection from being closed; updated atomically by the
+    // field updater WATCHES
     private volatile int watches;
-    private volatile int checks; // health checks in flight; updated atomically through CHECKS
+    private volatile int checks; // health checks in flight; updated atomically by the field updater CHECKS
 
     CallsInFlight(ServerPort port, Channel channel) {
         this.port = port;
@@ -42,7 +42,10 @@ public final class CallsInFlight {
 
     // ---- call limits
 
-    /** Returns null if the connection accepts one more call. Otherwise counts a refusal and returns its exception. */
+    /**
+     * Checks the limit on the calls in flight. If the limit is reached, counts a refusal and returns its exception.
+     * Otherwise returns null.
+     */
     public @Nullable RpcException refusesCall() {
         int limit = port.settings().maxInFlight();
         if (number < limit) {
@@ -55,9 +58,9 @@ public final class CallsInFlight {
     }
 
     /**
-     * Returns null if the call is accepted as a health check, or is not a health check. Otherwise counts a refusal and
-     * returns its exception. The health checks of one connection are limited, because they could otherwise occupy all
-     * threads that are reserved for health checks.
+     * Checks the limit on health checks. If the call is a health check above the limit, counts a refusal and returns
+     * its exception. Otherwise returns null. The limit prevents one connection from occupying all threads that are
+     * reserved for health checks.
      */
     public @Nullable RpcException refusesCheck(NettyServerCall call) {
         int running = checks;
@@ -69,8 +72,8 @@ public final class CallsInFlight {
     }
 
     /**
-     * Returns null if the call is accepted as a streaming call, or is not a streaming call. Otherwise counts a refusal
-     * and returns its exception.
+     * Checks the limit on streaming calls. If the call is a streaming call above the limit, counts a refusal and
+     * returns its exception. Otherwise returns null.
      */
     public @Nullable RpcException refusesStream(NettyServerCall call) {
         String reason =
@@ -144,7 +147,7 @@ public final class CallsInFlight {
 
     // ---- closing conditions
 
-    /** Returns whether any complete request has not been answered. Any thread may call this method. */
+    /** Returns whether at least one complete request is unanswered. Any thread may call this method. */
     boolean areAny() {
         return number > 0;
     }
@@ -165,12 +168,18 @@ public final class CallsInFlight {
         return number > watches || unanswered.mayKeepConnection();
     }
 
-    /** Returns whether any call on this connection has ended. Any thread may call this method. */
+    /**
+     * Returns whether at least one call on this connection, other than a health watch, has ended. Any thread may call
+     * this method.
+     */
     boolean haveEnded() {
         return unanswered.haveEnded();
     }
 
-    /** Returns the time at which the end of a call was last noticed. Any thread may call this method. */
+    /**
+     * Returns the time at which the most recent end of a call was detected. Health watches do not count. If no call has
+     * ended, returns the time at which the connection was created. Any thread may call this method.
+     */
     long quietSinceNanos() {
         return unanswered.quietSinceNanos();
     }

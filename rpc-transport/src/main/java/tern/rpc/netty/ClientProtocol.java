@@ -90,9 +90,9 @@ public interface ClientProtocol {
     }
 
     /**
-     * Returns whether a server that speaks this protocol could have sent the first received bytes.
+     * Returns whether the first bytes received on a connection can come from a server that speaks this protocol.
      *
-     * @param first the first bytes of a connection; the caller keeps ownership
+     * @param first the first bytes of a connection; not released
      */
     default Match answersSo(ByteBuf first) {
         return Match.YES;

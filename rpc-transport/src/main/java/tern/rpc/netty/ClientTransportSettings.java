@@ -15,12 +15,13 @@ import tern.rpc.transport.Tls;
  * @param reconnectMax the maximum pause between attempts
  * @param heartbeat the idle time after which the client sends a heartbeat; the time limit for the answer depends on the
  *     protocol
- * @param probeAfter how long a connection with waiting calls may receive nothing before the client sends a heartbeat
+ * @param probeAfter the time without received bytes after which the client sends a heartbeat while calls wait for an
+ *     answer
  * @param probeTimeout the time limit for the answer to a heartbeat while calls wait for an answer
  * @param maxInFlight the maximum number of unanswered calls on one connection, 1 to {@value #MAX_IN_FLIGHT}; further
- *     calls fail as not executed
+ *     calls fail without being sent
  * @param maxQueuedBytes the maximum number of bytes waiting to be written to a connection; while more are waiting,
- *     further requests fail as not executed
+ *     further requests fail without being sent
  * @param maxRequestBytes the maximum size of a request, in bytes
  * @param maxResponseBytes the maximum size of an answer, in bytes
  * @param tls supplies keys and trusted certificates, and is called for every new connection; null for no TLS
@@ -119,7 +120,8 @@ public record ClientTransportSettings(
     }
 
     /**
-     * @param after how long a connection with waiting calls may receive nothing before the client sends a heartbeat
+     * @param after the time without received bytes after which the client sends a heartbeat while calls wait for an
+     *     answer
      * @param timeout the time limit for the answer to this heartbeat
      */
     public ClientTransportSettings withProbe(Duration after, Duration timeout) {
@@ -138,7 +140,7 @@ public record ClientTransportSettings(
 
     /**
      * @param maxQueuedBytes the maximum number of bytes waiting to be written to a connection; while more are waiting,
-     *     further requests fail
+     *     further requests fail without being sent
      */
     public ClientTransportSettings withMaxQueuedBytes(long maxQueuedBytes) {
         return with(draft -> draft.maxQueuedBytes = maxQueuedBytes);

@@ -27,8 +27,8 @@ public final class Connection implements PendingCall.Carrier {
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
     /**
-     * The maximum number of pending calls if the connection transmits one call at a time. The number is two, because
-     * the next call can begin before the previous answer has been delivered to its caller.
+     * The maximum number of pending calls if the connection transmits one call at a time. The number is 2, because the
+     * next call can begin before the previous answer has been delivered to its caller.
      */
     private static final int ONE_AND_THE_NEXT = 2;
 
@@ -57,7 +57,8 @@ public final class Connection implements PendingCall.Carrier {
     private final DeadlineSweep deadlines;
     private final KeepAlive keepAlive;
     private final PendingOneWayCalls oneWayCalls;
-    private boolean leaving; // true if the server asked for no further calls before the connection was ready
+    // true if the server asked for no further calls before the connection was ready
+    private boolean leaving;
     private boolean answered;
 
     // this field is written before the state, so a thread that sees the new state also sees the new value of this field
@@ -79,9 +80,9 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * @param tls null for no TLS
-     * @param replacement whether the connection replaces a lost or draining one. A replacement accepts calls only after
-     *     the server has sent bytes, because its peer might be a process that is shutting down, or a proxy whose server
-     *     has stopped
+     * @param replacement whether the connection replaces a lost or draining connection. A replacement accepts calls
+     *     only after the server has sent bytes. Until then, its peer might be a process that is shutting down, or a
+     *     proxy whose server has stopped
      */
     Connection(
             Endpoint endpoint,
@@ -107,10 +108,10 @@ public final class Connection implements PendingCall.Carrier {
             EventLoop loop = loops.group().next();
             eventLoop = loop;
             opening.start(loops, loop);
-            // The deadlines of calls that were sent before the event loop was set are not checked yet.
+            // Starts the deadline checks of calls that were added before the event loop was set.
             deadlines.sweepLater();
         } catch (RuntimeException | Error e) {
-            // Errors are caught as well as exceptions, because memory might be exhausted temporarily.
+            // Errors are caught too, because memory might be exhausted temporarily.
             close("the attempt to connect failed: " + Thrown.text(e));
         }
     }
@@ -332,9 +333,9 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Returns whether the server has answered a call, or has sent bytes and kept the connection open for at least a
-     * second. If not, the server might accept and immediately close every connection, so the next connection attempt
-     * must wait.
+     * Returns whether the server has proved that it serves this connection: it has answered a call, or it has sent
+     * bytes and kept the connection open for at least a second. If not, the server might accept and immediately close
+     * every connection, so the next connection attempt must wait.
      */
     boolean wasOfUse() {
         return answered || opening.hasLasted();
@@ -346,7 +347,7 @@ public final class Connection implements PendingCall.Carrier {
 
     private void queueLowered() {
         EventLoop loop = eventLoop;
-        if (loop != null) { // null only before the first byte could be written
+        if (loop != null) { // null only before any byte can be written
             room.lowered(loop);
         }
         closeIfDrained();
@@ -449,7 +450,7 @@ public final class Connection implements PendingCall.Carrier {
             open.close();
         }
         try {
-            // the connection pool is notified before the calls fail, so that an immediate retry finds another
+            // the connection pool is notified before the calls fail, so that an immediate retry does not choose this
             // connection
             owner.changed(this, State.CLOSED);
         } finally {
@@ -458,8 +459,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Fails the pending calls, except those whose answer has arrived completely but has not been delivered yet. Such
-     * calls receive their answer or fail at their deadline.
+     * Fails the pending calls. A call stays pending if its complete answer has arrived but has not been delivered yet.
+     * Such a call receives its answer or fails at its deadline.
      */
     private void failCalls() {
         pending.clear(call -> !call.isAnswerHere(), this::lost);

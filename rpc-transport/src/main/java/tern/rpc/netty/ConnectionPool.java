@@ -50,18 +50,18 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     private final AtomicInteger turn = new AtomicInteger();
     // guarded by this
     private final List<Connection> retiring = new ArrayList<>();
-    // lost connections whose calls have received part of their answers; guarded by this
+    // lost connections, some of whose calls have received only part of their answers; guarded by this
     private final List<Connection> lostWhileAnswering = new ArrayList<>();
     // guarded by this
     private final ReconnectBackoff backoff;
     // the scheduled replacements of lost connections; guarded by this
     private final Map<Connection, ScheduledFuture<?>> pauses = new IdentityHashMap<>();
-    // connections that calls opened during the pause after a failed attempt, and that are not ready yet
+    // connections that were opened by calls during the pause after a failed attempt and are not ready yet
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
     private final ExtraConnections extra;
     private volatile boolean available;
-    private volatile long timesAvailable; // this field is written while this object is locked
+    private volatile long timesAvailable; // written only while this object is locked
     private volatile boolean closed;
     private volatile boolean heard;
     private volatile String lastFailure = "";
@@ -114,7 +114,10 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         return timesAvailable;
     }
 
-    /** Returns whether a connection is being opened, or is ready but this pool has not been notified yet. */
+    /**
+     * Returns whether this pool is opening a connection. A connection that is ready counts as being opened until this
+     * pool has been notified.
+     */
     @Override
     public boolean isConnecting() {
         return !available && (isAnyConnecting() || isAnyReady(null));
@@ -163,8 +166,8 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     }
 
     /**
-     * Returns the reason why there is no connection, for error messages. The reason reported by the connection itself
-     * is preferred, because a call can find a connection closed before its event loop has notified this pool.
+     * Returns the reason why there is no connection, for error messages. The reason that the connection itself gives is
+     * preferred, because the connection can be closed before its event loop has notified this pool.
      */
     private String whyNotConnected() {
         for (int i = 0; i < current.length(); i++) {

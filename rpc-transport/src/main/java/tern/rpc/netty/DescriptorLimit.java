@@ -4,7 +4,7 @@ import com.sun.management.UnixOperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * The number of connections that the process has enough file descriptors for. Every connection occupies a descriptor,
+ * The number of connections for which the process has enough file descriptors. Every connection occupies a descriptor,
  * and a process without free descriptors can neither accept connections nor open files.
  *
  * @param connections the maximum number of connections; at most the configured number
@@ -19,7 +19,7 @@ record DescriptorLimit(int connections, int leaving, long descriptors) {
 
     private static final int MAX_LEAVING = 256;
 
-    /** One in {@value} descriptors is left for the process's files and other connections. */
+    /** One in {@value} descriptors is reserved for files and for connections that this server did not accept. */
     private static final int RESERVED_SHARE = 4;
 
     /** Of the descriptors for connections, at most one in {@value} is used by connections that are being closed. */
@@ -39,9 +39,9 @@ record DescriptorLimit(int connections, int leaving, long descriptors) {
     }
 
     /**
-     * Returns the number of silent connections that are closed together. A single check of all connections then makes
-     * room for this many new connections. If there are few connections, the number is small, because a client that
-     * keeps connecting takes most of the room.
+     * Returns the number of silent connections that one check of all connections closes. The closed connections make
+     * room for the same number of new connections. The number is small if few connections are permitted, because a
+     * client that keeps connecting would occupy most of the freed places.
      */
     int together() {
         return Math.max(1, leaving / TOGETHER_SHARE);

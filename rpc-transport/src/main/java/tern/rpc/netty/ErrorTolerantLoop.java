@@ -32,7 +32,7 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
 
     /**
      * The time for which the event loop runs tasks before it polls the sockets again. Netty's default is one second.
-     * Workers that serve streams add tasks constantly, so new requests would wait for a second with this default.
+     * Workers that serve streams add tasks constantly, so with this default new requests would wait for up to a second.
      */
     static final long TASKS_NANOS = LoopShares.PASS_NANOS;
 

@@ -62,13 +62,13 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this
     private @Nullable ScheduledFuture<?> retry; // null if no attempt is scheduled; guarded by this
-    // true if the last connection attempt succeeded; further attempts will then probably succeed too
+    // true if the last connection attempt succeeded, so that further attempts will probably succeed too
     private volatile boolean reachable;
     private long unreachableNanos = System.nanoTime(); // the time of the last failed attempt; guarded by this
-    private volatile long timesAvailable; // this field is written while this object is locked
+    private volatile long timesAvailable; // written only while this object is locked
     private volatile boolean closed;
     private final Probes probes;
-    private volatile long heardNanos; // time of the last complete answer; valid if anyHeard is true
+    private volatile long heardNanos; // the time of the last complete answer; valid if anyHeard is true
     private volatile boolean anyHeard;
     private volatile String lastFailure = "";
     private volatile String lastReason = ""; // the reason why the last attempt failed; kept after a reconnect

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * A memory budget that all connections of a server share. The connections from one address (for IPv6, the first 64
  * bits) form a network. A connection may add bytes only while the sum of its own bytes and its network's bytes is
  * smaller than the number of free bytes. One network therefore gets at most half of the budget, and one connection at
- * most a third. If k networks add as many bytes as they can, each gets at most 1/(k + 1) of the budget, and at least as
- * much stays free for other networks.
+ * most a third. If k networks add as many bytes as they can, each gets at most 1/(k + 1) of the budget. At least 1/(k +
+ * 1) of the budget stays free for other networks.
  *
  * <p>A connection's bytes count twice: as its own bytes and as bytes of its network. Callers behind one proxy share a
  * network. When the large connections of a network are no longer allowed to add bytes, small connections of the same
@@ -28,7 +28,7 @@ final class FairBudget {
     private final long halfBytes;
     // the sum of the bytes of all networks; at most half of the budget is counted for each network
     private final AtomicLong taken = new AtomicLong();
-    // the bytes that a network holds beyond half of the budget; 0 while no network exceeds half of the budget
+    // the number of bytes by which a network exceeds half of the budget; 0 while no network exceeds half of the budget
     private final AtomicLong excess = new AtomicLong();
     private final AtomicInteger holders = new AtomicInteger(); // the number of client addresses that hold bytes
     private final ConcurrentMap<InetAddress, Part> parts = new ConcurrentHashMap<>();
@@ -132,7 +132,8 @@ final class FairBudget {
          * Describes why a connection that holds the given number of bytes must not add more, as text for error
          * messages.
          *
-         * @param use the use of the bytes, such as "bytes wait", and the property that sets the limit
+         * @param use text after the limit in the message, such as "bytes wait", which can also name the property that
+         *     sets the limit
          */
         String full(String use, long ofConnection) {
             return used() + " of " + maxBytes + " " + use + ", " + bytes() + " of them for this address and "

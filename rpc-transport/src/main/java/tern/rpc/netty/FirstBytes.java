@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Checks whether the first bytes from a server belong to the expected protocol, and then removes itself from the
- * pipeline. A server with another protocol cannot have executed a request, so the calls fail as not executed. The error
- * message names the server's protocol. Confined to the event loop.
+ * pipeline. If the server uses another protocol, it cannot have executed a request, so the exceptions of the calls
+ * state that the calls were not executed. The error message names the server's protocol. Confined to the event loop.
  */
 final class FirstBytes extends ChannelInboundHandlerAdapter {
 
@@ -44,7 +44,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
                 if (kept.readableBytes() >= UnexpectedProtocols.ENOUGH_BYTES
                         || UnexpectedProtocols.protocol(kept) != null) {
                     refuse();
-                } else if (!waiting) { // more bytes might reveal which protocol the server really uses
+                } else if (!waiting) { // further bytes might identify the protocol that the server uses
                     waiting = true;
                     context.executor().schedule(this::refuse, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 }
@@ -82,7 +82,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
         if (kept.isReadable()) {
             refuse();
         }
-        refused = true; // the scheduled check of the first bytes does nothing if this field is true
+        refused = true; // makes the scheduled check of the first bytes do nothing
         context.fireChannelInactive();
     }
 

@@ -36,7 +36,7 @@ public final class InboundAccount {
     private volatile InboundBudget budget;
     // the record of the bytes that the peer's address occupies in the budget; replaced together with the budget
     private volatile FairBudget.Part part;
-    private volatile boolean settled; // true if the budget is final: it will not be replaced
+    private volatile boolean settled; // true if the budget will not be replaced again
     private final InetAddress network;
     private final EventLoop loop;
     private final Duration longest;
@@ -157,7 +157,7 @@ public final class InboundAccount {
     private void look() {
         pause(!closed && held() >= SMALL_BYTES && !hasRoom() && !finishes());
         if (paused && held() < SMALL_BYTES) {
-            pause(false); // a worker that released bytes just before the pause has not resumed reading
+            pause(false); // a worker that released bytes just before the pause could not resume reading
         }
         if (paused) {
             budget.await(this);
@@ -190,15 +190,15 @@ public final class InboundAccount {
     }
 
     /**
-     * Returns whether this connection takes precedence over the given one in exceeding the budget. The connection whose
-     * address holds fewer bytes goes first; between connections from the same address, the one that has waited longer.
-     * Any thread may call this method.
+     * Returns whether this connection may exceed the budget before the given connection. The connection whose address
+     * holds fewer bytes comes first. If both connections have the same address, the connection that has waited longer
+     * comes first. Any thread may call this method.
      */
     boolean goesBefore(InboundAccount other) {
         return part == other.part ? place < other.place : part.bytes() < other.part.bytes();
     }
 
-    /** Returns whether the budget that includes this connection's requests is largely used up. */
+    /** Returns whether more than a quarter of the budget that includes this connection's requests is used. */
     boolean isShort() {
         return budget.isShort();
     }
@@ -247,15 +247,15 @@ public final class InboundAccount {
     /**
      * Schedules a check of whether this connection may be read. Any thread may call this method.
      *
-     * @param requester the budget that has requested the check, possibly because the budget has chosen this connection
-     *     as the only one that may exceed the budget to complete its message
+     * @param requester the budget that has requested the check. The budget might have chosen this connection as the
+     *     only connection that may exceed the budget to complete its message
      */
     void lookAgain(InboundBudget requester) {
         try {
             loop.execute(() -> {
                 look();
                 if (finishing == null || requester != budget) {
-                    // this connection does not need to exceed the budget, so another connection is allowed to
+                    // this connection does not need to exceed the budget, so another waiting connection may exceed it
                     requester.finished(this);
                 }
             });
@@ -264,7 +264,10 @@ public final class InboundAccount {
         }
     }
 
-    /** Returns whether reading is paused. During the pause, slow progress of a message is not the peer's fault. */
+    /**
+     * Returns whether reading is paused. During the pause, the peer is not responsible for the slow progress of a
+     * message.
+     */
     public boolean isPaused() {
         return paused;
     }

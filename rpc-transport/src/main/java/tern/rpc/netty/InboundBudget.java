@@ -42,9 +42,8 @@ final class InboundBudget {
     private static final int PART_OF_PATIENT = 4;
 
     /**
-     * The waiting connections check the budget again when 1/{@value} of it has been released. If the waiting
-     * connections checked the budget after each request, thousands of them would slow down the requests on other
-     * connections.
+     * The waiting connections check the budget again when 1/{@value} of it has been released. If thousands of waiting
+     * connections checked the budget after each request, they would slow down the requests on other connections.
      */
     private static final int STEPS = 256;
 
@@ -53,7 +52,7 @@ final class InboundBudget {
     private final Set<InboundAccount> waiting = ConcurrentHashMap.newKeySet();
     private final AtomicLong places = new AtomicLong(); // the number of connections that have begun to wait so far
     private final AtomicReference<@Nullable InboundAccount> finishing = new AtomicReference<>();
-    // number of bytes released since the waiting connections last checked the budget
+    // the number of bytes released since the waiting connections last checked the budget
     private final AtomicLong released = new AtomicLong();
 
     private InboundBudget(long maxBytes, String whose) {

@@ -26,8 +26,8 @@ public final class IncompleteInput {
         boolean isTooSlow(BodyPace pace, long arrivedBytes, long now);
 
         /**
-         * Returns whether the connection has calls other than health watches, and little of the request memory is used.
-         * Requests that arrive slowly are then harmless.
+         * Returns whether the connection has calls other than health watches, and at most a quarter of the memory for
+         * requests is used. In this case, requests that arrive slowly are harmless.
          */
         boolean hasPatience();
 
@@ -39,8 +39,8 @@ public final class IncompleteInput {
     private final Consumer<String> tooSlow;
     // the speed of the incomplete frame, measured from its beginning or from the end of the previous frame
     private final BodyPace pace = new BodyPace(System.nanoTime());
-    private int arrived; // number of received bytes of the incomplete frame
-    private int countedBytes; // number of bytes that count in the memory budget for the incomplete frame
+    private int arrived; // the number of received bytes of the incomplete frame
+    private int countedBytes; // the number of bytes that count in the memory budget for the incomplete frame
     private boolean watching;
     private @Nullable Future<?> nextLook;
 
@@ -105,8 +105,8 @@ public final class IncompleteInput {
     }
 
     /**
-     * Returns whether bytes that arrive slowly are tolerated for now: for at most the idle timeout, and only while
-     * {@link Reading#hasPatience} is true.
+     * Returns whether the connection may stay open although the bytes arrive slowly. A connection may stay open for at
+     * most the idle timeout, and only while {@link Reading#hasPatience} is true.
      */
     private boolean mayTakeLonger(long now) {
         return now - pace.sinceNanos() < connection.settings().idleTimeout().toNanos() && connection.hasPatience();

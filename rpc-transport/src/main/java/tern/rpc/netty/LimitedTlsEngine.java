@@ -15,17 +15,20 @@ import org.jspecify.annotations.Nullable;
  * A server's TLS engine that limits the number of records without application data, refuses further handshakes, and
  * never blocks the event loop while another thread computes a part of the handshake. Java's engine holds its lock
  * during such a computation, so a peer that begins handshakes and then closes the connections could block the event
- * loop. Everything else is left to Java's engine. Only this class can count the records: in TLS 1.3, the type of a
- * record is encrypted, and Netty's handler joins the data of several records.
+ * loop. Java's engine does all other work. Only this class can count the records: in TLS 1.3, the type of a record is
+ * encrypted, and Netty's handler joins the data of several records.
  */
 final class LimitedTlsEngine extends SSLEngine {
 
     private final SSLEngine engine;
     private final TlsRecordLimit limit;
     private final Object closing = new Object();
-    private boolean computes; // true while another thread computes a part of the handshake; guarded by closing
-    private boolean outboundCloses; // true if the outbound side was closed during a computation; guarded by closing
-    private boolean inboundCloses; // true if the inbound side was closed during a computation; guarded by closing
+    // true while another thread computes a part of the handshake; guarded by the lock "closing"
+    private boolean computes;
+    // true if the outbound side was closed during a computation; guarded by the lock "closing"
+    private boolean outboundCloses;
+    // true if the inbound side was closed during a computation; guarded by the lock "closing"
+    private boolean inboundCloses;
     private volatile boolean gone; // true after the connection has been closed
     private boolean limited; // true after the first handshake if its TLS version is 1.2 or later
     private boolean mayRenegotiate; // true after the first handshake if the TLS version permits further handshakes
@@ -138,7 +141,10 @@ final class LimitedTlsEngine extends SSLEngine {
         }
     }
 
-    /** Closes the inbound side; during a computation, the side is closed when the computation ends. */
+    /**
+     * Closes the inbound side. If another thread is computing a part of the handshake, the side is closed when the
+     * computation ends.
+     */
     @Override
     public void closeInbound() throws SSLException {
         gone = true;
@@ -156,7 +162,10 @@ final class LimitedTlsEngine extends SSLEngine {
         return engine.isInboundDone();
     }
 
-    /** Closes the outbound side; during a computation, the side is closed when the computation ends. */
+    /**
+     * Closes the outbound side. If another thread is computing a part of the handshake, the side is closed when the
+     * computation ends.
+     */
     @Override
     public void closeOutbound() {
         synchronized (closing) {

@@ -29,7 +29,8 @@ final class LoopShares {
     static final long PASS_NANOS = FairReads.ROUND_NANOS;
 
     /**
-     * The minimum share of a network. If too many networks are busy to give each of them this share, they take turns.
+     * The minimum share of a network. If so many networks are busy that their shares would be smaller than this, the
+     * networks take turns.
      */
     static final long MIN_SHARE_NANOS = FairReads.MIN_TURN_NANOS;
 
@@ -39,8 +40,8 @@ final class LoopShares {
     private final Map<InetAddress, Network> networks = new HashMap<>();
     private final Queue<Network> resting = new ArrayDeque<>(); // the networks that have resting connections
     private int pass;
-    private int active; // number of networks from which bytes were read in this pass
-    private int activeBefore; // number of networks from which bytes were read in the previous pass
+    private int active; // the number of networks from which bytes were read in this pass
+    private int activeBefore; // the number of networks from which bytes were read in the previous pass
 
     /** @param loop the event loop, which must not wait for sockets while it has tasks */
     LoopShares(Executor loop) {
@@ -78,7 +79,7 @@ final class LoopShares {
                 Network next = resting.remove();
                 try {
                     left -= next.resume(share);
-                } finally { // even if memory is exhausted, the other connections of the network must be read later
+                } finally { // after an error, the network's remaining connections must still be read later
                     next.rests = !next.waiting.isEmpty();
                     if (next.rests) {
                         resting.add(next);
@@ -96,7 +97,7 @@ final class LoopShares {
     /** The connections from one address. */
     final class Network {
         private final InetAddress address;
-        // the resting connections; those that have rested the longest come first
+        // the resting connections; connections that have rested longer come first
         private final Set<SocketReading> waiting = new LinkedHashSet<>();
         private final FairReads.BusyNetwork busy = new FairReads.BusyNetwork();
         private int connections;
@@ -113,8 +114,8 @@ final class LoopShares {
         }
 
         /**
-         * Called when a connection is closed. A closed connection must not stay among the resting ones, because a peer
-         * could close connections faster than their turns come.
+         * Called when a connection is closed. A closed connection is removed from the resting connections at once,
+         * because a peer could close connections faster than the event loop gets to them.
          */
         void leave(SocketReading connection) {
             waiting.remove(connection);
@@ -151,9 +152,10 @@ final class LoopShares {
         }
 
         /**
-         * Returns whether this network's connections may rest. A rest gives time to another network, so at least two
-         * networks must have connections. A pass reads once from each connection, so a network with a single connection
-         * uses little more than its share and need not rest, unless there are very many networks.
+         * Returns whether this network's connections may rest. A rest gives time to another network, so connections
+         * rest only if at least two networks have connections. A pass reads once from each connection, so a network
+         * with a single connection uses little more than its share. Such a connection rests only if there are very many
+         * networks.
          */
         private boolean mayRest() {
             return networks.size() > 1 && (connections > 1 || shareNanos() == MIN_SHARE_NANOS);

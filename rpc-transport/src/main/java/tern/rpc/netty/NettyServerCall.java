@@ -40,7 +40,8 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     private final ServerConnection connection;
     private final long receivedNanos = System.nanoTime();
     private final Share share;
-    private volatile boolean answered; // true if a thread has claimed the answer; updated atomically through ANSWERED
+    // true if a thread has claimed the answer; updated atomically by the VarHandle ANSWERED
+    private volatile boolean answered;
 
     // this field is written before watchedUntilNanos, so a thread that sees the new watchedUntilNanos also sees the
     // watcher
@@ -110,7 +111,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     /**
      * Works like {@link #claimAnswer} for a result or a failure of the method, and also drops the reference to the
      * arguments. The connection removes an answered call only at its next check. If the heap is full, this check can be
-     * late. Without this method, the arguments of answered calls would then keep the heap full.
+     * late. Without this method, the arguments of answered calls would keep the heap full.
      */
     protected boolean claimResult() {
         if (!claimAnswer()) {

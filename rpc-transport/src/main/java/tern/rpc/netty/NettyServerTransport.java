@@ -38,7 +38,7 @@ public final class NettyServerTransport implements ServerTransport {
     private static final int BACKLOG = 1_024;
     private static final long CLOSE_SECONDS = 5;
 
-    /** Minimum pause after a check that found no silent connection to close. */
+    /** The minimum pause after a search that found no silent connection to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
@@ -76,8 +76,8 @@ public final class NettyServerTransport implements ServerTransport {
     // The earliest time of the next search when the limit on all connections is reached. Set when a search would find
     // no silent connection for a new connection from any address.
     private final AtomicLong nextLookNanos;
-    // for each address whose last search found no silent connection, the earliest time of its next search; removed when
-    // the last connection from the address is closed
+    // the earliest time of the next search, for each address for which the last search found no silent connection;
+    // removed when the last connection from the address is closed
     private final Map<InetAddress, Long> nextLookOfNetwork = new ConcurrentHashMap<>();
     private final NanoClock clock;
     private final LongAdder acceptedConnections = new LongAdder();
@@ -91,7 +91,9 @@ public final class NettyServerTransport implements ServerTransport {
     private final InboundBudget strangers;
     private final FairBudget heads;
     private final UnsentBudget unsent;
-    private volatile Lowered lowered; // effective only for some time after accepting a connection has failed
+    // the current limit on connections, which is lower than the configured limit only for some time after a connection
+    // could not be accepted
+    private volatile Lowered lowered;
     private volatile @Nullable Channel listening;
     private volatile int port;
     private volatile boolean draining;
@@ -171,7 +173,8 @@ public final class NettyServerTransport implements ServerTransport {
                             + " cannot be bound: " + bound.cause().getMessage(),
                     bound.cause() instanceof IOException known ? known : new IOException(bound.cause()));
         }
-        // loads the classes that acceptFailed() needs, because no class can be loaded without a free descriptor
+        // loads the classes that acceptFailed() needs now, because no class can be loaded later without a free
+        // descriptor
         SilentConnections.choose(List.of(), NO_NETWORK, false, 1, clock.nanoTime());
         listening = bound.channel();
         port = ((InetSocketAddress) bound.channel().localAddress()).getPort();
@@ -204,7 +207,7 @@ public final class NettyServerTransport implements ServerTransport {
         socket.eventLoop()
                 .schedule(
                         () -> {
-                            if (socket.isOpen()) { // drain() might have closed it
+                            if (socket.isOpen()) { // drain() might have closed the socket
                                 socket.config().setAutoRead(true);
                             }
                         },
@@ -350,7 +353,7 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns whether a search would find no silent connection for a new connection from any address. */
+    /** Returns whether no silent connection could be closed, whatever the address of the new connection is. */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

@@ -21,12 +21,12 @@ public final class OpenRequestMemory {
     private final FairBudget.Part requests; // the request bytes of all connections from the client's address
     private final FairBudget.Part networkHeads; // the header bytes of all connections from the client's address
     private final Supplier<InboundAccount> accounts;
-    // counts the bytes of messages; the event loop creates it with the first bytes, before other threads get these
-    // bytes
+    // counts the bytes of messages; the event loop creates this object when the first bytes arrive, before it passes
+    // the bytes to other threads
     private @Nullable InboundAccount inbound;
-    private long heads; // number of bytes occupied by the headers of open requests
+    private long heads; // the number of bytes occupied by the headers of open requests
     private boolean closed;
-    // the number of reserved bytes of decompressed requests; updated atomically through UNPACKED
+    // the number of reserved bytes of decompressed requests; updated atomically by the field updater UNPACKED
     private volatile long unpacked;
 
     /**
@@ -78,7 +78,7 @@ public final class OpenRequestMemory {
         }
     }
 
-    /** Returns whether the memory budget that includes this connection's requests is largely used up. */
+    /** Returns whether more than a quarter of the memory budget that includes this connection's requests is used. */
     boolean isShort() {
         return inbound == null ? all.isShort() : inbound.isShort();
     }

@@ -102,8 +102,8 @@ public final class PendingCalls {
      * Counts a call that has ended without an answer, and removes it from the table. The server might still answer it.
      */
     void abandon(long id) {
-        // the counter is incremented before the call is removed, so that a late answer always finds the call or the
-        // increment
+        // the counter is incremented before the call is removed, so that a late answer always finds either the call or
+        // the incremented counter
         unanswered.incrementAndGet();
         remove(id);
     }

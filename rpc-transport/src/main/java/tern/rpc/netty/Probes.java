@@ -21,7 +21,7 @@ final class Probes {
         this.loops = loops;
     }
 
-    /** Starts a check unless one is running. */
+    /** Starts a check. Does nothing if a check is running. */
     void begin() {
         SpareConnection running = last.get();
         if (running != null && !running.isOver()) {

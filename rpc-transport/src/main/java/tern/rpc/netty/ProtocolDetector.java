@@ -48,8 +48,8 @@ final class ProtocolDetector extends ByteToMessageDecoder {
     }
 
     /**
-     * Starts the timeout when the first bytes arrive. Until then, the client may stay silent, as idle Dubbo clients do;
-     * once it has begun a message, it must continue.
+     * Starts the timeout when the first bytes arrive. Before its first byte, a client may stay silent, as idle Dubbo
+     * clients do. After its first byte, it must continue its message.
      */
     private void startTimeout(ChannelHandlerContext context) {
         timeout = context.executor()

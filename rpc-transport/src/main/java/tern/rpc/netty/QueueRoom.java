@@ -32,8 +32,10 @@ public final class QueueRoom {
 
     private final WriteQueue queue;
     private final long maxQueuedBytes;
-    private final Set<BooleanSupplier> waiting = new LinkedHashSet<>(); // in the order of arrival; guarded by waiting
-    private volatile boolean anyWaits; // true if waiting is not empty; changed only while holding the lock on waiting
+    // in the order in which the streams began to wait; guarded by this queue's own lock
+    private final Set<BooleanSupplier> waiting = new LinkedHashSet<>();
+    // true while the queue "waiting" is not empty; changed only while holding the lock on that queue
+    private volatile boolean anyWaits;
     private boolean lookingAgain; // true if a further check is scheduled; confined to the event loop
 
     QueueRoom(WriteQueue queue, long maxQueuedBytes) {
@@ -44,8 +46,8 @@ public final class QueueRoom {
     /**
      * Returns whether the queue has room for a message. If not, the task runs when the queue has room again.
      *
-     * @param whenRoom the task of one stream, always the same object; runs on the event loop and must not block.
-     *     Returns false if the stream has ended, so that another stream is notified instead
+     * @param whenRoom the task of a stream, the same object in every call for that stream; runs on the event loop and
+     *     must not block. Returns false if the stream has ended; another stream is then notified instead
      */
     public boolean isThere(BooleanSupplier whenRoom) {
         if (hasRoom()) {
@@ -57,7 +59,7 @@ public final class QueueRoom {
             if (!hasRoom()) {
                 return false;
             }
-            waiting.remove(whenRoom); // bytes left the queue before the task was added
+            waiting.remove(whenRoom); // bytes might have left the queue just before the task was added
             anyWaits = !waiting.isEmpty();
         }
         return true;

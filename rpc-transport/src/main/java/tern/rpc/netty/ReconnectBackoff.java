@@ -3,9 +3,9 @@ package tern.rpc.netty;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Computes the pauses between connection attempts. There is no pause after the first failed attempt, nor after the
- * first {@value #MAX_LOST_AT_ONCE} lost connections. Later pauses are random, so that clients do not all connect at the
- * same moment. Their upper bound doubles with each failure. Not thread-safe.
+ * Computes the pauses between connection attempts. There is no pause after the first failed attempt or after the first
+ * {@value #MAX_LOST_AT_ONCE} lost connections. Later pauses are random, so that clients do not all connect at the same
+ * moment. Their upper bound doubles with each failure. Not thread-safe.
  */
 final class ReconnectBackoff {
 
@@ -15,8 +15,8 @@ final class ReconnectBackoff {
 
     private final long minMillis;
     private final long maxMillis;
-    private int failures; // number of consecutive connection attempts in which the server sent no bytes
-    private int lost; // number of consecutive connections on which bytes arrived but no call was answered
+    private int failures; // the number of consecutive connection attempts in which the server sent no bytes
+    private int lost; // the number of consecutive connections on which bytes arrived but no call was answered
 
     ReconnectBackoff(ClientTransportSettings settings) {
         this.minMillis = Math.max(1, settings.reconnectMin().toMillis());

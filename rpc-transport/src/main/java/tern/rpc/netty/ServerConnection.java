@@ -59,7 +59,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private final SocketReading reading;
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
-    private volatile boolean known; // true if the caller is authenticated or authentication is not required
+    private volatile boolean known; // true if the caller is authenticated, or if authentication is not required
     private long heardNanos = System.nanoTime();
     // the state of the socket at the last check for idle connections
     private OutputProgress lastOutput = OutputProgress.NOTHING;
@@ -295,10 +295,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return reading.slowBody(pace, arrivedBytes, now);
     }
 
-    /**
-     * Returns the {@link Share} that counts a new call, namely the share of the call's tenant. A share counts the
-     * tenant's admitted calls.
-     */
+    /** Returns the {@link Share} of the new call's tenant, which counts the tenant's admitted calls. */
     Share share() {
         return tenancy.share();
     }

@@ -19,7 +19,7 @@ final class ServerTlsHandler extends SslHandler {
     private static final class Computations implements Executor {
 
         private final Executor handshakes;
-        private @Nullable ServerTlsHandler handler; // set when the handler has been created
+        private @Nullable ServerTlsHandler handler; // null until the handler has been created
         private int unfinished;
 
         Computations(Executor handshakes) {
@@ -60,7 +60,7 @@ final class ServerTlsHandler extends SslHandler {
     private final Computations computations;
     private volatile @Nullable ChannelHandlerContext context; // set before the first read
     private @Nullable IncompleteInput incomplete; // null if the bytes are not counted
-    private int keptBytes; // number of bytes that were kept after the last read
+    private int keptBytes; // the number of bytes that were kept after the last read
 
     ServerTlsHandler(SSLEngine engine, Executor handshakes) {
         this(engine, new Computations(handshakes));

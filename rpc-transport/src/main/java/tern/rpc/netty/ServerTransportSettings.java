@@ -16,7 +16,7 @@ import tern.rpc.transport.Tls;
  *     can close silent connections to make room
  * @param maxConnectionsPerHost the maximum number of connections from one remote address
  * @param maxInFlight the maximum number of unanswered calls on one connection; the server refuses further calls, and
- *     says that they were not executed
+ *     its answer states that they were not executed
  * @param maxRequestBytes the maximum size of a request, in bytes
  * @param maxResponseBytes the maximum size of an answer, in bytes
  * @param maxInboundBytes the memory, across all connections, for requests of at least 4 KiB that are incomplete or

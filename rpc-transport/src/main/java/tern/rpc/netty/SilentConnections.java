@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Chooses the connections to close when a new connection exceeds a limit. A connection is silent if no call other than
  * a health watch is running on it, and no call has been answered for a minute. An unused connection, on which no call
- * has ever been made, is silent after ten seconds. If its address has many more connections than the address of the new
- * connection, ten seconds without an answered call are enough, and one second for an unused connection.
+ * has ever been made, is silent after ten seconds. Shorter times apply if its address has many more connections than
+ * the address of the new connection: ten seconds without an answered call, or one second for an unused connection.
  *
  * <p>The address with the most connections loses connections first. An address with fewer connections than the address
  * of the new connection loses none. Within an address, unused connections are closed first, starting with the oldest.
@@ -39,7 +39,8 @@ final class SilentConnections {
 
     /**
      * A connection whose address has many more connections than the address of the new connection counts as silent if
-     * no call has been answered for this long. "Many more" means more than twice as many plus eight.
+     * no call has been answered for this long. An address has many more connections if it has more than twice as many
+     * connections plus eight.
      */
     static final long SILENT_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -58,8 +59,8 @@ final class SilentConnections {
         InetAddress network();
 
         /**
-         * Returns whether the connection must not be chosen: a call other than a health watch is running or arriving on
-         * it, or it is already being closed.
+         * Returns whether the connection must not be chosen, because a call other than a health watch is running or
+         * arriving on it, or because it is already being closed.
          */
         boolean isInUse();
 

@@ -37,7 +37,7 @@ final class SlowReaders {
     private static final Logger LOG = LoggerFactory.getLogger(SlowReaders.class);
 
     /**
-     * The time between two successive checks. Each check compares the counters with those at the previous check.
+     * The time between two successive checks. Each check compares the counters with the counters at the previous check.
      */
     static final long BETWEEN_LOOKS_MILLIS = 1_000;
 

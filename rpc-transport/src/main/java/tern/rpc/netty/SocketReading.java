@@ -25,7 +25,7 @@ final class SocketReading implements RecvByteBufAllocator {
     private boolean dropping; // true if all received bytes are dropped, so that nothing pauses reading
     private boolean overBudget; // true while reading is paused because the memory for requests is used up
     private boolean resting; // true while this connection rests because the event loop reads from other addresses first
-    // true while reading is paused for any reason except that the event loop reads from other addresses first
+    // true while reading is paused for a reason other than the turns of other addresses on the event loop
     private boolean paused;
     private int usedNanos; // the time for which the most recently read bytes occupied the event loop
     private long sinceNanos = System.nanoTime(); // the time at which reading last resumed

@@ -54,7 +54,7 @@ final class SpareConnection implements ConnectionOwner {
         close();
     }
 
-    /** Returns whether this connection has ended, so that another spare connection may be opened. */
+    /** Returns whether this connection has ended. If so, another spare connection may be opened. */
     boolean isOver() {
         return over.get();
     }

@@ -56,8 +56,8 @@ final class TcpProbes {
         }
     }
 
-    // The socket options are set in two nested classes, so that a missing library (jdk.net or Netty's epoll) matters
-    // only if its options are used.
+    // The socket options are set in two nested classes, so that a missing library (jdk.net or Netty's epoll) causes an
+    // error only if its options are used.
 
     private static final class Nio {
         static void setTimes(ChannelConfig config, int seconds) {

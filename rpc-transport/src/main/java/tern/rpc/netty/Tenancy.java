@@ -104,8 +104,8 @@ final class Tenancy {
         Share made = ofConnection;
         if (made == null) {
             // A Share counts the calls from one tenant. The Share of a connection also adds its calls to the Share of
-            // the client's address. The sum for the address is needed because the client's address becomes the tenant
-            // when a connection from a second address arrives, which can happen while the call is running.
+            // the client's address. The sum for the address is needed if a connection from a second address arrives
+            // while the call is running. From then on, the client's address is the tenant.
             made = new Share(connection, ofNetwork);
             ofConnection = made;
         }

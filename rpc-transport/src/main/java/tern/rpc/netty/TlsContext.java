@@ -35,8 +35,8 @@ final class TlsContext {
     private static final Logger LOG = LoggerFactory.getLogger(TlsContext.class);
 
     /**
-     * The protocol names that a server offers in ALPN negotiation. The first decrypted bytes still identify the actual
-     * protocol.
+     * The protocol names that a server offers in ALPN negotiation. Whatever name is negotiated, the first decrypted
+     * bytes identify the actual protocol.
      */
     private static final List<String> SERVED_BY_NAME = List.of("h2", "http/1.1");
 
@@ -46,7 +46,7 @@ final class TlsContext {
     private final Supplier<Tls> source;
     private final boolean server;
     private final List<String> applicationProtocols;
-    private @Nullable Tls refused; // the latest settings found to be unusable; guarded by this
+    private @Nullable Tls refused; // the most recent settings that were unusable; guarded by this
     private volatile Built built;
 
     private TlsContext(Supplier<Tls> source, boolean server, List<String> applicationProtocols) {

@@ -25,7 +25,7 @@ final class TlsGate implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsGate.class);
 
-    /** Minimum time between two warnings of the same kind. */
+    /** The minimum time between two warnings of the same kind. */
     private static final Duration PAUSE = Duration.ofMinutes(1);
 
     private static final byte HANDSHAKE_RECORD = 0x16;
@@ -91,7 +91,8 @@ final class TlsGate implements AutoCloseable {
         }
         SslHandler handler = context.newHandler(
                 channel, handshakes.of(connection.network()), how -> connection.logClosing(how, null));
-        if (handler instanceof ServerTlsHandler counting) { // false if the application brings another TLS library
+        // a handler of a TLS library other than Java's cannot count its bytes
+        if (handler instanceof ServerTlsHandler counting) {
             counting.countIn(connection.newIncompleteInput(connection::violated));
         }
         return handler;
@@ -119,8 +120,8 @@ final class TlsGate implements AutoCloseable {
     }
 
     /**
-     * Refuses a client that uses a served protocol, but without the required TLS. To the client, the alert means that
-     * the port uses TLS and that the server has not read a request.
+     * Refuses a client that uses a served protocol without the required TLS. The alert tells the client that the port
+     * uses TLS and that the server has not read a request.
      */
     void refuseClearText(ChannelHandlerContext handler, ServerConnection connection, ServerProtocol protocol) {
         unexpectedClearText.warn("Closing a connection from " + connection.remoteAddress() + ": the client speaks "

@@ -61,8 +61,8 @@ final class TlsRecordLimit {
     }
 
     /**
-     * Refuses a further TLS 1.2 handshake. A client could otherwise make the server sign again and again on one
-     * connection. RFC 9113 (9.2.1) forbids renegotiation for HTTP/2.
+     * Refuses a further TLS 1.2 handshake. Without this refusal, a client could make the server compute signatures
+     * again and again on one connection. RFC 9113 (9.2.1) forbids renegotiation for HTTP/2.
      */
     void renegotiated() throws SSLException {
         throw refused("the client began another TLS handshake on the same connection; only one is accepted");

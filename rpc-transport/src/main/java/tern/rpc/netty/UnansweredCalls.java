@@ -45,18 +45,18 @@ final class UnansweredCalls {
     private final Channel channel;
     // The lists are ArrayLists while they contain calls; otherwise they are immutable and empty.
     private List<Unanswered> calls = Collections.emptyList();
-    // the calls for which one check per second is enough
+    // the resting calls, for which one check per second is enough
     private List<Unanswered> resting = Collections.emptyList();
     private boolean sweeping; // true while the next frequent check is scheduled
     private boolean sweepingRarely; // true while the next check of the resting calls is scheduled
 
-    // whether, at the last check, a resting call prevented the server from closing the connection to make room for a
+    // true if, at the last check, a resting call prevented the server from closing the connection to make room for a
     // new one
     private boolean restingKeep;
-    // whether any call prevents the server from closing the connection to make room for a new connection; written only
+    // true while a call prevents the server from closing the connection to make room for a new connection; written only
     // by the event loop
     private volatile boolean keep;
-    // time of the last answer; like haveEnded, this field is written only by the event loop
+    // the time at which the end of a call was last detected; written only by the event loop, as is haveEnded
     private volatile long quietSinceNanos = System.nanoTime();
     private volatile boolean haveEnded;
 
@@ -78,10 +78,7 @@ final class UnansweredCalls {
         }
     }
 
-    /**
-     * Checks a call at the usual, shorter interval again if it has been checked only once a second. Has no effect on
-     * other calls.
-     */
+    /** Returns a call that is checked only once a second to the frequent checks. Has no effect on other calls. */
     void wake(Unanswered call) {
         if (resting.remove(call)) {
             add(call);
@@ -112,12 +109,15 @@ final class UnansweredCalls {
         return keep;
     }
 
-    /** Returns whether any call has ended. Any thread may call this method. */
+    /** Returns whether at least one call, other than a health watch, has ended. Any thread may call this method. */
     boolean haveEnded() {
         return haveEnded;
     }
 
-    /** Returns the time at which the end of a call was last noticed. Any thread may call this method. */
+    /**
+     * Returns the time at which the most recent end of a call was detected. Health watches do not count. If no call has
+     * ended, returns the creation time of this object. Any thread may call this method.
+     */
     long quietSinceNanos() {
         return quietSinceNanos;
     }
@@ -160,7 +160,7 @@ final class UnansweredCalls {
     }
 
     private void sweepRarelyLater() {
-        sweepingRarely = false; // stays false if no check can be scheduled, as in sweepLater()
+        sweepingRarely = false; // stays false if the check cannot be scheduled, as in sweepLater()
         channel.eventLoop().schedule(this::sweepRarely, RARE_SWEEP_MILLIS, TimeUnit.MILLISECONDS);
         sweepingRarely = true;
     }

@@ -18,7 +18,7 @@ public final class UnexpectedProtocols {
     static final int ENOUGH_BYTES = 5;
 
     private static final int MAX_SHOWN = 60;
-    // frame type of SETTINGS, the first frame of a server (RFC 9113, section 6.5)
+    // the frame type of SETTINGS, the first frame of a server (RFC 9113, section 6.5)
     private static final int SETTINGS = 4;
     private static final int HTTP2_HEADER_BYTES = 9;
     // the protocol version at the beginning of MySQL's handshake, after a packet header of four bytes
@@ -47,7 +47,7 @@ public final class UnexpectedProtocols {
     /**
      * Returns the name of the peer's protocol.
      *
-     * @param first the first bytes of the connection; the caller keeps ownership
+     * @param first the first bytes of the connection; not released
      * @return null if the protocol cannot be identified
      */
     public static @Nullable String protocol(ByteBuf first) {
@@ -87,7 +87,7 @@ public final class UnexpectedProtocols {
                 && text.contentEquals(first.toString(first.readerIndex(), length, StandardCharsets.US_ASCII));
     }
 
-    /** Returns whether all received bytes are text, that is, the peer does not use a binary protocol. */
+    /** Returns whether all received bytes are text. If so, the peer does not use a binary protocol. */
     static boolean isText(ByteBuf first) {
         if (first.readableBytes() < ENOUGH_BYTES) {
             return false;
@@ -99,7 +99,7 @@ public final class UnexpectedProtocols {
      * Describes which protocol the peer uses, or which bytes it sent, and which setting to check, as text for error
      * messages.
      *
-     * @param first the first bytes of the connection; the caller keeps ownership
+     * @param first the first bytes of the connection; not released
      * @param called the name of the expected protocol, which is the scheme of its addresses
      */
     public static String describe(ByteBuf first, String called) {

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer bytes of one connection that its client has not read. They are added to the server's {@link UnsentBudget}.
- * Thread-safe.
+ * Counts the answer bytes of one connection that its client has not read, and adds them to the server's {@link
+ * UnsentBudget}. Thread-safe.
  */
 public final class UnreadBytes {
 
@@ -42,9 +42,9 @@ public final class UnreadBytes {
 
     private final UnsentBudget budget;
     private final FairBudget.Part part; // the unread bytes of all connections from the client's address
-    private volatile long bytes; // the unread bytes of the connection; updated atomically through BYTES
+    private volatile long bytes; // the unread bytes of the connection; updated atomically by the field updater BYTES
 
-    // number of answer bytes that the client has read; written only by the event loop
+    // the number of answer bytes that the client has read; written only by the event loop
     private volatile long taken;
     // the client's report size (see stepBytes()); only the event loop writes this field
     private volatile int stepBytes;
@@ -57,8 +57,8 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns how much a change in the size of the write queue changes the number of unread bytes; 0 unless the queue
-     * has reached a different step.
+     * Returns the change in the number of unread bytes that results from a change in the size of the write queue. The
+     * result is 0 if the size stays within the same step of 64 KiB.
      */
     static long countedChange(long before, long after) {
         return ((after >> QUEUE_STEP_BITS) - (before >> QUEUE_STEP_BITS)) << QUEUE_STEP_BITS;
@@ -90,7 +90,7 @@ public final class UnreadBytes {
      * Called when the connection is being closed because its client does not read. Further answers are refused. The
      * unread bytes count until {@link #release}, because they still occupy memory.
      *
-     * @return the number of bytes
+     * @return the number of unread bytes; 0 if this method has been called before
      */
     synchronized long giveUp() {
         if (givenUp) {
@@ -108,7 +108,7 @@ public final class UnreadBytes {
     /**
      * Called when the client's report size (see {@link #stepBytes}) is known. Must run on the event loop.
      *
-     * @param bytes the report size; values above {@link #MAX_STEP_BYTES} are reduced to it
+     * @param bytes the report size; a larger value is replaced with {@link #MAX_STEP_BYTES}
      */
     public void inSteps(int bytes) {
         stepBytes = Math.min(bytes, MAX_STEP_BYTES);

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's memory budget for answers that clients have not read: at most an eighth of the heap, or a quarter while
- * only one network (the connections from one address) has unread bytes. Thread-safe.
+ * A server's memory budget for answers that clients have not read: at most an eighth of the heap, or a quarter of the
+ * heap while only one network (the connections from one address) has unread bytes. Thread-safe.
  *
  * <p>The following rules apply in addition to the limit for each stream. A stream is allowed to send more if its
  * network has few unread bytes, or if {@link FairBudget} permits the network to add bytes. Other streams are ended if

@@ -7,14 +7,14 @@ import io.netty.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins the frames of one pass over the write queue, so that the socket gets a few large writes. Confined to the event
- * loop.
+ * Joins the frames that one pass takes from the write queue, so that the socket gets a few large writes. Confined to
+ * the event loop.
  */
 public final class WriteBatch {
 
     /**
-     * Maximum size of a joined write. Larger writes are not faster. The allocator does not reuse larger buffers, and
-     * the JVM clears newly allocated memory each time.
+     * The maximum size of a joined write. Larger writes are not faster. The allocator does not reuse larger buffers,
+     * and the JVM clears newly allocated memory each time.
      */
     private static final int JOINED_BYTES = 64 << 10;
 
@@ -81,7 +81,7 @@ public final class WriteBatch {
     void flush() {
         write();
         if (unwritten > 0) {
-            // a command whose call has ended writes fewer bytes than announced; the queue must stop counting the
+            // a command whose call has ended writes fewer bytes than it announced; the queue must stop counting the
             // unwritten bytes
             queue.left(unwritten);
         }

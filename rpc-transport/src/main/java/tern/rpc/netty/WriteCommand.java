@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** An entry in a {@link WriteQueue}, which the event loop writes to the socket. A command may be queued only once. */
 public abstract class WriteCommand {
 
-    // The thread that adds the command writes this field before it publishes the command in the queue.
+    // The thread that adds the command to the queue writes this field before it adds the command.
     @Nullable
     WriteCommand next;
 

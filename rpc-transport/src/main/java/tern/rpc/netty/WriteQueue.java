@@ -20,8 +20,10 @@ public class WriteQueue implements Runnable {
     private static final AtomicLongFieldUpdater<WriteQueue> QUEUED_BYTES =
             AtomicLongFieldUpdater.newUpdater(WriteQueue.class, "queuedBytes");
 
-    private volatile @Nullable WriteCommand stack; // the newest queued command; updated atomically through STACK
-    private volatile long queuedBytes; // bytes in the queue and in the channel; updated atomically through QUEUED_BYTES
+    // the newest queued command; updated atomically by the field updater STACK
+    private volatile @Nullable WriteCommand stack;
+    // bytes in the queue and in the channel; updated atomically by the field updater QUEUED_BYTES
+    private volatile long queuedBytes;
     private volatile @Nullable Channel channel;
 
     WriteQueue() {}

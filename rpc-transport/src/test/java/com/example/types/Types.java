@@ -34,12 +34,12 @@ public final class Types {
         public abstract int apply(int one, int other);
     }
 
-    /** A subclass of a JDK list, such as libraries define. No method declares this class. */
+    /** A subclass of a JDK list, as some libraries define. No service method declares this class. */
     public static class Rows extends ArrayList<Item> {
         private static final long serialVersionUID = 1L;
     }
 
-    /** A subclass of a JDK map, such as libraries define. No method declares this class. */
+    /** A subclass of a JDK map, as some libraries define. No service method declares this class. */
     public static class Columns extends LinkedHashMap<String, Integer> {
         private static final long serialVersionUID = 1L;
     }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface MixedService {
 
-    /** A class without float fields, because Dubbo's decoder corrupts memory when it sets a float field. */
+    /** A class without float fields. Dubbo's decoder corrupts memory when it sets a float field. */
     class Small implements Serializable {
         private static final long serialVersionUID = 1L;
         public byte flags;

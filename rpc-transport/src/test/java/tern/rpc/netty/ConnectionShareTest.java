@@ -4,14 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Tests how many of a server's connections a single address is allowed to hold. */
+/** Tests how many connections a server accepts from a single address. */
 class ConnectionShareTest {
 
     private static final int MAX = 8_192;
 
     /**
-     * Returns the number of connections that stay free when all addresses, in turn, have taken as many as they are
-     * allowed to.
+     * Lets each address in turn open as many connections as it may. Returns the number of connections that stay free.
      */
     private static int freeAfter(int addresses, int max) {
         int each = 0;

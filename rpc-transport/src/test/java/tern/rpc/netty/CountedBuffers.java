@@ -7,8 +7,8 @@ import io.netty.channel.Channel;
 import io.netty.util.ResourceLeakDetector;
 
 /**
- * Counts the bytes in buffers until the buffers are released. Detects a leaked buffer immediately, and costs about a
- * hundredth of what Netty's leak detector costs. Netty's leak detector is turned off until this object is closed. Only
+ * Counts the bytes in buffers until the buffers are released. Detects a leaked buffer immediately, and takes about a
+ * hundredth of the time of Netty's leak detector. Netty's leak detector is turned off until this object is closed. Only
  * one thread at a time uses an instance.
  */
 final class CountedBuffers implements AutoCloseable {
@@ -26,10 +26,7 @@ final class CountedBuffers implements AutoCloseable {
         channel.config().setAllocator(allocator);
     }
 
-    /**
-     * Returns a counted direct buffer with the given bytes. The buffer is direct because sockets use direct buffers,
-     * too.
-     */
+    /** Returns a counted direct buffer with the given bytes. The buffer is direct, as the buffers of sockets are. */
     ByteBuf of(byte[] bytes, int from, int to) {
         return allocator.directBuffer(to - from).writeBytes(bytes, from, to - from);
     }

@@ -169,7 +169,7 @@ public final class EmbeddedClient implements AutoCloseable {
         buffers.close();
     }
 
-    /** Records whether and how a call ended. */
+    /** Records the end of a call and its result. */
     private static final class Ended implements PendingCall.Completion, ClientStream.Receiver {
         private @Nullable PendingCall pending;
         private @Nullable ClientStream stream;
@@ -188,7 +188,7 @@ public final class EmbeddedClient implements AutoCloseable {
 
         @Override
         public void headers(Metadata headers) {
-            // the headers do not matter in this test
+            // this test does not check the headers
         }
 
         @Override
@@ -209,7 +209,7 @@ public final class EmbeddedClient implements AutoCloseable {
 
         @Override
         public void ready() {
-            // the test sends no further messages, so it ignores the ready signal of the stream
+            // the test sends no further messages, so it ignores that the stream is ready
         }
     }
 }

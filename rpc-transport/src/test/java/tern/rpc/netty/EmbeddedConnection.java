@@ -102,7 +102,7 @@ public final class EmbeddedConnection implements AutoCloseable {
         return bytes;
     }
 
-    /** From now on, the server reads the bytes that the client writes. */
+    /** Makes the server read the bytes that the client writes from now on. */
     public void beginReading() {
         reads = true;
     }
@@ -129,7 +129,7 @@ public final class EmbeddedConnection implements AutoCloseable {
         return channel.isOpen();
     }
 
-    /** Returns the reason why the client has closed the connection; empty if it has not. */
+    /** Returns the reason why the client has closed the connection; empty while the connection is open. */
     public String closeReason() {
         return connection.closeReason();
     }

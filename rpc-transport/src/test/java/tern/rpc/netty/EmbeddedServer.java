@@ -92,7 +92,7 @@ public final class EmbeddedServer implements AutoCloseable {
         return new Peer();
     }
 
-    /** Bytes that the server has sent and the client has not read. */
+    /** The bytes that the server has sent and the client has not read. */
     private record Unread(Object bytes, ChannelPromise promise) {
 
         void read() {
@@ -125,7 +125,7 @@ public final class EmbeddedServer implements AutoCloseable {
         private final OpenStreams streams = new OpenStreams(mostStreams);
         private final UnsentBudget unsent =
                 new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
-        // the simulated server's open connections: only the connection of this peer
+        // the open connections of the simulated server, which has only the connection of this peer
         private final List<ServerConnection> connections = new ArrayList<>();
         private final Socket socket = new Socket();
         private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {

@@ -45,7 +45,7 @@ class ErrorTolerantLoopTest {
     }
 
     /**
-     * Workers that serve streams add tasks all the time. New requests must not wait until all of these tasks have run.
+     * Workers that serve streams add tasks constantly. New requests must not wait until all of these tasks have run.
      */
     @Test
     void socketsAreReadWhileTasksAreAddedAllTheTime() throws Exception {
@@ -54,7 +54,8 @@ class ErrorTolerantLoopTest {
             AtomicInteger tasks = new AtomicInteger();
             IoEventLoop loop = group.next();
             int[] mostInARow = new int[1];
-            int[] last = new int[2]; // the number of polls at the last task, and the number of tasks since then
+            // the number of polls when the last task ran, and the number of tasks that have run since that poll
+            int[] last = new int[2];
             CompletableFuture<Void> done = new CompletableFuture<>();
             loop.execute(new Runnable() {
                 @Override

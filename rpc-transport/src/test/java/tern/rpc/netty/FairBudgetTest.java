@@ -21,8 +21,7 @@ class FairBudgetTest {
     }
 
     /**
-     * Adds bytes, one by one, for a new connection until it is not allowed to add more. Returns the number of bytes
-     * that the connection then holds.
+     * Adds single bytes for a new connection until the budget refuses one. Returns the number of bytes that were added.
      */
     private static int fill(FairBudget.Part part) {
         int held = 0;

@@ -19,8 +19,8 @@ public final class GuidedFuzz {
     static final Map<String, Supplier<FuzzTarget>> TARGETS = targets();
 
     /**
-     * Holds the target named by the system property {@code tern.fuzz.target}. The class is separate, because the
-     * property is not set when saved inputs are replayed.
+     * Contains the target named by the system property {@code tern.fuzz.target}. This is a separate class, so that the
+     * property is not read when saved inputs are replayed.
      */
     private static final class Chosen {
         static final FuzzTarget TARGET = Objects.requireNonNull(

@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.netty.peer.RawFrame;
 
 /**
- * Checks the heap memory that a server needs for an idle connection. The limits are slightly above the measured values.
+ * Checks the heap memory that a server needs for an idle connection. The limits are slightly higher than the measured
+ * values.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class IdleConnectionsTest {

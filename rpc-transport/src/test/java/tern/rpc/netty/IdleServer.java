@@ -56,7 +56,7 @@ final class IdleServer implements AutoCloseable {
                         "-XX:TieredStopAtLevel=1",
                         // The parallel collector leaves less free space between objects than other collectors.
                         "-XX:+UseParallelGC",
-                        // The leak detector is disabled, because its records would be counted too.
+                        // The leak detector is disabled, because its records would be included in the measurement.
                         "-Dio.netty.leakDetection.level=disabled",
                         "-cp",
                         System.getProperty("java.class.path"),

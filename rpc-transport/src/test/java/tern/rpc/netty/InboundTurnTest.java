@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests the order in which connections are allowed to complete their messages when the memory for requests is used up.
- * Only one connection at a time is allowed to do so.
+ * Only one connection at a time may complete its message.
  */
 @Timeout(60)
 class InboundTurnTest {
@@ -168,9 +168,9 @@ class InboundTurnTest {
     }
 
     /**
-     * Tests a race between two connections. Only one connection at a time has the turn, that is, may complete its
-     * message although the memory budget is used up. The second connection is refused the turn. The first connection
-     * gives up the turn before the second one is queued. The second connection must then get the turn.
+     * Tests a race between two connections. The connection that has the turn may complete its message although the
+     * memory budget is used up, and only one connection at a time has the turn. The second connection does not get the
+     * turn. Before it is queued, the first connection gives up the turn. The second connection must then get the turn.
      */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {

@@ -29,8 +29,8 @@ class LimitedTlsEngineTest {
     private final Keys keys = new Keys();
 
     /**
-     * A key manager without keys. A key is chosen during the computation, and this key manager then blocks until the
-     * connection has been closed.
+     * A key manager without keys. The TLS engine asks it for a key during the computation. The key manager then blocks
+     * until the connection has been closed.
      */
     private final class Keys extends X509ExtendedKeyManager {
 

@@ -59,7 +59,7 @@ class LoopSharesSocketTest {
                 socket.close();
             }
         }
-        // The event loop's first pass reads from all connections, which then rest during some passes.
+        // The event loop's first pass reads from all connections, which afterwards rest during some passes.
         assertThat(readsBetween.subList(2, HONEST_READS)).allMatch(number -> number < BUSY / 4);
     }
 
@@ -96,7 +96,7 @@ class LoopSharesSocketTest {
                 .channel();
     }
 
-    /** Spends time on each read. */
+    /** A handler that spends time on each read. */
     private final class Spinning extends ChannelInboundHandlerAdapter {
 
         private final boolean honest;
@@ -110,7 +110,7 @@ class LoopSharesSocketTest {
             ((ByteBuf) bytes).release();
             if (honest) {
                 spin(TimeUnit.NANOSECONDS.toMicros(FairReads.TURN_NANOS)); // the connection is read once in a pass
-                if (done.getCount() > 0) { // afterwards, the thread of the test reads the list
+                if (done.getCount() > 0) { // when the count is 0, the test's thread reads the list
                     readsBetween.add(reads);
                 }
                 reads = 0;

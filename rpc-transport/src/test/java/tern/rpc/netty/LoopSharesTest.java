@@ -123,8 +123,8 @@ class LoopSharesTest {
     }
 
     /**
-     * If closed connections stayed among the resting ones, a peer could fill the memory with connections that it closes
-     * while they rest.
+     * If closed connections stayed in the list of resting connections, a peer could fill the memory with connections
+     * that it closes while they rest.
      */
     @Test
     void connectionThatIsClosedLosesItsPlaceAmongTheResting() {
@@ -141,7 +141,7 @@ class LoopSharesTest {
             shares.passEnds();
             passes++;
         }
-        assertThat(passes).isEqualTo(2); // it would be 3 if the first connection were still open
+        assertThat(passes).isEqualTo(2); // the result would be 3 if the first connection were still counted
     }
 
     @Test

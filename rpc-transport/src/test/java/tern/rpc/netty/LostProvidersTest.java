@@ -162,7 +162,7 @@ class LostProvidersTest {
     }
 
     /**
-     * Makes calls until one fails, and returns the failure. A failure over HTTP/1.1 is skipped if it does not say
+     * Makes calls until one fails, and returns the failure. A failure over HTTP/1.1 is skipped if it does not show
      * whether the method ran. Such a failure occurs if the server closes an idle connection while the client writes a
      * request to it.
      */
@@ -201,8 +201,8 @@ class LostProvidersTest {
                 return callers.calls.get() > 20 * CALLS;
             });
             callers.close();
-            // On a busy machine, the wait can be so long that the client tries the frozen provider again. Each of these
-            // attempts is a single call, which is allowed to fail.
+            // On a busy machine, the wait can be so long that the client tries the frozen provider again. Each try
+            // consists of one call, which may fail.
             long trials = (System.nanoTime() - frozen) / TIMEOUT.toNanos();
             assertThat(callers.failures.size())
                     .as("calls that failed")

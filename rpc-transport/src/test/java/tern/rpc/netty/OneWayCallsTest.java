@@ -25,7 +25,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ServerTransport;
 
-/** Tests that one-way calls are executed, although their callers do not wait for answers. */
+/** Tests that one-way calls are executed although their callers do not wait for answers. */
 @Timeout(120)
 class OneWayCallsTest {
 

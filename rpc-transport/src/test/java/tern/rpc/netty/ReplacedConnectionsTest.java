@@ -102,8 +102,8 @@ class ReplacedConnectionsTest extends ConnectionLimitFixture {
     }
 
     /**
-     * A new connection from an address that is not allowed to replace any connection is refused. Tests that the next
-     * connection from another address is still accepted immediately, without the pause of 100 ms between two searches.
+     * If no silent connection may be closed for an address, its new connection is refused. Tests that the next
+     * connection, from another address, is accepted immediately, without the pause of 100 ms between two searches.
      */
     @ParameterizedTest
     @ValueSource(ints = {2, 4})
@@ -220,8 +220,8 @@ class ReplacedConnectionsTest extends ConnectionLimitFixture {
         later.set(11 * SECOND);
         try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName(), line -> {
                     silent.forEach(RawSocket::close);
-                    // another event loop closes the connections, so the number of open connections decreases a moment
-                    // later
+                    // the connections are closed on another event loop, so the number of open connections decreases a
+                    // moment later
                     Await.until("one is gone", () -> connections() < 4);
                 });
                 RawSocket newcomer = RawSocket.connect(port, 9)) {

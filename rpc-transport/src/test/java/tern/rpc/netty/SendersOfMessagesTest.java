@@ -32,7 +32,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests that readers are told the sender of each message. The readers let the senders of expensive messages take turns.
+ * Tests that the sender of each message is passed to the reader. Readers let the senders of expensive messages take
+ * turns.
  */
 class SendersOfMessagesTest {
 
@@ -43,7 +44,7 @@ class SendersOfMessagesTest {
         String fail(String text);
     }
 
-    /** Records the senders that its readers receive. */
+    /** Records the senders that are passed to its readers. */
     private static final class Recorded implements Serializer {
         private final Serializer hessian = HessianSerializer.builder().build();
         final Set<Object> senders = ConcurrentHashMap.newKeySet();

@@ -125,7 +125,7 @@ class SilentConnectionsTest {
     }
 
     /**
-     * Connections can change while a sort compares them. A sort of the changing connections themselves could throw an
+     * The state of a connection can change during a sort. If the sort read the changing state, it could throw an
      * exception.
      */
     @Test

@@ -152,15 +152,13 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    /**
-     * Describes the calls and bytes still in use when no more steps can run; empty if nothing is in use.
-     */
+    /** Describes the calls and bytes that are still in use when no further step can run; empty if nothing is in use. */
     String left() {
         StringBuilder left = new StringBuilder();
         Connection ours = Objects.requireNonNull(connection);
         ServerConnection theirs = Objects.requireNonNull(serverConnection);
         note(left, "calls in flight at the client", ours.inFlight());
-        if (ours.state() != Connection.State.CLOSED) { // once the connection is lost, unsent bytes do not matter
+        if (ours.state() != Connection.State.CLOSED) { // unsent bytes of a lost connection are not an error
             note(left, "bytes queued at the client", ours.queue().queuedBytes());
         }
         note(left, "bytes queued at the server", theirs.queue().queuedBytes());

@@ -66,7 +66,7 @@ final class SimulatedStream {
     private final int messages;
     private final int bytes;
     private final boolean oneByOne;
-    // number of answers after which the caller cancels the call; 0 if the caller does not cancel
+    // the number of answers after which the caller cancels the call; 0 if the caller does not cancel the call
     private final int cancelAt;
     private final int failAt;
     private final boolean cancelledByOther; // true if another thread cancels the call at a random time
@@ -337,7 +337,7 @@ final class SimulatedStream {
 
     // ---- shared code
 
-    /** Publishes messages on the thread that requests them. */
+    /** A publisher that publishes messages on the thread that requests them. */
     private abstract static class Source implements Flow.Publisher<BytesValue>, Flow.Subscription {
 
         private final int messages;

@@ -33,14 +33,14 @@ import tern.rpc.ServerContext;
 /**
  * Threads, event loops and sockets that run one step at a time on the thread of a test, in an order determined by a
  * seed. A step is one task of an event loop, one run of a worker, or one action of a user. Application code can call
- * {@link #pause()} to let other threads run first. The same seed always gives the same order.
+ * {@link #pause()} to let other threads run first. The same seed always produces the same order.
  *
  * <p>Time does not advance, and scheduled tasks run only if they have no delay. Code that waits for time to pass
  * therefore hangs, which the test reports as an error.
  */
 final class Simulation {
 
-    /** Maximum number of steps. A simulation with more steps is reported as an endless loop. */
+    /** The maximum number of steps. A simulation with more steps is reported as an endless loop. */
     private static final int MAX_STEPS = 200_000;
 
     private static final int MAX_NESTED = 3;
@@ -160,8 +160,8 @@ final class Simulation {
     }
 
     /**
-     * Called by application code to let other threads run first. Must not be called with a lock held: one real thread
-     * runs all simulated threads, so the lock would not exclude them.
+     * Called by application code to let other threads run first. The caller must not hold a lock. One real thread runs
+     * all simulated threads, so the lock would not exclude the other simulated threads.
      */
     void pause() {
         if (nested == MAX_NESTED || running == null) {

@@ -247,8 +247,8 @@ class SlowTenantsSocketTest {
         }
         Await.until("all have failed", () -> calls.stream().allMatch(CompletableFuture::isCompletedExceptionally));
         Await.until("all threads are held", () -> {
-            // many calls reach their deadline and fail before their method begins, so this loop makes more calls until
-            // all threads are occupied
+            // many calls fail at their deadline before their method begins, so this loop makes further calls until all
+            // threads are occupied
             flooding.hold("a").isDone();
             return service.held.availablePermits() >= THREADS;
         });

@@ -35,10 +35,7 @@ class StreamSimulationTest {
                 losesFirstSignal);
     }
 
-    /**
-     * Schedules a random event for the connection, such as its loss. The event follows a random number of simulated
-     * steps.
-     */
+    /** Schedules a random event, such as the loss of the connection, after a random number of simulated steps. */
     private static void befallLater(SimulatedSides<?> sides, Simulation simulation) {
         Mishap[] mishaps = Mishap.values();
         Mishap mishap = mishaps[simulation.random().nextInt(mishaps.length)];

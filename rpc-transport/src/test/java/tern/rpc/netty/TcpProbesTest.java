@@ -21,7 +21,7 @@ import tern.rpc.ServiceDescriptor;
 
 class TcpProbesTest {
 
-    /** The times of a connection's probes. Read on its event loop, while the connection is open. */
+    /** The times of a connection's probes, which are read on its event loop while the connection is open. */
     private record Probes(boolean on, int silenceSeconds, int intervalSeconds, int count) {
 
         static Probes of(ChannelConfig config, boolean isEpoll) {

@@ -10,7 +10,7 @@ import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
 
-/** Tests the tenant to which a connection's calls are assigned. */
+/** Tests which tenant a connection's calls are assigned to. */
 class TenancyTest {
 
     private final Tenancy.Of all = new Tenancy.Of();

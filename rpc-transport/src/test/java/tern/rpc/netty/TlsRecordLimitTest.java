@@ -36,7 +36,7 @@ class TlsRecordLimitTest {
 
     private static final TestAuthority AUTHORITY = new TestAuthority("authority");
 
-    /** The header of a TLS record with 64 bytes, and a part of these bytes. */
+    /** The header of a TLS record of 64 bytes, and the first part of these bytes. */
     private static final byte[] PART_OF_A_RECORD = {0x17, 3, 3, 0, 64, 1, 2, 3};
 
     private final List<String> closing = new ArrayList<>();
@@ -88,7 +88,7 @@ class TlsRecordLimitTest {
         return client;
     }
 
-    /** Passes on the records of both sides until neither side has more. */
+    /** Passes on the records of both sides until neither side has another record. */
     private void exchange(SSLEngine client) throws SSLException {
         boolean moved = true;
         while (moved) {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Tests when a stream is not allowed to send messages because other callers leave their answers unread. */
+/** Tests when the budget prevents a stream from sending messages because other callers leave their answers unread. */
 class UnsentBudgetTest {
 
     private static final int BUDGET = 8 << 20;

@@ -23,11 +23,11 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
     private static final int MAX_PORT = 65_535;
 
     /**
-     * A service offered over one protocol.
+     * A service that the application offers over one protocol.
      *
      * @param group the group; empty if there is none
      * @param version the version; empty if there is none
-     * @param port the port; if it is 0, the port that the process's registry entry lists for this protocol applies
+     * @param port the port; 0 for the port that the process's registry entry lists for this protocol
      */
     public record Service(
             String name,
@@ -52,13 +52,13 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
         services = Collections.unmodifiableMap(new TreeMap<>(services));
     }
 
-    /** Creates metadata with the revision that Dubbo would compute for the same services. */
+    /** Creates metadata whose revision equals the revision that Dubbo computes for the same services. */
     public static ApplicationMetadata of(String application, Map<String, Service> services) {
         return new ApplicationMetadata(application, revision(application, services), services);
     }
 
     /**
-     * Returns a hash of all metadata that consumers read. The hash must not change when the application restarts,
+     * Returns a hash of all metadata that consumers read. The hash must be the same after a restart of the application,
      * because the metadata of each revision stays in the registry permanently.
      */
     static String revision(String application, Map<String, Service> services) {

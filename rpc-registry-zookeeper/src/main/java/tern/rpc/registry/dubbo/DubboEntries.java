@@ -11,8 +11,8 @@ import tern.rpc.registry.Registration.Service;
 public final class DubboEntries {
 
     /**
-     * The parameter that marks an entry for a protocol other than the first. Consumers use an entry with this parameter
-     * only if they request that protocol.
+     * The parameter that marks an entry for any protocol except the process's first protocol. Consumers use such an
+     * entry only if they request its protocol.
      */
     private static final String IS_EXTRA = "isExtra";
 
@@ -31,10 +31,10 @@ public final class DubboEntries {
     /**
      * Creates the registry entries.
      *
-     * @param metadataRemote whether consumers read the metadata in the registry. If false, they request the metadata
-     *     from the process
+     * @param metadataRemote whether consumers read the metadata in the registry. If false, consumers request the
+     *     metadata from the process
      * @param nodePerProtocol whether there is an interface-level entry for each protocol. If true, a consumer that does
-     *     not request a particular protocol counts the process once per protocol
+     *     not request a particular protocol counts the process once for each protocol
      */
     public DubboEntries(Registration registration, boolean nodePerProtocol, boolean metadataRemote) {
         this.metadataRemote = metadataRemote;
@@ -68,7 +68,7 @@ public final class DubboEntries {
         return urls;
     }
 
-    /** Returns the process's metadata, which contains each service once per protocol. */
+    /** Returns the process's metadata, which contains each service once for each protocol. */
     public ApplicationMetadata metadata() {
         return metadata;
     }

@@ -3,9 +3,9 @@ package tern.rpc.registry.dubbo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of an application-level entry's JSON text that differ between processes with the same configuration, and
- * the rest of the text. In valid JSON, a quoted member name that this class searches for cannot occur inside a string,
- * because quotation marks inside strings are escaped.
+ * The JSON text of an application-level entry, divided into the parts that differ between processes with the same
+ * configuration and the remaining text. This class searches for quoted member names. In valid JSON, such a name cannot
+ * occur inside a string, because quotation marks inside strings are escaped.
  *
  * @param startedAt the digits of the start time; empty if the text has no start time
  * @param common the text without the address, the ids and the times
@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 record EntryText(String host, String startedAt, String common) {
 
     /**
-     * The maximum length of a text that is split. The length is limited, because the common texts of an application are
-     * kept in memory.
+     * The maximum length of a text that is split. The length is limited, because the texts that several processes share
+     * are kept in memory.
      */
     private static final int MAX_LENGTH = 4 * 1024;
 
@@ -84,7 +84,10 @@ record EntryText(String host, String startedAt, String common) {
             return value;
         }
 
-        /** Returns the end of the plain value that begins at the given position. A plain value needs no decoding. */
+        /**
+         * Returns the position after the plain value that begins at the given position. A plain value needs no
+         * decoding.
+         */
         private int endOfPlain(int from) {
             int to = from;
             while (to < rest.length() && isPlain(rest.charAt(to))) {

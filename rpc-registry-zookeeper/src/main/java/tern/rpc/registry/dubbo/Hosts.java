@@ -8,8 +8,8 @@ final class Hosts {
     private Hosts() {}
 
     /**
-     * Returns whether the string contains only characters that are valid in host names and addresses, including IPv6
-     * addresses with a scope.
+     * Returns whether all characters of the string are valid in host names and addresses, including IPv6 addresses with
+     * a scope.
      */
     static boolean isHost(String text) {
         if (text.isEmpty() || text.length() > MAX_LENGTH) {

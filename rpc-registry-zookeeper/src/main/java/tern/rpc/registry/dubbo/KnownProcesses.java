@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Parses the entries of one application's processes into a compact form. An application can have thousands of processes
- * that differ only in address and start time, so processes with equal attributes share one attribute object, and only
- * the first of their entries is parsed completely. Not thread-safe.
+ * that differ only in address and start time. Processes with equal attributes therefore share one attribute object, and
+ * only the first of their entries is parsed completely. Not thread-safe.
  */
 public final class KnownProcesses {
 
@@ -24,7 +24,7 @@ public final class KnownProcesses {
      */
     static final int MAX_CHARACTERS = 16 * 1024 * 1024;
 
-    /** The maximum number of different common texts that are kept. */
+    /** The maximum number of different common texts ({@link EntryText}) that are kept. */
     private static final int MAX_TEXTS = 64;
 
     private static final int MAX_PORTS = 16;
@@ -47,11 +47,10 @@ public final class KnownProcesses {
     private final String application;
     private final Map<Shared, Shared> shared = new HashMap<>();
     private final Map<String, Common> byText = new HashMap<>();
-    private long characters; // the total length of the attributes since the last count of the attributes in use
+    // the total length of the attributes that were in use at the last count or have been added since then
+    private long characters;
 
-    /**
-     * @param application the name of the application. Names in the entries are ignored
-     */
+    /** @param application the name of the application. The application names in the entries are ignored */
     public KnownProcesses(String application) {
         this.application = application;
     }
@@ -60,7 +59,7 @@ public final class KnownProcesses {
      * Parses a node's data.
      *
      * @return null for an entry without services or in another format, such as Spring Cloud's
-     * @throws NoRoomException if the entry does not fit because of the total length of the other processes' entries
+     * @throws NoRoomException if the entry exceeds the limit on the total length of the attributes of all processes
      * @throws IllegalArgumentException if the data is not JSON or exceeds the limits
      */
     public @Nullable Known parse(String json) {
@@ -111,7 +110,8 @@ public final class KnownProcesses {
                     + MAX_CHARACTERS + " characters");
         }
         if (shared.size() >= MAX_SHARED) {
-            // Only the cache is cleared. Shared objects in use stay in memory, because Known objects refer to them.
+            // Only the cache is cleared. Shared objects that are in use stay in memory, because Known objects refer to
+            // them.
             shared.clear();
         }
         shared.put(made, made);
@@ -120,8 +120,8 @@ public final class KnownProcesses {
     }
 
     /**
-     * Forgets the attributes of all processes except the given processes if the attributes take up much room. Entries
-     * for which there was no room might fit afterwards.
+     * If the attributes occupy more than half of the limit, forgets the attributes of all processes except the given
+     * processes. Entries that exceeded the limit before might fit afterwards.
      *
      * @param used processes that {@link #parse} has returned
      */
@@ -140,7 +140,10 @@ public final class KnownProcesses {
         }
     }
 
-    /** Thrown for an entry that exceeds a limit only together with the entries of other processes. */
+    /**
+     * Thrown for an entry that exceeds no limit alone, but exceeds a limit together with the entries of other
+     * processes.
+     */
     public static final class NoRoomException extends IllegalArgumentException {
 
         private static final long serialVersionUID = 1;

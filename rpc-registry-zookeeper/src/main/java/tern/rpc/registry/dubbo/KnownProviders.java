@@ -14,12 +14,15 @@ import tern.rpc.ServiceKey;
 
 /**
  * Keeps the interface-level entries of one list in a compact form. Parses an entry only if its name was not in the
- * previous list. Keeps hashes of the names instead of the names, because the registry sends all names again with each
- * list. Providers with equal attributes share one attribute object. Not thread-safe.
+ * previous list. Keeps hashes of the names instead of the names to save memory. The names are not needed, because the
+ * registry sends all names again with each list. Providers with equal attributes share one attribute object. Not
+ * thread-safe.
  */
 public final class KnownProviders {
 
-    /** The parameters that a consumer uses, apart from parameters that identify the service and the start time. */
+    /**
+     * The parameters that a consumer uses, except the parameters that identify the service, and except the start time.
+     */
     private static final List<String> USED = List.of(
             ProviderUrl.APPLICATION,
             ProviderUrl.CATEGORY,
@@ -34,8 +37,7 @@ public final class KnownProviders {
     private final NameHash hash = new NameHash();
     private long[] hashes = {}; // the hashes of the names in the current list, in ascending order
 
-    // The providers, each at the index of the hash of its name. An element is null if the provider's entry was left
-    // out.
+    // The providers, each at the index of the hash of its name. An element is null if the provider's entry is invalid.
     private @Nullable Provider[] providers = {};
     private final SortedEntries<Provider> sorted = new SortedEntries<>(Provider.BY_ADDRESS);
 

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import tern.rpc.registry.dubbo.ApplicationMetadata.Service;
 
 /**
- * The services of one application's revisions in a compact form. Keeps only the parameters that a consumer uses, so
+ * The services of one application's revisions in a compact form. Only the parameters that a consumer uses are kept, so
  * most revisions have equal services. Revisions with equal services share one object. Not thread-safe.
  */
 public final class KnownServices {
@@ -25,8 +25,8 @@ public final class KnownServices {
     private long characters;
 
     /**
-     * Returns the compact form of a revision's services. The result contains the revision that was read first with
-     * these services.
+     * Returns the compact form of a revision's services. If an earlier revision has equal services, returns the object
+     * that was created for the earlier revision.
      *
      * @throws IllegalArgumentException if all distinct services together exceed the limit
      */

@@ -13,7 +13,7 @@ public final class Mapping {
 
     private Mapping() {}
 
-    /** Returns the number of valid application names without duplicates, even if it exceeds the limit. */
+    /** Returns the number of valid application names without duplicates, even if this number exceeds the limit. */
     public static int count(String text) {
         Set<String> names = new HashSet<>();
         for (String part : text.split(",", -1)) {
@@ -57,8 +57,8 @@ public final class Mapping {
     }
 
     /**
-     * Returns whether the string is a valid application name. Some characters are not valid, because the name becomes
-     * part of ZooKeeper paths.
+     * Returns whether the string is a valid application name. Characters that are not permitted in ZooKeeper paths are
+     * invalid, because the name becomes part of such paths.
      */
     public static boolean isName(String name) {
         return !name.isEmpty()

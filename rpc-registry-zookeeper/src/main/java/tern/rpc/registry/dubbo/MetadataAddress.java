@@ -21,8 +21,8 @@ public record MetadataAddress(String host, int port, String protocol, String ver
     private static final String DUBBO = "dubbo";
 
     /**
-     * Finds the address of a process's metadata service. Without the attribute, the address is the process's own port
-     * with the dubbo protocol, as in Dubbo.
+     * Finds the address of a process's metadata service. If the attribute is missing, the address is the process's own
+     * port with the dubbo protocol, as in Dubbo.
      *
      * @throws IllegalArgumentException if the attribute is invalid
      */
@@ -53,8 +53,8 @@ public record MetadataAddress(String host, int port, String protocol, String ver
     }
 
     /**
-     * Returns the address of this process's own metadata service. Version 1.0.0 is used if the process offers the dubbo
-     * protocol, because consumers of all Dubbo versions can call this version.
+     * Returns the address of this process's own metadata service. If the process offers the dubbo protocol, the version
+     * is 1.0.0, because consumers of all Dubbo versions can call version 1.0.0.
      */
     static MetadataAddress on(String host, int port, boolean dubbo) {
         return dubbo

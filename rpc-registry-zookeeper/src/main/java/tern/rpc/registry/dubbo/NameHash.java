@@ -6,9 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 
 /**
- * Hashes the names of entries with SipHash-2-4 and a secret key. Anyone who can write to the registry can choose names,
- * but an attacker who does not know the key cannot find two names with the same hash. The probability that two of
- * 100,000 names have the same hash is below 1 in 10⁹. Not thread-safe.
+ * Hashes the names of entries with SipHash-2-4 and a secret key. Anyone who can write to the registry can choose names.
+ * An attacker who does not know the key cannot find two names with the same hash. The probability that two of 100,000
+ * names have the same hash is below 1 in 10⁹. Not thread-safe.
  */
 final class NameHash {
 

@@ -3,8 +3,8 @@ package tern.rpc.registry.dubbo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of an interface-level node's name that differ between processes with the same configuration, and the rest
- * of the name.
+ * The name of an interface-level node, divided into the parts that differ between processes with the same configuration
+ * and the remaining text.
  *
  * @param startedAt the digits of the start time
  * @param common the encoded text without host, port and start time

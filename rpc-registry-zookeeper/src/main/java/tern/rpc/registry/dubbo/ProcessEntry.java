@@ -32,7 +32,7 @@ public record ProcessEntry(String application, String id, String host, int port,
     private static final String NO_REVISION = "0";
 
     /**
-     * The class name that Dubbo's Jackson mapper needs as type information. Tern writes this name but never loads the
+     * A class name that Dubbo's Jackson mapper needs as type information. Tern writes this name but never loads the
      * class.
      */
     private static final String PAYLOAD_CLASS = "org.apache.dubbo.registry.zookeeper.ZookeeperInstance";

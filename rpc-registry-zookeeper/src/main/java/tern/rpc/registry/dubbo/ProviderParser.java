@@ -7,8 +7,8 @@ import tern.rpc.registry.dubbo.KnownProviders.Shared;
 
 /**
  * Parses the new names of one interface-level list. Most names differ only in address and start time, so the parser
- * decodes only one of these names completely. A parser is used for one list only, because it would otherwise keep the
- * attributes of removed providers. Not thread-safe.
+ * decodes only one of these names completely. Each parser is used for only one list, because a parser keeps all
+ * attributes that it has read. Not thread-safe.
  */
 final class ProviderParser {
 

@@ -30,8 +30,8 @@ public final class ReadAttributes {
     private final Map<Attributes, Attributes> shared = new HashMap<>();
 
     /**
-     * Reads attributes. Equal attributes without a start time yield the same object. Attributes that differ only in the
-     * start time share their strings and tags.
+     * Reads attributes. Returns the same object for equal attributes without a start time. Attributes that differ only
+     * in the start time share their strings and tags.
      *
      * @param parameter returns the value of a parameter; null if the parameter is missing
      * @param revision the revision; empty if unknown
@@ -48,7 +48,8 @@ public final class ReadAttributes {
                 0,
                 false,
                 token(parameter.apply(TOKEN)));
-        // A long tag would stay in memory after the last provider with this tag has gone.
+        // Attributes with a long tag are not cached, because the cache would keep the tag after its last provider has
+        // been removed.
         Attributes unstarted = tag != null && tag.length() > Limits.MAX_ATTRIBUTE ? read : shared(read);
         long startedAt = startedAtMillis(parameter.apply(TIMESTAMP));
         return startedAt == 0 ? unstarted : unstarted.withStartedAt(startedAt);
@@ -56,7 +57,8 @@ public final class ReadAttributes {
 
     private Attributes shared(Attributes read) {
         if (shared.size() >= MAX_SHARED) {
-            // Only the cache is cleared. Attribute objects in use stay in memory, because providers refer to them.
+            // Only the cache is cleared. Attribute objects that are in use stay in memory, because providers refer to
+            // them.
             shared.clear();
         }
         Attributes same = shared.putIfAbsent(read, read);

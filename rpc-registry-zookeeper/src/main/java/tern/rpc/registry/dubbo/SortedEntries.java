@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A sorted list of entries. After a change, a new list is built from the previous one, which is already sorted, so a
- * change needs only one pass over the list. Entries are compared by identity, and several entries can have the same
- * place in the order. Not thread-safe.
+ * A sorted list of entries. After a change, a new list is built from the previous list. The previous list is sorted, so
+ * this needs only one pass. Entries are compared by identity, and several entries can have the same place in the order.
+ * Not thread-safe.
  */
 public final class SortedEntries<T> {
 
@@ -40,7 +40,7 @@ public final class SortedEntries<T> {
             addCurrent(added, next);
             added.clear();
             removed.clear();
-            next.sort(order); // Sorting is fast because most of the list is already in order.
+            next.sort(order); // Sorting is fast, because most of the list is already in order.
             list = List.copyOf(next);
         }
         return list;

@@ -19,8 +19,8 @@ import tern.rpc.registry.dubbo.rules.Rule;
 final class ApplicationWatch {
 
     /**
-     * An empty key for the watches of unsupported rules. A watch of an unsupported rule only logs a warning, so it
-     * needs no service.
+     * An empty service key for the watches of unsupported rules. Such a watch only logs a warning, so it needs no
+     * service.
      */
     private static final ServiceKey NO_SERVICE = new ServiceKey("", "", "");
 
@@ -88,7 +88,7 @@ final class ApplicationWatch {
         return metadata.of(process);
     }
 
-    /** Returns the providers that the services of this application share. */
+    /** Returns the provider objects that the services of this application share. */
     SharedInstances instances() {
         return instances;
     }
@@ -101,7 +101,7 @@ final class ApplicationWatch {
     }
 
     private void notifyListeners() {
-        // guarded() catches exceptions: a failing listener must not prevent the other listeners from being called.
+        // guarded() catches exceptions, so that the other listeners are called even if one listener fails.
         List.copyOf(listeners).forEach(session::guarded);
     }
 

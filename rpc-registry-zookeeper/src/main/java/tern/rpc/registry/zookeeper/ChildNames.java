@@ -13,7 +13,7 @@ import tern.rpc.registry.dubbo.Limits;
 
 /**
  * Lists the names of the children of one node, and lists them again when they change. While changes continue, the names
- * are listed at growing intervals, because each answer contains all names. Does not keep the names. Confined to the
+ * are listed at growing intervals, because each answer contains all names. The names are not kept. Confined to the
  * session's thread.
  */
 final class ChildNames {
@@ -38,7 +38,7 @@ final class ChildNames {
     private int connection; // the number of connections so far; answers from an earlier connection are ignored
     private boolean listing;
     private boolean listAgain;
-    private boolean tooMany; // whether the last list had too many names
+    private boolean tooMany; // true if the last list had too many names
     private boolean closed;
     private boolean warned;
 
@@ -46,7 +46,7 @@ final class ChildNames {
      * Creates a watch on the names of a node's children.
      *
      * @param most the maximum number of names to use. A longer list is read only after pauses of up to 30 seconds,
-     *     because reading it takes long
+     *     because such a read takes a long time
      * @param listed receives all names after each change, or no names while the node does not exist
      * @param unreadable called if the names cannot be listed although the session is connected. The names are listed
      *     again after a pause
@@ -125,13 +125,15 @@ final class ChildNames {
             }
             listed(names);
         } else if (failure == null || OperationFailures.isCode(failure, Code.NONODE)) {
-            // If the node exists by now, its children are listed again. If it does not exist yet, this watch reports
-            // its creation.
+            // If the node exists now, its children are listed again. If the node does not exist, this watch reports its
+            // creation later.
             session.nodes().exists(path, watcher).thenRun(this::list);
             retry.succeeded();
             listed(List.of());
         } else if (!OperationFailures.isConnectionLost(failure)) {
-            retry.failed(); // ZooKeeper does not report changes to a node that this client is not allowed to read.
+            // The list is requested again, because ZooKeeper does not report changes to a node that this client may not
+            // read.
+            retry.failed();
             warn("cannot be listed: " + OperationFailures.whyUnreadable(failure, session.settings()));
             unreadable.run();
         }

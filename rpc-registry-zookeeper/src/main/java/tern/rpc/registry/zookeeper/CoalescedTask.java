@@ -5,7 +5,7 @@ import tern.rpc.cluster.Coalescing;
 
 /**
  * Runs a task after changes: immediately after the first change, and at growing intervals of up to one second while
- * changes continue. A burst of changes thus causes only a few reads. Confined to the session's thread.
+ * changes continue. A burst of changes therefore causes only a few reads. Confined to the session's thread.
  */
 final class CoalescedTask {
 
@@ -46,7 +46,7 @@ final class CoalescedTask {
     }
 
     private void runWaiting() {
-        if (waiting) { // The field "waiting" is false if the task has already run because of hurry().
+        if (waiting) { // The field "waiting" is false if hurry() has already run the task.
             run();
         }
     }

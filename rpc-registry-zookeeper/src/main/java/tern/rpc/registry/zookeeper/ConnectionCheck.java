@@ -18,7 +18,7 @@ import org.apache.zookeeper.common.ZKConfig;
 
 /**
  * Determines why a ZooKeeper server cannot be reached, by opening a separate connection. The check is needed because
- * the ZooKeeper client reports only a lost connection, even if TLS is the cause.
+ * the ZooKeeper client only reports that the connection was lost, even if TLS is the cause.
  *
  * @param servers the servers of the registry, not resolved; not empty
  * @param isTls whether the client uses TLS
@@ -31,8 +31,8 @@ record ConnectionCheck(List<InetSocketAddress> servers, boolean isTls, ZKConfig 
 
     /**
      * Returns the reason why no connection to the first server can be opened, as text that can follow a colon. Returns
-     * an empty string if a connection to any of the servers can be opened now. Blocks for at most about three times the
-     * timeout for each server.
+     * an empty string if a connection to at least one of the servers can be opened now. Blocks for at most about three
+     * times the timeout for each server.
      */
     String cause() {
         String first = "";
@@ -80,7 +80,7 @@ record ConnectionCheck(List<InetSocketAddress> servers, boolean isTls, ZKConfig 
         try {
             return secure.getInputStream().read() < 0;
         } catch (SocketTimeoutException e) {
-            return false; // The server is waiting for the first message, so it has accepted the connection.
+            return false; // The read timed out: the server has accepted the connection and waits for the first message.
         } catch (IOException e) {
             return true;
         }
@@ -92,7 +92,7 @@ record ConnectionCheck(List<InetSocketAddress> servers, boolean isTls, ZKConfig 
         }
     }
 
-    /** Tries a TLS handshake. A server that answers it does not accept plain text on this port. */
+    /** Tries a TLS handshake. A server that answers the handshake does not accept plain text on this port. */
     private String causeWithoutTls(String name, InetSocketAddress server, Socket socket) {
         try {
             handshake(SSLContext.getDefault(), server, socket, false);

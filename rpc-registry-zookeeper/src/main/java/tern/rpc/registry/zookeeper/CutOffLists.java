@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds lists of names that are too long for the ZooKeeper client. The client closes the connection if an answer is too
- * long, so a list that is requested again after each reconnection would prevent all other reads. ZooKeeper answers in
- * order. If the connection is lost repeatedly, and the first operation without an answer is the request for the same
+ * long. If such a list were requested again after each reconnection, no other read would succeed. ZooKeeper answers
+ * requests in order. If the connection is lost repeatedly, and the first unanswered operation is a request for the same
  * list each time, this list is probably too long. Confined to the session's thread.
  */
 final class CutOffLists {
@@ -25,8 +25,8 @@ final class CutOffLists {
     }
 
     /**
-     * Records that an operation failed because the connection was lost. For several operations, must be called in the
-     * order in which they were started.
+     * Records that an operation failed because the connection was lost. If several operations fail, this method must be
+     * called in the order in which they were started.
      */
     void lost(CompletableFuture<?> operation) {
         if (firstLost == null) {
@@ -37,8 +37,8 @@ final class CutOffLists {
     /**
      * Records the end of a request for a node's list.
      *
-     * @param failure the exception of the request; null if the request returned the list. An error from ZooKeeper, such
-     *     as for a node that does not exist, counts as a complete answer
+     * @param failure the exception of the request; null if the request returned the list. An error from ZooKeeper, for
+     *     example because the node does not exist, counts as a complete answer
      */
     void ended(String path, CompletableFuture<?> request, @Nullable Throwable failure) {
         if (failure == null || (failure instanceof KeeperException && !OperationFailures.isConnectionLost(failure))) {

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Connects a session again after ZooKeeper has rejected its user and password. The ZooKeeper client never connects again
- * by itself after such a rejection, even if the server accepts the user later. The pauses between the attempts grow to
- * 30 seconds. Confined to the session's thread.
+ * Connects a session again after ZooKeeper has rejected its user and password. After such a rejection, the ZooKeeper
+ * client does not connect again, even if the server would accept the user later. The pauses between the attempts grow
+ * to 30 seconds. Confined to the session's thread.
  */
 final class DeniedSession {
 
@@ -14,13 +14,13 @@ final class DeniedSession {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
     private static final int MAX_DOUBLINGS = 10;
 
-    /** The time without a rejection after which the pauses begin again with the shortest one. */
+    /** After this time without a rejection, the pauses begin again with the shortest pause. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(2);
 
     private final Session session;
     private boolean isDenied;
     private int rejections;
-    private long lastNanos; // the time of the last rejection; unused before the first one
+    private long lastNanos; // the time of the last rejection; unused before the first rejection
 
     DeniedSession(Session session) {
         this.session = session;
@@ -29,7 +29,7 @@ final class DeniedSession {
     /** Called when ZooKeeper has rejected the user and the password. */
     void began() {
         if (isDenied) {
-            return; // A pause is already running.
+            return; // A pause is already running, after which the session connects again.
         }
         isDenied = true;
         long now = session.clock().nanoTime();

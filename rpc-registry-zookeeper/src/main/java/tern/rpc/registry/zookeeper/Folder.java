@@ -19,7 +19,7 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.SortedEntries;
 
 /**
- * Watches the children of one node. Reads each child once, and again after it has changed. If children change
+ * Watches the children of one node. Reads each child once, and again after each change of the child. If children change
  * frequently, reads them at growing intervals. A child that cannot be read is omitted, and is read again after growing
  * pauses. Keeps the parsed entries. Confined to the session's thread.
  */
@@ -50,8 +50,8 @@ final class Folder<T> implements Session.Listener {
         @Nullable
         T entry; // the parsed entry; null if the child has not been read or its entry is ignored
 
-        boolean unread = true; // whether the child must be read when it is listed again
-        boolean queued; // whether the child is queued in {@code toRead} or is being read
+        boolean unread = true; // true if the child must be read when it is listed again
+        boolean queued; // true if the child is queued in {@code toRead} or is being read
 
         Child(String name) {
             this.name = name;
@@ -62,7 +62,7 @@ final class Folder<T> implements Session.Listener {
     private final String path;
     private final Reader<T> reader;
     private final Runnable changed;
-    private final String key; // identifies the watcher of the children
+    private final String key; // the key that identifies the watcher of the children
     private final Consumer<WatchedEvent> listener = this::childChanged;
 
     // The watcher of all children's data; null before the start. There can be very many children, so they share one
@@ -111,7 +111,7 @@ final class Folder<T> implements Session.Listener {
         dataChanges.hurry();
     }
 
-    /** Returns whether the children have been listed at least once, or cannot be listed. */
+    /** Returns true once the children have been listed, or an attempt to list them has failed. */
     boolean isHeard() {
         return heard;
     }
@@ -249,7 +249,7 @@ final class Folder<T> implements Session.Listener {
             child.unread = true;
         } else if (OperationFailures.isConnectionLost(failure)) {
             child.unread = true;
-            incomplete = true; // The child is read again after the reconnection, before the entries are used.
+            incomplete = true; // After the reconnection, the child is read again before the entries are used.
         } else {
             failed(child, failure);
         }
@@ -257,8 +257,8 @@ final class Folder<T> implements Session.Listener {
     }
 
     /**
-     * Tries to read the child again later. The child's last entry stays in use, unless this client is not allowed to
-     * read the child.
+     * Tries to read the child again later. The child's last entry stays in use, except if this client may not read the
+     * child.
      */
     private void failed(Child<T> child, Throwable failure) {
         if (OperationFailures.isRefusal(failure)) {
@@ -272,19 +272,20 @@ final class Folder<T> implements Session.Listener {
     private void tryAgain(Child<T> child) {
         if (isListed(child)) {
             failed.remove(child);
-            failed.add(child); // moves the child to the end, so that the other failed children are read first
-            retry.failed(); // no watch reports changes of a child that could not be read
+            failed.add(child); // added at the end, so that the other failed children are read first
+            // schedules the next read, because no watch reports changes of a child that could not be read
+            retry.failed();
         }
     }
 
     /**
-     * Reads some of the children whose last read failed again. The number of these reads is limited, because all of
+     * Repeats the read of some children whose last read failed. The number of repeated reads is limited, because all of
      * them might fail.
      */
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {
             failed.stream().limit(MAX_IN_FLIGHT).forEach(this::queue);
-            retry.failed(); // The failed children that are not queued now are read after another pause.
+            retry.failed(); // The other failed children are read after another pause.
             readMore();
         }
     }

@@ -13,9 +13,9 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
 /**
- * Finds providers that have only interface-level entries. As soon as one provider of a service has an application-level
- * entry, Dubbo 3 consumers call only providers with application-level entries. Providers without such an entry then get
- * no calls.
+ * Finds providers that have only interface-level entries. If at least one provider of a service has an
+ * application-level entry, Dubbo 3 consumers call only providers with application-level entries. Providers without such
+ * an entry then get no calls.
  */
 final class InterfaceOnly {
 
@@ -71,8 +71,8 @@ final class InterfaceOnly {
     }
 
     /**
-     * Returns the application names in the entries of other processes. For an entry without an application name,
-     * returns its address instead.
+     * Returns the application names in the entries of other processes. If an entry has no application name, the result
+     * contains the address of the entry instead.
      */
     private static List<String> applications(Registration own, List<String> names) {
         Set<String> found = new TreeSet<>();

@@ -22,7 +22,8 @@ final class LimitRules {
 
     private final String application;
     private final Consumer<List<RuledLimit>> listener;
-    private final List<Watched> watched = new ArrayList<>(); // The rules for services come last and take precedence.
+    // The rules for services are last in this list, and so take precedence.
+    private final List<Watched> watched = new ArrayList<>();
     private List<RuledLimit> last = List.of();
     private Endpoint own; // the address that this process publishes
 
@@ -48,7 +49,7 @@ final class LimitRules {
         watched.forEach(each -> each.watch().start());
     }
 
-    /** Applies the rules to the address in the registration, which is the published address from now on. */
+    /** Called when the address in the registration is published. Applies the rules to this address from now on. */
     void follow(Registration registration) {
         if (registration.application().equals(application)) {
             own = new Endpoint(registration.host(), registration.port());

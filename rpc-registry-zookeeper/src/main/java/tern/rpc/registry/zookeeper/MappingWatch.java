@@ -45,7 +45,7 @@ final class MappingWatch implements NodeData.Reader {
         heard(names);
     }
 
-    /** The applications that were read earlier are kept, so that their providers stay in the lists. */
+    /** The applications from the previous read are kept, so that their providers stay in the lists. */
     @Override
     public void unreadable(String why) {
         warn(

@@ -26,9 +26,10 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
- * Caches the services of each revision of one application. Each revision is read once, from the registry or else from
- * one process of that revision. A failed read is repeated after increasing pauses, each time from a different process,
- * and immediately after a reconnection. Confined to the session's thread.
+ * Caches the services of each revision of one application. Each revision is read once. If the registry does not contain
+ * the services of a revision, they are requested from a process with that revision. A failed read is repeated after
+ * increasing pauses, each time from a different process. After a reconnection, a failed read is repeated immediately.
+ * Confined to the session's thread.
  */
 final class MetadataCache implements Session.Listener {
 
@@ -43,10 +44,16 @@ final class MetadataCache implements Session.Listener {
     /** The maximum number of concurrent calls to processes. There is a limit because a process might never answer. */
     private static final int MAX_CALLS = 16;
 
-    /** The maximum number of concurrent reads from the registry, because each of them can return up to a megabyte. */
+    /**
+     * The maximum number of concurrent reads from the registry. There is a limit because each read can return up to a
+     * megabyte.
+     */
     private static final int MAX_READS = 16;
 
-    /** The number of revisions that are named in the log immediately. Further revisions are named once a minute. */
+    /**
+     * The number of revisions whose failed reads are logged immediately. Failed reads of further revisions are logged
+     * at most once a minute.
+     */
     private static final int MAX_NAMED = 10;
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
@@ -62,7 +69,7 @@ final class MetadataCache implements Session.Listener {
 
         boolean asking;
         boolean asked;
-        boolean pausing; // whether the read will be repeated after a pause
+        boolean pausing; // true while a repeated read is scheduled
         int failures;
 
         Entry(String revision) {
@@ -93,7 +100,7 @@ final class MetadataCache implements Session.Listener {
     private final Runnable changed;
     private final Map<String, Entry> entries = new HashMap<>();
     private final KnownServices known = new KnownServices();
-    // the revisions that have not been read yet, in the order of reading
+    // the revisions that have not been read yet, in the order in which they will be read
     private final Deque<Entry> unread = new ArrayDeque<>();
     private final Deque<Call> waiting = new ArrayDeque<>();
     private final CoalescedTask changes;
@@ -116,8 +123,8 @@ final class MetadataCache implements Session.Listener {
     }
 
     /**
-     * Repeats failed reads immediately. During an outage, all reads fail, so the pauses between them might have become
-     * long.
+     * Repeats failed reads immediately. During an outage all reads fail, so the pauses between the reads might have
+     * become long.
      */
     @Override
     public void connected(boolean isNew) {
@@ -177,9 +184,9 @@ final class MetadataCache implements Session.Listener {
     }
 
     /**
-     * Returns whether a provider list no longer has to wait for any revision. A list does not wait for a revision if
-     * its services are known, if reading them has failed at least once, or if reading them takes longer than
-     * {@link #LONGEST_WAIT}.
+     * Returns whether provider lists need not wait for any revision. A list does not wait for a revision if the
+     * revision's services are known, if a read of the services has failed, or if the read takes longer than {@link
+     * #LONGEST_WAIT}.
      */
     boolean isAsked() {
         return entries.values().stream().allMatch(entry -> entry.asked);
@@ -236,7 +243,8 @@ final class MetadataCache implements Session.Listener {
 
     private void failed(Entry entry, Known process, String why) {
         entry.failures++;
-        if (!entry.pausing) { // If a reconnection has already repeated the read, no second series of reads begins.
+        // Only one repeated read is scheduled, even if a reconnection has repeated the read during the pause.
+        if (!entry.pausing) {
             entry.pausing = true;
             session.schedule(() -> askAfterPause(entry), pause(entry.failures));
         }
@@ -298,8 +306,8 @@ final class MetadataCache implements Session.Listener {
     }
 
     /**
-     * Reads the services from the registry, or else from the process. Some processes store their services in the
-     * registry even though consumers can request the services from the process.
+     * Reads the services from the registry. If they are not there, requests them from the process. Some processes store
+     * their services in the registry although consumers can request the services from the process.
      */
     private CompletableFuture<ApplicationMetadata> read(Entry entry, Known process) {
         return process.isMetadataRemote()
@@ -323,7 +331,7 @@ final class MetadataCache implements Session.Listener {
         session.execute(() -> {
             Call call = new Call(entry, process, answer);
             if (entry.failures == 0) {
-                waiting.addFirst(call); // Calls for revisions without failed calls come first.
+                waiting.addFirst(call); // Calls for revisions whose calls have not failed yet come first.
             } else {
                 waiting.addLast(call);
             }

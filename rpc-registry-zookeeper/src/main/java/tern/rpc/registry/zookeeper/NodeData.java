@@ -34,7 +34,7 @@ final class NodeData implements Session.Listener {
     private final Consumer<WatchedEvent> listener;
     private @Nullable Watcher watcher; // the watcher of the node; null before the start
     private final Retry retry;
-    private int connection; // the number of connections so far; answers from an earlier connection are ignored
+    private int connection; // the number of connections so far; answers from earlier connections are ignored
     private boolean reading;
     private boolean readAgain;
     private boolean heard;
@@ -103,11 +103,12 @@ final class NodeData implements Session.Listener {
     }
 
     /**
-     * Reports the failure if this client is not allowed to read the node, if the node is too long, or if nothing was
-     * read before. After other failures, the data that was read before stays in use.
+     * Reports the failure if this client may not read the node, if the node is too long, or if no data has been read
+     * before. After other failures, the data from the last read stays in use.
      */
     private void unreadable(Throwable failure) {
-        retry.failed(); // ZooKeeper does not report changes to a node that this client is not allowed to read.
+        // The read is repeated, because ZooKeeper does not report changes to a node that this client may not read.
+        retry.failed();
         if (!heard || OperationFailures.isRefusal(failure)) {
             heard = true;
             reader.unreadable(OperationFailures.whyUnreadable(failure, session.settings()));

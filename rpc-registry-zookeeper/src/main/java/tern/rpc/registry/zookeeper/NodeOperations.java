@@ -13,9 +13,9 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and changes the nodes of one ZooKeeper ensemble. Operations never block and are not repeated after a failure.
- * After a failure, the caller waits for {@link Session.Listener#connected} and starts again. Confined to the session's
- * thread, which also runs the callbacks.
+ * Reads and changes the nodes of one ZooKeeper ensemble. Operations never block, and are not repeated after a failure.
+ * If the connection was lost, the caller waits for {@link Session.Listener#connected} and starts the operation again.
+ * Confined to the session's thread, which also runs the callbacks.
  */
 final class NodeOperations {
 
@@ -36,7 +36,7 @@ final class NodeOperations {
         this.cutOffLists = cutOffLists;
     }
 
-    /** Forgets which nodes exist. */
+    /** Forgets which parent nodes exist. */
     void sessionBegins() {
         parents.clear();
     }
@@ -103,8 +103,8 @@ final class NodeOperations {
     }
 
     /**
-     * Reads a node's data like {@link #data}. The watch is set even if the node does not exist or the data is too long.
-     * The watch can report a change that the returned data already contains.
+     * Reads a node's data as {@link #data} does, but sets the watch even if the node does not exist or the data is too
+     * long. The watch can report a change that the returned data already contains.
      */
     CompletableFuture<Data> watchedData(String path, int maxBytes, @Nullable Watcher watcher) {
         return exists(path, watcher).thenCompose(stat -> data(path, stat, maxBytes, watcher));
@@ -126,8 +126,8 @@ final class NodeOperations {
     }
 
     /**
-     * Creates a node and, if necessary, its parents. If another client has deleted a parent in the meantime, forgets
-     * which parents exist and tries again to create the node.
+     * Creates a node and, if necessary, its parents. If another client has deleted a parent in the meantime, the node
+     * and its parents are created again.
      */
     CompletableFuture<String> create(String path, byte[] data, CreateMode mode) {
         return create(path, data, mode, 1);

@@ -41,8 +41,8 @@ final class NodeWriter {
     }
 
     /**
-     * Runs an action for each element like {@link #each}. After a failure, runs the action for the remaining elements
-     * and fails with the first failure. If the connection is lost, fails immediately.
+     * Runs an action for each element as {@link #each} does, but after a failure continues with the remaining elements.
+     * The result then fails with the first failure. If the connection is lost, skips the remaining elements and fails.
      */
     <T> CompletableFuture<Integer> all(List<T> elements, Function<T, CompletableFuture<Integer>> action) {
         return all(elements, 0, 0, null, action);
@@ -86,7 +86,7 @@ final class NodeWriter {
      * it would disappear when that session ends. The earlier session might belong to this process, or to another
      * process at the same address.
      *
-     * @param foreign called before this method replaces a node that no session of this process created
+     * @param foreign called before this method replaces a node that another process created
      * @return 1 if the node was written, 0 if it was already correct
      */
     CompletableFuture<Integer> own(Paths.Node node, Runnable foreign) {
@@ -111,8 +111,8 @@ final class NodeWriter {
     }
 
     /**
-     * Adds an application to an interface's mapping by compare-and-set. Names that other applications add at the same
-     * time are kept.
+     * Adds an application to an interface's mapping by compare-and-set. Names that other applications add concurrently
+     * are kept.
      */
     CompletableFuture<Integer> map(String path, String application) {
         return map(path, application, 1);

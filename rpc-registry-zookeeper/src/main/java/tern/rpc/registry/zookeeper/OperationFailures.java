@@ -38,7 +38,7 @@ final class OperationFailures {
     }
 
     /**
-     * Returns the reason why an operation failed. For a missing permission, the text names the part of the registry
+     * Returns the reason why an operation failed. If a permission is missing, the text names the part of the registry
      * address to check.
      */
     static String reason(Throwable failure, ZooKeeperSettings settings) {

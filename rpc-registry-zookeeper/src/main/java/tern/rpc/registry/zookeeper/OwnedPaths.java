@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Records which publication of this process owns each entry in one registry. If the registry is unreachable, a
- * publication removes its entries later. By then, a newer publication might have written entries at the same paths, and
- * these entries must not be removed. Confined to the session's thread.
+ * Records which publication of this process owns each entry in one registry. While the registry is unreachable, a
+ * publication cannot remove its entries, and removes them later. In the meantime, a newer publication might have
+ * written entries at the same paths, which must not be removed. Confined to the session's thread.
  */
 final class OwnedPaths {
 

@@ -9,9 +9,9 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import tern.rpc.NanoClock;
 
 /**
- * Limits the rate of new sessions. If a server ends each session at once, Curator opens the next one without a pause.
- * Each session needs two threads and several descriptors, and causes about ten lines in the log. The first sessions
- * begin without a pause, because a session may expire at any time. Thread-safe.
+ * Limits the rate of new sessions. If a server ends each session at once, Curator opens the next session without a
+ * pause. Each session needs two threads and several descriptors, and causes about ten lines in the log. The first
+ * sessions begin without a pause, because a session may expire at any time. Thread-safe.
  */
 final class PacedSessions implements ZookeeperFactory {
 
@@ -23,7 +23,7 @@ final class PacedSessions implements ZookeeperFactory {
     private final LongConsumer pause;
     private volatile boolean closed;
     private boolean started; // guarded by this
-    private long dueNanos; // when a session would be due at the limited rate; guarded by this
+    private long dueNanos; // the earliest time of the next session at the limited rate; guarded by this
 
     /** @param pause blocks the calling thread for a number of nanoseconds */
     PacedSessions(ZookeeperFactory factory, NanoClock clock, LongConsumer pause) {
@@ -53,12 +53,12 @@ final class PacedSessions implements ZookeeperFactory {
             pause.accept(wait);
         }
         if (closed) {
-            // Curator does not close a client that it gets after its own end.
+            // Curator does not close a client that is created after Curator has been closed.
             throw new IllegalStateException("the connection to ZooKeeper is closed");
         }
     }
 
-    /** Lets no further session begin. */
+    /** Makes each further attempt to create a session fail. */
     void close() {
         closed = true;
     }

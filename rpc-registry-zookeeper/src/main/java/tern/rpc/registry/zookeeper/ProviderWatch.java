@@ -61,7 +61,7 @@ final class ProviderWatch implements Session.Listener {
         }
     }
 
-    /** Returns whether the entries have been listed at least once, or cannot be listed. */
+    /** Returns true once the entries have been listed, or an attempt to list them has failed. */
     boolean isHeard() {
         return heard;
     }

@@ -18,7 +18,10 @@ final class Retry {
     private int failures;
     private boolean waiting;
 
-    /** @param task runs after each pause, unless the connection has been lost, because a new connection reads everything */
+    /**
+     * @param task runs after each pause, unless the connection has been lost. After a reconnection, all nodes are read
+     *     again without this task
+     */
     Retry(Session session, Runnable task) {
         this.session = session;
         this.task = task;

@@ -12,7 +12,7 @@ import tern.rpc.registry.dubbo.rules.Rule;
 /**
  * Watches one rule, and reads it again whenever it changes. If a change cannot be used, the last usable rule stays in
  * use, as in Dubbo. If an unusable change removed the rule, a typing error would send calls to providers that the rule
- * is meant to exclude. Confined to the session's thread.
+ * excludes. Confined to the session's thread.
  */
 final class RuleWatch implements NodeData.Reader {
 
@@ -27,7 +27,7 @@ final class RuleWatch implements NodeData.Reader {
     private final NodeData node;
     private @Nullable Rule rule;
     private String yaml = ""; // the text of the rule; empty if there is no rule
-    private String problem = ""; // the reason why the current content is not applied; empty if it is applied
+    private String problem = ""; // the reason why the current content is not applied; empty if the content is applied
     private boolean heard;
 
     /**
@@ -75,7 +75,8 @@ final class RuleWatch implements NodeData.Reader {
             unusable("reading it needs the library org.yaml:snakeyaml (" + e.getMessage() + ")");
             return;
         } catch (RuntimeException | StackOverflowError e) {
-            // An error in the parser, which a malicious text can cause, must not block the lists of providers.
+            // Errors are caught too. A malicious text can cause an error in the parser, which must not block the lists
+            // of providers.
             unusable("reading it failed: " + Limits.shown(e.toString()));
             return;
         }
@@ -139,8 +140,8 @@ final class RuleWatch implements NodeData.Reader {
     }
 
     /**
-     * Returns the rule from the last usable content; null if this content disables the rule, or if there has been no
-     * usable content.
+     * Returns the rule from the last usable content. Returns null if this content disables the rule, or if there has
+     * been no usable content.
      */
     @Nullable
     Rule rule() {

@@ -99,8 +99,8 @@ final class RuleWatches {
     }
 
     /**
-     * Returns the applications whose names are valid. If there are too many, returns those with the most entries.
-     * Anyone who can write to the registry can invent many names, but needs an entry for each of them.
+     * Returns the applications whose names are valid. If there are too many, returns the applications with the most
+     * entries. Anyone who can write to the registry can invent names, but invented names usually have fewer entries.
      */
     private Set<String> watchable(Map<String, Integer> entries) {
         List<String> named = entries.keySet().stream().filter(Mapping::isName).toList();
@@ -129,7 +129,7 @@ final class RuleWatches {
                 .allMatch(RuleWatch::isHeard);
     }
 
-    /** @param providers returns those addresses of an application at which the service is offered */
+    /** @param providers returns the addresses at which the application offers the service */
     Rules rules(Function<String, Set<Endpoint>> providers) {
         Map<String, Rule> byKey = new HashMap<>();
         Map<String, DubboRules.Source> sources = new HashMap<>();
@@ -150,7 +150,7 @@ final class RuleWatches {
         return DubboRules.of(byKey, sources, consumer);
     }
 
-    /** Parses rules that an earlier process has stored. Any thread may call this method. */
+    /** Parses rules that an earlier process of this application has stored. Any thread may call this method. */
     Rules stored(List<String> texts) {
         return DubboRules.of(texts, service, consumer);
     }

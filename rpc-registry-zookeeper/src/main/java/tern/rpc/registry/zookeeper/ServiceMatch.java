@@ -24,8 +24,8 @@ import tern.rpc.registry.dubbo.ReadAttributes;
 
 /**
  * Finds the providers of one service among interface-level and application-level entries. Each address is returned
- * once. If an address has both kinds of entries, the application-level entry is used. An entry is read when it is new,
- * and again with each list until a provider has been found in it. Not thread-safe.
+ * once. If an address has both kinds of entries, the application-level entry is used. A new entry is read once. If it
+ * contains no provider of the service, it is read again with each further list. Not thread-safe.
  */
 final class ServiceMatch {
 
@@ -34,13 +34,13 @@ final class ServiceMatch {
     private final ServiceKey service;
     private final String protocol;
     private final ReadAttributes attributes = new ReadAttributes();
-    private List<Instance> result = List.of(); // the providers found last, sorted by address
+    private List<Instance> result = List.of(); // the most recent result, sorted by address
     private Map<Object, Matched<?>> before = Map.of();
     private Map<Object, Matched<?>> parts = new LinkedHashMap<>();
 
     /**
-     * The entries of one list, sorted by address, each with the provider that was found in it. The provider is null for
-     * entries that do not offer the service.
+     * The entries of one list, sorted by address, and the provider that was found in each entry. The provider is null
+     * for an entry that does not offer the service.
      */
     private static final class Matched<E> {
         final List<E> entries;
@@ -122,8 +122,8 @@ final class ServiceMatch {
     }
 
     /**
-     * Finds the providers in the entries of one list, and adds them to the result. Reads only entries that are new in
-     * the list, and entries in which no provider has been found so far.
+     * Finds the providers in the entries of one list, and adds them to the result. Reads only new entries, and entries
+     * in which no provider has been found so far.
      *
      * @param key identifies the list
      */
@@ -179,8 +179,7 @@ final class ServiceMatch {
     }
 
     /**
-     * If the previous list contains an equal object, returns that object, because comparing identical objects is
-     * fastest.
+     * Returns the equal object from the previous list if there is one, because identical objects are compared faster.
      */
     private Instance sameAsBefore(Instance instance) {
         int index = Collections.binarySearch(result, instance, ServiceMatch::compare);
@@ -222,7 +221,7 @@ final class ServiceMatch {
 
     /**
      * Adds the instances of a list. If the list contains an address twice, keeps the entry of the process that started
-     * last. The other entry belongs to a process that has ended, and whose session has not expired yet.
+     * last. The other entry belongs to a process that has ended but whose session has not expired yet.
      */
     private static void addDistinct(Matched<?> part, List<Instance> all) {
         int first = all.size();
@@ -243,7 +242,7 @@ final class ServiceMatch {
     private List<Instance> merged() {
         List<Instance> all = new ArrayList<>();
         before.values().forEach(part -> addDistinct(part, all));
-        all.sort(ServiceMatch::compare); // Sorting is fast because each list is already in order.
+        all.sort(ServiceMatch::compare); // Sorting is fast, because each list is already in order.
         List<Instance> distinct = new ArrayList<>(all.size());
         Instance last = null;
         for (Instance instance : all) {

@@ -38,10 +38,13 @@ final class Session implements AutoCloseable {
     /** After this time without a connection, provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
-    /** If the session is not connected this long after its start, the session determines the reason. */
+    /** If the session is not connected this long after its start, it determines why it cannot connect. */
     private static final Duration FIRST_CHECK_AFTER = Duration.ofSeconds(1);
 
-    /** The interval between two checks during an outage. A check also reads changed keys and trusted certificates. */
+    /**
+     * The interval between two checks during an outage. A check also reads keys and trusted certificates that have
+     * changed.
+     */
     private static final Duration CHECK_AGAIN_AFTER = Duration.ofSeconds(30);
 
     /** The minimum time between two log lines about outages. */
@@ -56,8 +59,8 @@ final class Session implements AutoCloseable {
         /**
          * Called when the session is connected.
          *
-         * @param isNew whether this is a new session. The watches and ephemeral nodes of the previous session no longer
-         *     exist in a new session
+         * @param isNew whether this is a new session. If so, the watches and ephemeral nodes of the previous session no
+         *     longer exist
          */
         void connected(boolean isNew);
 
@@ -72,7 +75,7 @@ final class Session implements AutoCloseable {
     private final ScheduledExecutorService thread;
     private final TaskQueue tasks;
     private final NanoClock clock;
-    private final List<Listener> listeners = new ArrayList<>(); // this field is confined to the session's thread
+    private final List<Listener> listeners = new ArrayList<>(); // confined to the session's thread
 
     private final NodeOperations nodes;
     private final SharedWatchers watchers = new SharedWatchers(this); // confined to the session's thread
@@ -82,11 +85,11 @@ final class Session implements AutoCloseable {
     private final Set<Long> sessions = new HashSet<>();
     private boolean started; // guarded by this
     private volatile long startedNanos;
-    private boolean connected; // this field is confined to the session's thread
+    private boolean connected; // confined to the session's thread
     private final DeniedSession denied = new DeniedSession(this); // confined to the session's thread
-    private final CutOffLists cutOffLists = new CutOffLists(); // this field is confined to the session's thread
-    private long lastSession; // this field is confined to the session's thread
-    private long losses; // this field is confined to the session's thread
+    private final CutOffLists cutOffLists = new CutOffLists(); // confined to the session's thread
+    private long lastSession; // confined to the session's thread
+    private long losses; // confined to the session's thread
     private String lastCause = ""; // the reason why there is no connection; confined to the session's thread
     private String lastStale = ""; // the last message logged during an outage; confined to the session's thread
     private String outage = ""; // the last message to the listeners during an outage; confined to the session's thread
@@ -180,7 +183,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Returns the number of tasks that wait for the session's thread, not counting delayed tasks. */
+    /** Returns the number of tasks that wait for the session's thread. Delayed tasks are not counted. */
     int waitingTasks() {
         return tasks.size();
     }
@@ -237,7 +240,7 @@ final class Session implements AutoCloseable {
             });
         } else if (event.getState() == KeeperState.SyncConnected) {
             execute(() -> {
-                // Curator does not report a new connection if it has not noticed the end of the previous one.
+                // Curator does not report a new connection if it has not noticed the end of the previous connection.
                 if (denied.ended() && !connected) {
                     changed(ConnectionState.RECONNECTED);
                 }
@@ -341,8 +344,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Informs all listeners, even if one of them throws an exception. The other listeners would otherwise keep old
-     * lists.
+     * Informs all listeners, even if one of them throws an exception. Otherwise, the remaining listeners would keep
+     * outdated lists.
      */
     private void notifyListeners(Consumer<Listener> change) {
         List.copyOf(listeners).forEach(listener -> guarded(() -> change.accept(listener)));

@@ -7,9 +7,9 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.dubbo.KnownProcesses.Known;
 
 /**
- * The providers found in the processes of one application. Most of an application's services have the same address and
- * attributes in a process, so these services share one object. A client of many services then stores only a reference
- * for each service and process. Confined to the session's thread.
+ * The providers found in the processes of one application. In one process, most services have the same address and
+ * attributes, so these services share one object. A client of many services then needs only one reference for each
+ * service and process. Confined to the session's thread.
  */
 final class SharedInstances {
 
@@ -18,7 +18,8 @@ final class SharedInstances {
     private final Map<Known, Instance> byProcess = new IdentityHashMap<>();
 
     /**
-     * Returns an equal provider that was found in the process earlier; if there is none, returns the given provider.
+     * Returns an equal provider that was found in the process earlier. If there is no equal provider, returns the given
+     * provider.
      */
     Instance same(Known process, Instance found) {
         Instance known = byProcess.get(process);

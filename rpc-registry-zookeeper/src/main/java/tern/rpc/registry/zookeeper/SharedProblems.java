@@ -4,8 +4,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Counts the watches that have the same problem with the same node, so that the problem is logged only once instead of
- * once per reference. Confined to the session's thread.
+ * Counts the watches that have the same problem with the same node, so that the problem is logged only once and not for
+ * each reference. Confined to the session's thread.
  */
 final class SharedProblems {
 

@@ -7,8 +7,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Runs tasks one after another on one thread. While the thread is busy, all tasks that arrive are handed over to it
- * together, because handing over a task takes longer than executing most tasks. Thread-safe.
+ * Runs tasks one after another on one thread. All tasks that arrive while the thread is busy are passed to the thread
+ * together, because passing a task to a thread takes longer than running most tasks. Thread-safe.
  */
 final class TaskQueue {
 
@@ -44,8 +44,8 @@ final class TaskQueue {
     }
 
     private void run() {
-        // The flag is reset before the tasks run. A task that is added afterwards is run by the current call to run()
-        // or causes a new call to run().
+        // The flag is reset before the tasks run. A task that is added afterwards either is run by the current call to
+        // run() or causes a new call to run().
         handedOver.set(false);
         runSome();
         if (!tasks.isEmpty()) {

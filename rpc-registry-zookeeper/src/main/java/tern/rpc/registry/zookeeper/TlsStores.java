@@ -54,7 +54,8 @@ final class TlsStores implements AutoCloseable {
         }
         this.keys = directory.resolve("keys.p12");
         this.trust = directory.resolve("trust.p12");
-        // A killed process leaves the files behind, but their random password was only in the process's memory.
+        // A killed process leaves the files behind. The random password that protects them existed only in the memory
+        // of that process.
         directory.toFile().deleteOnExit();
         keys.toFile().deleteOnExit();
         trust.toFile().deleteOnExit();

@@ -19,7 +19,8 @@ final class UnfitEntries {
     private final ServiceKey service;
 
     /**
-     * The alphabetically first services: up to {@link #MAX_NAMED} to be named, plus one that shows that there are more.
+     * The alphabetically first services: up to {@link #MAX_NAMED} services that are named in the text, and one more
+     * that shows that there are further services.
      */
     private final NavigableSet<String> others = new TreeSet<>();
 
@@ -63,7 +64,7 @@ final class UnfitEntries {
         }
     }
 
-    /** Returns the reasons, or an empty string if there are no entries at all. */
+    /** Returns the reasons; an empty string if there are no entries. */
     String why() {
         List<String> reasons = new ArrayList<>();
         if (!others.isEmpty()) {

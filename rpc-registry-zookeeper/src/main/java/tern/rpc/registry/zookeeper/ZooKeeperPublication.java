@@ -35,9 +35,9 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     private volatile String problem;
     private int failures;
     private int conflicts;
-    private int writes; // the number of the latest write attempt; earlier attempts failed when the connection was lost
+    private int writes; // the number of write attempts; results of earlier attempts are ignored
     private boolean writing;
-    private boolean standing; // whether the last write or verification has read back all entries
+    private boolean standing; // true if the last write or verification has read back all entries
     private boolean withdrawn;
 
     ZooKeeperPublication(
@@ -61,7 +61,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
 
     @Override
     public void connected(boolean isNew) {
-        writing = false; // The write operations in progress failed when the connection was lost.
+        writing = false; // Write operations that were in progress have failed, because the connection was lost.
         if (withdrawn) {
             // A withdrawal could not remove the entries while the registry was unreachable, so they are removed now.
             remove();
@@ -198,7 +198,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public CompletableFuture<Repair> verify() {
         CompletableFuture<Repair> result = new CompletableFuture<>();
         session.execute(() -> {
-            // After a failed write, no verification is needed, because the publication repeats the write itself.
+            // After a failed write, no verification is needed, because the publication repeats the write.
             if (writing || withdrawn || !seen.isDone() || failures > 0) {
                 result.complete(Repair.NONE);
                 return;
@@ -252,7 +252,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         return gone;
     }
 
-    /** Removes the entries. If the registry is unreachable, they are removed when it is reachable again. */
+    /** Removes the entries. If the registry is unreachable, the entries are removed when it is reachable again. */
     private CompletableFuture<Integer> remove() {
         return removeAll().whenComplete((removed, failure) -> {
             if (failure == null || !OperationFailures.isConnectionLost(failure)) {
@@ -263,8 +263,9 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
 
     /**
      * Removes a node that a session of this process has written. The node is not removed if another process at the same
-     * address has written it again: the successor of this process, or a second provider behind the same published
-     * address. The other process would otherwise be missing until it verifies its entries.
+     * address has written it since then. The other process can be the successor of this process, or a second provider
+     * behind the same published address. If its node were removed, consumers would not find the other process until it
+     * verifies its entries.
      */
     private CompletableFuture<String> deleteOurs(String path) {
         return session.nodes()

@@ -160,8 +160,8 @@ record ZooKeeperSettings(
     }
 
     /**
-     * Checks that the files named in the TLS settings can be read. Without this check, the client would only log a
-     * warning later.
+     * Checks that the files named in the TLS settings can be read. If a file cannot be read, the ZooKeeper client would
+     * only log a warning later.
      */
     private void checkTls() {
         if (isTls()) {

@@ -122,7 +122,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         }
         rules.watch(entries());
         if (!rules.isHeard()) {
-            return; // Some rules have not been read yet. This method is called again when all rules have been read.
+            return; // Some rules have not been read yet. This method is called again after they have been read.
         }
         watched.forEach((name, application) ->
                 match.addProcesses(name, application.processes(), application::metadata, application.instances()));
@@ -154,7 +154,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         Map<String, Integer> entries = new HashMap<>();
         watched.forEach(
                 (name, application) -> entries.put(name, application.processes().size()));
-        String last = ""; // the name in the previous entries; most names equal the previous one
+        String last = ""; // the name in the previous entry; most entries have the same name as the previous entry
         int same = 0;
         for (Provider provider : providers.providers()) {
             String application = provider.parameter(ProviderUrl.APPLICATION);
@@ -194,8 +194,8 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     }
 
     /**
-     * Reads reported changes early. A client that has lost all providers would otherwise learn of new providers only at
-     * the end of the current interval.
+     * Reads reported changes early. Without this method, a client that has lost all providers would find new providers
+     * only at the end of the current interval.
      */
     @Override
     public void refresh() {

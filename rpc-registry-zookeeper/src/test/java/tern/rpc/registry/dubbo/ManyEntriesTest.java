@@ -22,7 +22,7 @@ class ManyEntriesTest {
     /** The number of processes of one application. A system property can change it. */
     private static final int PROCESSES = Integer.getInteger("tern.registry.processes", 100_000);
 
-    /** Runs code that must throw an exception, and returns the number of bytes allocated by this code. */
+    /** Runs code that must throw an exception. Returns the number of bytes that the code has allocated. */
     private static long allocatedBytes(ThrowingCallable refused) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());

@@ -8,8 +8,8 @@ public final class UsedHeap {
     private UsedHeap() {}
 
     /**
-     * Returns the smallest measurement after several garbage collections, because other threads might create objects in
-     * the meantime.
+     * Measures after several garbage collections, and returns the smallest result, because other threads might create
+     * objects in the meantime.
      */
     public static long bytes() {
         Runtime runtime = Runtime.getRuntime();

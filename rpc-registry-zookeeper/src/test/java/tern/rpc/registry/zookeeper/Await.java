@@ -9,7 +9,7 @@ final class Await {
     private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final long LOOK_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    /** A condition that can throw. An exception means that the condition is still false. */
+    /** A condition that may throw an exception. An exception means that the condition is still false. */
     interface Condition {
         boolean holds() throws Exception;
     }

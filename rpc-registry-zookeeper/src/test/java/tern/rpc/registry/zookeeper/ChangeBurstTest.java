@@ -181,7 +181,7 @@ class ChangeBurstTest {
         assertThat(nextList()).hasSize(21);
     }
 
-    /** Reads the entries of the parent node. Each new list of entries is added to the result. */
+    /** Reads the entries of the parent node, and adds each new list of entries to the result. */
     private BlockingQueue<List<String>> watchEntries() {
         BlockingQueue<List<String>> entries = new LinkedBlockingQueue<>();
         AtomicReference<Folder<String>> folder = new AtomicReference<>();
@@ -373,7 +373,7 @@ class ChangeBurstTest {
 
     @Test
     void manyUnreadableEntriesAreAllReadOnceTheyCanBeRead() throws Exception {
-        int number = 150; // more than 64, because the client reads at most 64 failed entries again at a time
+        int number = 150; // more than 64, because the client repeats at most 64 failed reads at a time
         for (int i = 0; i < number; i++) {
             zooKeeper.create(PARENT + "/secret-" + i, "1", CreateMode.PERSISTENT);
             zooKeeper.hide(PARENT + "/secret-" + i);

@@ -24,7 +24,9 @@ import tern.rpc.registry.Registry;
 import tern.rpc.registry.RegistryUrl;
 import tern.rpc.registry.Subscription;
 
-/** Tests a client whose user ZooKeeper rejects for a while, for example because of a wrong setting of the server. */
+/**
+ * Tests a client whose user is rejected by ZooKeeper for a while, for example because of a wrong setting of the server.
+ */
 @Timeout(180)
 class DeniedSessionTest {
 
@@ -33,7 +35,7 @@ class DeniedSessionTest {
     private static final String ENTRY = "/dubbo/cap.Greeting/providers/dubbo%3A%2F%2F10.0.0.9%3A7001%2Fcap.Greeting"
             + "%3Finterface%3Dcap.Greeting";
 
-    /** Accepts no user while a flag is set. */
+    /** An authentication provider that accepts no user while a flag is set. */
     public static final class Denying extends DigestAuthenticationProvider {
 
         static volatile boolean denies;

@@ -23,7 +23,7 @@ import tern.rpc.registry.Subscription.Level;
  * discovery and over both protocols.
  */
 @Timeout(180)
-@EnabledForJreRange(max = JRE.JAVA_21) // With a JDK after 21, the service loader of Dubbo 3.3.6 finds no JSON library.
+@EnabledForJreRange(max = JRE.JAVA_21) // On JDKs after 21, the ServiceLoader of Dubbo 3.3.6 finds no JSON library.
 class DubboConsumersTest {
 
     private static final DubboProcess.Form CONSUMER = DubboProcess.Form.of("dubbo", "all", "local");
@@ -83,8 +83,8 @@ class DubboConsumersTest {
     }
 
     /**
-     * A provider with both protocols announces version 1.0.0 of the metadata service; a provider with only tri
-     * announces version 2.0.0.
+     * A provider with both protocols publishes version 1.0.0 of the metadata service. A provider with only the tri
+     * protocol publishes version 2.0.0.
      */
     @ParameterizedTest
     @CsvSource({"dubbo, dubbo;tri", "tri, dubbo;tri", "tri, tri"})

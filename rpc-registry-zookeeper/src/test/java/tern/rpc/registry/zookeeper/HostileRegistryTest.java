@@ -272,8 +272,8 @@ class HostileRegistryTest {
     }
 
     /**
-     * Writing 100,000 providers takes about half a minute, so the default number is smaller. A system property can
-     * raise it.
+     * The default number is smaller than 100,000, because writing 100,000 providers takes about half a minute. A system
+     * property can increase the number.
      */
     @Test
     void manyProvidersOfOneServiceAreKnownAndCounted() throws Exception {

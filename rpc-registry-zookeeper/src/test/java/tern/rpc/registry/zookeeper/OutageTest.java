@@ -19,7 +19,7 @@ class OutageTest {
 
     private static final int CALLS = 2_000;
 
-    /** The duration of the outage in seconds. If it is 0, the outage lasts until all calls have been made. */
+    /** The duration of the outage, in seconds; 0 for an outage that lasts until all calls have been made. */
     private static final int SECONDS = Integer.getInteger("tern.seconds", 0);
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(SECONDS == 0 ? 0 : 2);

@@ -57,7 +57,7 @@ class PacedSessionsTest {
         assertThat(pauses).isEmpty();
     }
 
-    /** Curator would not close a client that is created after its own end. */
+    /** Curator would not close a client that is created after Curator has been closed. */
     @Test
     void noSessionBeginsAfterTheEnd() throws Exception {
         open(1);

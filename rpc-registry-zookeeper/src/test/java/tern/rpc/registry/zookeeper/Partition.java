@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import tern.rpc.registry.RegistryUrl;
 
 /**
- * A network between a client and a ZooKeeper server that can be cut. A cut network accepts and keeps connections but
- * passes no bytes on.
+ * A simulated network between a client and a ZooKeeper server. The network can be cut. A cut network accepts and keeps
+ * connections but passes no bytes on.
  */
 final class Partition implements AutoCloseable {
 
@@ -40,7 +40,7 @@ final class Partition implements AutoCloseable {
         cut = true;
     }
 
-    /** Ends the cut. Connections that were open during the cut are closed. */
+    /** Restores the network. Connections that were open during the cut are closed. */
     void heal() throws IOException {
         closeAll();
         cut = false;

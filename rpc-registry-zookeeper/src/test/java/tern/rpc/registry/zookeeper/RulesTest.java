@@ -406,8 +406,8 @@ class RulesTest {
     }
 
     /**
-     * As in Dubbo, a rule for a service does not replace a limit for a single method that is set by the rule for the
-     * application.
+     * As in Dubbo, if the rule for the application limits a single method, a rule for a service does not replace this
+     * limit.
      */
     @Test
     void limitsOfSingleMethodsFollowThoseOfAllMethods() throws Exception {

@@ -103,9 +103,7 @@ final class TernProcess implements AutoCloseable {
         return provide(group, version, weight, List.of("dubbo", "tri"));
     }
 
-    /**
-     * @param protocols the protocols that are published; the server always accepts both protocols
-     */
+    /** @param protocols the protocols to publish; the server always accepts both protocols */
     Publication provide(String group, String version, int weight, List<String> protocols) throws Exception {
         Greeting target = this::greet;
         AtomicReference<ApplicationMetadata> metadata = new AtomicReference<>();

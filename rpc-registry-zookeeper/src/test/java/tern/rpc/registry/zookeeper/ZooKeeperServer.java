@@ -25,7 +25,7 @@ import tern.rpc.registry.RegistryUrl;
 final class ZooKeeperServer implements AutoCloseable {
 
     static {
-        // By default, the server rejects nodes larger than 1 MiB, but other servers can be configured differently.
+        // By default, a server rejects nodes larger than 1 MiB. A larger limit can be configured, so the test sets one.
         System.setProperty("jute.maxbuffer", String.valueOf(16 * 1024 * 1024));
     }
 
@@ -163,7 +163,7 @@ final class ZooKeeperServer implements AutoCloseable {
         factory.shutdown();
     }
 
-    /** Restarts the server on the same port, with the same nodes. */
+    /** Restarts the server on the same port and with the same nodes. */
     void restart() throws Exception {
         server = new org.apache.zookeeper.server.ZooKeeperServer(directory.toFile(), directory.toFile(), TICK_MILLIS);
         server.setMaxSessionTimeout(MAX_SESSION_MILLIS);

@@ -18,13 +18,13 @@ import tern.rpc.transport.InMemoryTransport;
 /**
  * The provider addresses from a property or annotation.
  *
- * @param protocol the protocol of the addresses; null if the addresses do not contain one
+ * @param protocol the protocol of the addresses; null if the addresses contain no protocol
  */
 record Addresses(@Nullable String protocol, List<Instance> endpoints) {
 
     /**
-     * The known protocols, except the one that applies to addresses without a protocol. Unknown protocols are rejected
-     * later.
+     * The known protocols, without the protocol that applies to addresses without a protocol. Unknown protocols are
+     * rejected later.
      */
     private static final Set<String> OTHER_PROTOCOLS = Set.of("tri", "http");
 
@@ -35,7 +35,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             EXPECTED + "; attributes are weight=50, zone=<name> and tag=<name>, joined by &";
     private static final int MAX_PORT = 65_535;
     private static final Pattern LOCAL = Pattern.compile("local(:/{2,3})?");
-    /** No fixed addresses, for references whose addresses come from a registry. */
+    /** An object without addresses, for references whose addresses come from a registry. */
     static final Addresses NONE = new Addresses(null, List.of());
 
     private static final Pattern LOCAL_WITH_MORE = Pattern.compile("(?i)local(:/.*|:\\d+|\\?.*)?");
@@ -204,7 +204,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         if (name.equals("timeout") || name.equals("group") || name.equals("version")) {
             return "; " + name + " is the property " + PropertyPaths.joined(property);
         }
-        // Both Dubbo and Tern have the attributes "weight" and "tag", so only the value can be wrong.
+        // Dubbo and Tern both have the attributes "weight" and "tag", so only the value can be wrong.
         boolean isKnown = name.isEmpty() || name.equals("weight") || name.equals("tag");
         String advice = isKnown ? null : DubboOptions.insteadOf(property);
         return advice == null ? "" : "; about " + name + ": " + advice;
@@ -225,7 +225,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
                 && !OCTETS.matcher(host).matches();
     }
 
-    /** Returns whether any of the addresses contains a host name that must be resolved. */
+    /** Returns whether at least one of the addresses contains a host name that must be resolved. */
     static boolean haveNames(List<Instance> endpoints) {
         return endpoints.stream()
                 .map(instance -> instance.endpoint().host())

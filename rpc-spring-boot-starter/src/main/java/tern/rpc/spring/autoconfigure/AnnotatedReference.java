@@ -25,7 +25,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.transport.InMemoryTransport;
 
-/** One place with {@code @RpcReference}: combines the annotation with the properties, which take precedence. */
+/** One place with {@code @RpcReference}. Combines the annotation with the properties, which take precedence. */
 final class AnnotatedReference {
 
     private static final String DEFAULT_PROTOCOL = "dubbo";
@@ -217,7 +217,7 @@ final class AnnotatedReference {
         return client.details().get().anyMatch(source -> !source.addresses(name).isEmpty());
     }
 
-    /** Returns the settings for the methods that have no settings of their own. */
+    /** Returns the settings that apply to methods without settings of their own. */
     private MethodSettings defaults() {
         MethodSettings bounded = timeout();
         MethodSettings timeout = service.hedging() == null ? bounded : bounded.withHedging(service.hedging());
@@ -271,7 +271,8 @@ final class AnnotatedReference {
      * Replaces the placeholders in the timeouts that the interface declares. The interface's timeouts take precedence
      * over the client's timeout.
      *
-     * @param isSetForService whether the service has a timeout, which takes precedence except for streaming methods
+     * @param isSetForService whether a timeout is set for the service. Except for streaming methods, this timeout takes
+     *     precedence over the interface's timeouts
      */
     private void addTimeouts(Map<String, MethodSettings> methods, boolean isSetForService) {
         boolean marked =

@@ -20,7 +20,7 @@ final class AsyncServices {
 
     /**
      * @param bean the bean itself or its proxy
-     * @param type the bean's own class rather than its proxy's class
+     * @param type the bean's own class, not the class of its proxy
      */
     static void check(String name, Object bean, Class<?> type, Set<Class<?>> services) {
         if (!(bean instanceof Advised advised)) {
@@ -50,7 +50,7 @@ final class AsyncServices {
         }
     }
 
-    /** Returns whether Spring can run a method with this result asynchronously. */
+    /** Returns whether Spring can asynchronously run a method with this result type. */
     private static boolean isPossible(Class<?> result) {
         return result == void.class || Future.class.isAssignableFrom(result);
     }

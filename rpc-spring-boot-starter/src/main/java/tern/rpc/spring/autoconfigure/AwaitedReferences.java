@@ -27,7 +27,7 @@ final class AwaitedReferences {
                 try {
                     found.add(beans, name);
                 } catch (RuntimeException | LinkageError e) {
-                    // A class can refer to a missing library. Spring reports the missing library when the bean is
+                    // The class might refer to a missing library. Spring reports the missing library when the bean is
                     // needed.
                     LOG.debug("The references of bean '{}' are not known before it is created", name, e);
                 }
@@ -56,8 +56,8 @@ final class AwaitedReferences {
     }
 
     /**
-     * Returns a hint to append to the message that no reference uses a setting. The hint points out that beans created
-     * later might have further references. Returns an empty string if all references are known.
+     * Returns text to append to the message that no reference uses a setting. The text states that beans created later
+     * might have further references. If all references are known, the text is empty.
      */
     String mayBeMore() {
         return areAllKnown

@@ -31,13 +31,16 @@ record ChangeableSettings(
         return Binder.get(environment).bindOrCreate("rpc.client", Bindable.of(ChangeableSettings.class));
     }
 
-    /** Returns a copy of the given settings with the values of this object. Checks the values as at startup. */
+    /**
+     * Returns a copy of the given settings with the values of this object. Checks the values in the same way as at
+     * startup.
+     */
     ClientSettings appliedTo(ClientSettings settings) {
         Map<String, RpcClientProperties.Service> changed = new HashMap<>();
         // All services keep their unchangeable properties, even services without changeable properties.
         settings.services().forEach((name, service) -> changed.put(name, without(service)));
         services.forEach((written, service) -> {
-            // A configuration server might spell the name differently from the application's own file.
+            // A configuration server and the application's own file might spell the name differently.
             String name = changed.keySet().stream()
                     .filter(known -> ClientSettings.uniform(known).equals(ClientSettings.uniform(written)))
                     .findFirst()
@@ -54,7 +57,7 @@ record ChangeableSettings(
         return settings.with(PropertyCheck.callTimeout("rpc.client.timeout", timeout), loadBalancing, url, changed);
     }
 
-    /** Returns the service's properties without the changeable ones. */
+    /** Returns the service's properties without the properties that can be changed. */
     private static RpcClientProperties.Service without(RpcClientProperties.Service service) {
         Map<String, RpcClientProperties.Method> methods = new HashMap<>(service.methods());
         methods.replaceAll((method, values) -> values.with(null));

@@ -17,7 +17,7 @@ import tern.rpc.endpoint.Rules;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * A reference's properties that have changed since startup.
+ * The properties of a reference that have changed since startup.
  *
  * @param timeouts the changed timeouts by method name
  * @param weights the changed weights by address as written in the properties
@@ -66,7 +66,7 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
         return now.policy();
     }
 
-    /** Returns whether the addresses differ, apart from their weights. */
+    /** Returns whether the addresses differ in anything except their weights. */
     static boolean haveOtherAddresses(ReferenceSettings before, ReferenceSettings now) {
         return !addresses(before).equals(addresses(now));
     }
@@ -103,7 +103,10 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
         return timeouts.get(method);
     }
 
-    /** Returns true, because at startup, too, the rules of a registry take precedence over the properties. */
+    /**
+     * Returns true. The rules of a registry take precedence over changed properties, as they do over the properties at
+     * startup.
+     */
     @Override
     public boolean yieldsToSource() {
         return true;

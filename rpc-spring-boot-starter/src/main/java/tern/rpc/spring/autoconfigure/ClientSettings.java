@@ -29,13 +29,13 @@ import tern.rpc.transport.Token;
 /**
  * The client's validated settings.
  *
- * @param url the addresses for references that have no addresses of their own
+ * @param url the addresses for references without their own addresses
  * @param choice how references without their own policy choose among providers
  * @param registry the registry for references without addresses; null if there is none
  * @param registryCache the directory for the last valid provider lists; null to keep no lists
  * @param registries the addresses of additional registries, by name
- * @param token the token for references that have no token of their own
- * @param tls the TLS settings of references that have their own, by the reference's name as written in the properties
+ * @param token the token for references without their own token
+ * @param tls the references' own TLS settings, by the reference's name as written in the properties
  * @param details sources of addresses that take precedence over properties, in order
  */
 record ClientSettings(
@@ -265,9 +265,9 @@ record ClientSettings(
     }
 
     /**
-     * Returns the declared method that a name in the settings refers to. Case, dashes and underscores can differ,
-     * because environment variables cannot express them. Returns the given name unchanged if it matches no method or
-     * matches several methods equally well.
+     * Returns the declared method to which a name in the settings refers. Case, dashes and underscores can differ,
+     * because the name of an environment variable does not preserve them. Returns the given name unchanged if it
+     * matches no method or matches several methods equally well.
      */
     static String methodNamed(String written, Collection<String> declared) {
         if (declared.contains(written)) {
@@ -280,7 +280,7 @@ record ClientSettings(
         return fitting.size() == 1 ? fitting.get(0) : written;
     }
 
-    /** Returns the value from the properties, or the annotation's value if the properties have none. */
+    /** Returns the value from the properties; if the properties have no value, returns the annotation's value. */
     static <T> T either(@Nullable T configured, T annotated) {
         return configured == null ? annotated : configured;
     }

@@ -18,9 +18,10 @@ import tern.rpc.spring.RpcReference;
 
 /**
  * Prevents startup if {@link RpcReference} is on a parameter of a constructor that Spring does not call. If a class has
- * several constructors, Spring chooses the one with an annotation such as {@code @Autowired}. If no constructor has
- * such an annotation, Spring calls the constructor without parameters, and the reference stays null. Runs before
- * Spring's own choice of the constructor, which fails without a clear message if all constructors have parameters.
+ * several constructors, Spring chooses the constructor with an annotation such as {@code @Autowired}. If no constructor
+ * has such an annotation, Spring calls the constructor without parameters, and the reference stays null. This check
+ * runs before Spring chooses the constructor, because Spring fails without a clear message if all constructors have
+ * parameters.
  */
 final class ConstructorReferences implements SmartInstantiationAwareBeanPostProcessor, PriorityOrdered {
 

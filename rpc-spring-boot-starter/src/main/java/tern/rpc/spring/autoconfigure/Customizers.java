@@ -7,8 +7,8 @@ import org.springframework.beans.BeansException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Runs the customizers of the application. If a customizer fails, the error names its class and line. Spring itself
- * would only name the method that creates the server or the client.
+ * Runs the customizers of the application. If a customizer fails, the error names its class and line. Spring's own
+ * message would name only the method that creates the server or the client.
  */
 final class Customizers {
 
@@ -45,7 +45,7 @@ final class Customizers {
         return nameOf(type.getName());
     }
 
-    /** Returns the name of the class that contains the code, without the suffix of a lambda or a proxy. */
+    /** Returns the name of the class that contains the customizer's code, without the suffix of a lambda or a proxy. */
     private static String nameOf(String className) {
         int end = className.indexOf("$$");
         return end < 0 ? className : className.substring(0, end);

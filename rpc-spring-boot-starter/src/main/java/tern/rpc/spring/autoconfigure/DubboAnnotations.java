@@ -90,7 +90,7 @@ final class DubboAnnotations implements SmartInitializingSingleton {
             fields = type.getDeclaredFields();
             methods = type.getDeclaredMethods();
         } catch (LinkageError e) {
-            return; // A class in a signature is missing, so the type's members are not searched.
+            return; // A class in a signature is missing, so the members of the type cannot be searched.
         }
         Stream.<AccessibleObject[]>of(fields, methods)
                 .flatMap(Arrays::stream)
@@ -108,8 +108,8 @@ final class DubboAnnotations implements SmartInitializingSingleton {
     }
 
     /**
-     * Adds annotated classes of the application. The annotated classes are not beans, because only Dubbo would register
-     * them as beans.
+     * Adds annotated classes of the application. These classes are not beans, because only Dubbo would register them as
+     * beans.
      */
     private void addClasses(List<String> names, Set<String> found) {
         if (!AutoConfigurationPackages.has(beans)) {

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.spring.autoconfigure.PropertyIntents.Intent;
 
 /**
- * Names of Dubbo options that people use under Tern's prefixes during a migration, each with Tern's alternative. A name
- * can have different meanings for a consumer, a provider and a registry, so each entry lists the prefixes to which it
- * applies.
+ * The names of Dubbo options that people use under Tern's prefixes during a migration, each with Tern's alternative. A
+ * name can have different meanings for a consumer, a provider and a registry, so each entry lists the prefixes to which
+ * it applies.
  */
 final class DubboOptions {
 

@@ -7,8 +7,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import tern.rpc.RpcException;
 
 /**
- * Explains a startup that failed because a bean, for example in its constructor, called the application's own server
- * before the server was listening.
+ * Explains a startup that failed because a bean called the application's own server before the server was listening,
+ * for example in the bean's constructor.
  */
 final class EarlyCallFailureAnalyzer extends AbstractFailureAnalyzer<RpcException> {
 
@@ -28,7 +28,7 @@ final class EarlyCallFailureAnalyzer extends AbstractFailureAnalyzer<RpcExceptio
                 cause);
     }
 
-    /** Returns the name of the bean whose creation failed first, rather than the name of a bean that depends on it. */
+    /** Returns the name of the bean whose creation failed first, not the name of a bean that depends on it. */
     private static @Nullable String innermostBean(Throwable failure) {
         String name = null;
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

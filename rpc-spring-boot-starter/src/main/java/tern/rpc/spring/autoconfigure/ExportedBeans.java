@@ -28,7 +28,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcService;
 
-/** Finds the beans to export. Creates none of them, except for gRPC services. */
+/** Finds the beans to export. Creates only beans that are gRPC services. */
 final class ExportedBeans {
 
     /** The name of Tern's server. An application can define its own server instead. */
@@ -41,7 +41,7 @@ final class ExportedBeans {
 
     /**
      * The scopes whose objects exist only during a web request. An RPC call is not a web request. An application can
-     * replace these scopes with scopes of its own.
+     * register its own scopes under these names.
      */
     private static final Set<String> WEB_SCOPES = Set.of("request", "session", "websocket");
 
@@ -118,10 +118,10 @@ final class ExportedBeans {
     }
 
     /**
-     * Checks that a bean is exported. A bean is not exported if the annotation is only on its class, and its {@code
-     * @Bean} method declares a different type: the class was then unknown when the server was created. One exported
-     * interface of the bean is enough, because the type that a {@code @Bean} method declares limits the exported
-     * interfaces.
+     * Checks that a bean is exported. A bean is not exported if the annotation is only on its class and its {@code
+     * @Bean} method declares a different type, because the class was unknown when the server was created. The check
+     * accepts a bean with at least one exported interface, because the type that a {@code @Bean} method declares limits
+     * the exported interfaces.
      */
     private static void checkExported(
             ConfigurableListableBeanFactory beans,
@@ -132,8 +132,8 @@ final class ExportedBeans {
         Object names = beans.containsBeanDefinition(SERVER)
                 ? beans.getBeanDefinition(SERVER).getAttribute(EXPORTED)
                 : null;
-        // A server without the attribute was defined by the application, so the application decides what the server
-        // exports.
+        // A server without the attribute was defined by the application, so the application decides which services the
+        // server exports.
         if (!(names instanceof Set<?> exportedNames) || exportedNames.contains(originalName(name))) {
             return;
         }
@@ -150,8 +150,9 @@ final class ExportedBeans {
     }
 
     /**
-     * Returns the annotation of a bean, or null if there is none. The annotation of the {@code @Bean} method takes
-     * precedence over the annotation of the class. Spring itself would look at the class first.
+     * Returns the annotation of a bean; null if the bean has no annotation. The annotation of the {@code @Bean} method
+     * takes precedence over the annotation of the class. In Spring's own lookup, the annotation of the class would take
+     * precedence.
      */
     static @Nullable RpcService annotation(ConfigurableListableBeanFactory beans, String name) {
         String defined = definedAs(beans, name);
@@ -202,7 +203,7 @@ final class ExportedBeans {
         return ScopedProxyUtils.isScopedTarget(name) ? ScopedProxyUtils.getOriginalBeanName(name) : name;
     }
 
-    /** Returns the name of the bean's definition. For a scoped proxy, this is the definition of its target. */
+    /** Returns the name of the bean's definition. For a scoped proxy, returns the name of its target's definition. */
     static String definedAs(ConfigurableListableBeanFactory beans, String name) {
         String target = ScopedProxyUtils.getTargetBeanName(name);
         return beans.containsBeanDefinition(target) ? target : name;

@@ -86,7 +86,7 @@ final class FallbackBeans {
     }
 
     /**
-     * Returns a supplier of a service's fallback, or null if the service has no fallback. The fallback bean is created
+     * Returns a supplier of a service's fallback; null if the service has no fallback. The fallback bean is created
      * when the supplier is first used.
      */
     static @Nullable Supplier<Object> of(ConfigurableBeanFactory factory, ServiceKey service) {

@@ -36,7 +36,7 @@ final class FirstCalls {
     private static final Logger LOG = LoggerFactory.getLogger(FirstCalls.class);
     private static final int CALLS = 3;
 
-    /** The maximum number of connections to the temporary port. The warm-up calls need only one. */
+    /** The maximum number of connections to the temporary port. The warm-up calls need only one connection. */
     private static final int CONNECTIONS = 1;
 
     private static final int MESSAGE_BYTES = 64 << 10;
@@ -60,8 +60,8 @@ final class FirstCalls {
     private FirstCalls() {}
 
     /**
-     * Creates an instance that makes no calls. Such an instance is used in applications without tern-rpc-hessian,
-     * because the warm-up calls send Java values.
+     * Creates an instance that makes no calls, for applications without tern-rpc-hessian. The warm-up calls send Java
+     * values, which need this module.
      */
     static FirstCalls none() {
         return new FirstCalls();
@@ -77,7 +77,8 @@ final class FirstCalls {
 
     /**
      * Makes the calls over a temporary port on the loopback interface, and returns when they have ended. The calls also
-     * load the classes of the wire protocols. Used in processes that open a port anyway. Never throws.
+     * load the classes of the wire protocols. Used in processes that also open a port for their own server. Never
+     * throws.
      */
     static FirstCalls overLoopback(Serializer serializer, EventLoops loops) {
         DubboProtocol wire = new DubboProtocol(serializer, 0);

@@ -21,8 +21,8 @@ final class FixedJsonSettings {
     private static final String DATE_FORMAT = PREFIX + "date-format";
 
     /**
-     * Jackson's switches that Tern sets to a fixed value, each with this value. The names are the properties below
-     * {@code spring.jackson}.
+     * The switches of Jackson that Tern sets to a fixed value. The keys are the names of the properties below {@code
+     * spring.jackson}.
      */
     static final Map<String, Boolean> SWITCHES = Collections.unmodifiableMap(new TreeMap<>(Map.ofEntries(
             Map.entry("serialization.indent-output", false),
@@ -52,7 +52,7 @@ final class FixedJsonSettings {
         }
     }
 
-    /** Returns the properties whose value differs from the value that Tern fixes. */
+    /** Returns the properties whose value differs from Tern's fixed value. */
     static List<String> ignored(Environment environment) {
         Binder binder = Binder.get(environment);
         List<String> ignored = new ArrayList<>();

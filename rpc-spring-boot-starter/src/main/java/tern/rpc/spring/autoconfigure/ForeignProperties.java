@@ -7,8 +7,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * Maps property names of Dubbo and similar frameworks to Tern's names. During a migration, such names are sometimes
- * used under {@code rpc.} by mistake.
+ * Maps property names of Dubbo and similar frameworks to Tern's names. During a migration, users sometimes write such
+ * names under {@code rpc.} by mistake.
  */
 final class ForeignProperties {
 
@@ -78,8 +78,8 @@ final class ForeignProperties {
     }
 
     /**
-     * Returns Tern's alternative to a property that begins with the property prefix of another framework. Returns null
-     * if there is none.
+     * Returns Tern's alternative to a property that begins with the property prefix of another framework; null if Tern
+     * has no alternative.
      */
     static @Nullable String insteadOf(ConfigurationPropertyName name, KnownProperties known) {
         String root = name.getElement(1, Form.UNIFORM);

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * Maps properties of Spring Boot starters for gRPC to Tern's properties. An application that used such a starter before
- * may still contain these properties.
+ * Maps properties of Spring Boot starters for gRPC to Tern's properties. If an application used such a starter before,
+ * it may still contain these properties.
  */
 final class GrpcStarterProperties {
 

@@ -15,7 +15,7 @@ import tern.rpc.health.HealthService;
 import tern.rpc.health.ServingStatus;
 import tern.rpc.server.RpcServer;
 
-/** Reports to gRPC callers whether the server accepts calls. */
+/** Configures the gRPC health service, which reports whether the server accepts calls. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(HealthService.class)
 @Conditional(HealthConfiguration.Enabled.class)
@@ -28,7 +28,9 @@ class HealthConfiguration {
         return new HealthService();
     }
 
-    /** Places the health service before the reflection service, because the reflection service lists it. */
+    /**
+     * Places the health service before the reflection service, which lists only services that were exported before it.
+     */
     @Bean
     @Order(0)
     BuiltInService rpcBuiltInHealth(HealthService health) {
@@ -59,7 +61,7 @@ class HealthConfiguration {
     }
 
     /**
-     * Sets the health of the whole server to SERVING when Boot reports the application as ready. Boot reports this
+     * Sets the health of the whole server to SERVING when Spring Boot reports that the application is ready, which is
      * after the application's runners have finished.
      */
     private static final class HealthReadiness implements ApplicationListener<AvailabilityChangeEvent<ReadinessState>> {

@@ -25,9 +25,9 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.spring.RpcService;
 
 /**
- * Finds services that are not exported. Only the class of such a service has {@code @RpcService}, a {@code @Bean}
- * method hides this class behind an interface, and the bean does not exist yet. Creates no beans, but reads the class
- * file to find the classes that the method instantiates.
+ * Finds services that are not exported because a {@code @Bean} method hides their class. Only the class of such a
+ * service has {@code @RpcService}, but the method's return type is an interface, and the bean does not exist yet.
+ * Creates no beans, but reads the class file to find the classes that the method instantiates.
  */
 final class HiddenServices {
 
@@ -49,7 +49,7 @@ final class HiddenServices {
         return hidden;
     }
 
-    /** Returns the class of a bean if the class has {@code @RpcService} and the class is still unknown to Spring. */
+    /** Returns the class of a bean if the class has {@code @RpcService} and Spring does not know the class yet. */
     private static @Nullable Class<?> behind(ConfigurableListableBeanFactory beans, String name) {
         try {
             boolean isKnown = ExportedBeans.annotation(beans, name) != null;
@@ -64,7 +64,7 @@ final class HiddenServices {
                     ? fitting.get(0)
                     : null;
         } catch (RuntimeException | LinkageError e) {
-            // A class can refer to a missing library. Spring reports the missing library when the bean is needed.
+            // The class might refer to a missing library. Spring reports the missing library when the bean is needed.
             LOG.debug("The class of bean '{}' is not known before it is created", name, e);
             return null;
         }

@@ -11,8 +11,8 @@ import tern.rpc.spring.RpcService;
 
 /**
  * Warns about services in an application in which Tern's auto-configuration is not active. Spring creates the beans of
- * these services, but nothing exports them. Without this warning, the application would start without any message. Does
- * nothing in tests, which often contain only some beans of an application.
+ * these services, but nothing exports them. Without this warning, the application would start without a hint that its
+ * services are not exported. Does nothing in tests, because a test often contains only some beans of an application.
  */
 final class InactiveServices implements ApplicationListener<ApplicationReadyEvent> {
 

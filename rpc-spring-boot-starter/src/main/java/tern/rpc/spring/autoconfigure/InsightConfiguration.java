@@ -9,7 +9,10 @@ import tern.rpc.pool.Goal;
 import tern.rpc.pool.Sizing;
 import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
 
-/** Derives pool sizes from the server's number of workers, if the application uses the insight starter. */
+/**
+ * Derives the sizes of the application's pools from the server's number of workers, if the application uses the insight
+ * starter.
+ */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(SettingOrigins.class)
 class InsightConfiguration {

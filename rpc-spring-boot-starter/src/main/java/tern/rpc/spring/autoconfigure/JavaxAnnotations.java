@@ -23,8 +23,8 @@ final class JavaxAnnotations {
     private static final Logger LOG = LoggerFactory.getLogger(JavaxAnnotations.class);
 
     /**
-     * The prefixes of the names. Other annotations of {@code javax.annotation}, such as Nonnull, do not belong to Java
-     * EE.
+     * The prefixes of the annotations' names. Other annotations in {@code javax.annotation}, such as Nonnull, do not
+     * belong to Java EE.
      */
     private static final List<String> REPLACED = List.of(
             "javax.annotation.PostConstruct",
@@ -37,13 +37,14 @@ final class JavaxAnnotations {
 
     private JavaxAnnotations() {}
 
-    /** @param type the bean's own class rather than its proxy's class */
+    /** @param type the bean's own class, not the class of its proxy */
     static void check(Class<?> type, Set<Class<?>> services) {
         Set<String> found = new TreeSet<>();
         try {
             addAll(type, services, found);
         } catch (LinkageError | TypeNotPresentException e) {
-            // A member has a type from a missing optional library. The search must not prevent startup.
+            // A member has a type from a missing optional library. The search ends here, because it must not prevent
+            // startup.
             LOG.debug("The annotations of {} cannot all be read", type.getName(), e);
         }
         if (!found.isEmpty()) {

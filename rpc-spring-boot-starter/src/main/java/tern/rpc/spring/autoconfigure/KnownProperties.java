@@ -21,11 +21,11 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.core.ResolvableType;
 import org.springframework.util.Assert;
 
-/** The names of Tern's properties, read from the records that they are bound to. Immutable. */
+/** The names of Tern's properties, read from the records to which the properties are bound. Immutable. */
 final class KnownProperties {
 
     /**
-     * The record classes that hold properties. The record classes of the insight starter are included if the
+     * The record classes to which properties are bound. The record classes of the insight starter are included if the
      * application uses that starter.
      */
     static final List<Class<? extends Record>> TYPES = Stream.of(
@@ -56,7 +56,7 @@ final class KnownProperties {
                     && IntStream.range(0, path.size()).allMatch(i -> matches(path.get(i), name, i));
         }
 
-        /** The index of a list, as in {@code services[0].url}, is not a name that the application chose. */
+        /** An index such as {@code [0]} in {@code services[0].url} is not a name that the application has chosen. */
         private static boolean matches(String element, ConfigurationPropertyName name, int index) {
             return element.equals(ANY)
                     ? !name.isNumericIndex(index)
@@ -64,8 +64,8 @@ final class KnownProperties {
         }
 
         /**
-         * Returns whether the pattern matches a property name derived from an environment variable. A name derived from
-         * an environment variable contains no dashes, because each dash has been removed or turned into a dot.
+         * Returns whether the pattern matches a property name derived from an environment variable. Such a name
+         * contains no dashes, because each dash has been removed or replaced with a dot.
          */
         boolean matchesLoosely(ConfigurationPropertyName name) {
             String regex = path.stream()
@@ -81,8 +81,8 @@ final class KnownProperties {
         }
 
         /**
-         * Returns the name of the property that an environment variable sets. The given name is the property name that
-         * Spring derives from the variable. A variable does not preserve the separators between the words of a
+         * Returns the name of the property that an environment variable sets, given the property name that Spring
+         * derives from the variable. The name of a variable does not preserve the separators between the words of a
          * service's or method's name, so the result contains these words without separators. Returns null if the given
          * name does not match this pattern.
          */
@@ -111,8 +111,8 @@ final class KnownProperties {
         }
 
         /**
-         * Returns a regular expression for the element. Each dash in the element might have been removed or turned into
-         * a dot.
+         * Returns a regular expression for the element. In the matched name, each dash in the element can be missing or
+         * replaced with a dot.
          */
         private static String spaced(String element) {
             return element.toLowerCase(Locale.ROOT).replace("-", "\\.?");
@@ -239,8 +239,7 @@ final class KnownProperties {
 
     /**
      * Returns the property that an environment variable sets for a service or method whose name has several words.
-     * Returns null if the variable has the name of a property in the form that Spring itself recognizes, or if there is
-     * no matching property.
+     * Returns null if Spring itself recognizes the variable's name as a property, or if no property matches.
      */
     @Nullable
     String joinedName(ConfigurationPropertyName name) {
@@ -259,8 +258,8 @@ final class KnownProperties {
     }
 
     /**
-     * Returns the known property for a name that contains a full interface name instead of its simple name. Returns
-     * null if the name has another form.
+     * Returns the known property for a name that contains an interface's full name instead of its simple name. Returns
+     * null if the name does not contain a full interface name.
      */
     @Nullable
     String shortened(ConfigurationPropertyName name) {

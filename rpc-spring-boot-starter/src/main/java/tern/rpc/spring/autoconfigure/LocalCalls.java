@@ -67,8 +67,8 @@ final class LocalCalls {
     }
 
     /**
-     * Returns whether this application's server is already listening, as it is, for example, when Spring injects the
-     * fields of a test class.
+     * Returns whether this application's server is already listening. For example, the server is listening when Spring
+     * injects the fields of a test class.
      */
     static boolean portIsKnown(ConfigurableBeanFactory beans) {
         return beans.getBeanProvider(RpcServerLifecycle.class).stream().anyMatch(RpcServerLifecycle::isRunning);

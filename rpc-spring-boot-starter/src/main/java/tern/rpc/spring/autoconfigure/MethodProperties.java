@@ -29,8 +29,9 @@ final class MethodProperties {
 
     /**
      * Checks the properties of a reference. Returns an exception for each property that names a method or parameter
-     * that the interface lacks. The keys are the names of these properties without their last element. The exceptions
-     * are not thrown, because another interface with the same simple name might have the method or parameter.
+     * that does not exist in the interface. The keys are the names of these properties without their last element.
+     * These exceptions are not thrown, because another interface with the same simple name might have the method or
+     * parameter.
      *
      * @param prefix the prefix of the property names, without a dot at the end
      * @throws InvalidPropertyException if a property does not fit a method of the interface, for example because it

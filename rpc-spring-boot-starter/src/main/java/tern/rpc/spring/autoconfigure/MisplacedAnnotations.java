@@ -20,9 +20,9 @@ import tern.rpc.spring.RpcService;
 
 /**
  * Finds annotations on bean methods where the annotations have no effect. {@link RpcService} and {@link RpcFallback}
- * are for classes and {@code @Bean} methods: on any other method, they prevent startup. {@link RpcMethod} and {@link
- * WireName} are for interface methods: on a method of a class, they cause a warning. {@link MisplacedMarks} checks
- * services more strictly.
+ * are for classes and {@code @Bean} methods. On any other method, these annotations prevent startup. {@link RpcMethod}
+ * and {@link WireName} are for interface methods. On a method of a class, these annotations cause a warning. {@link
+ * MisplacedMarks} checks services more strictly.
  */
 final class MisplacedAnnotations implements MergedBeanDefinitionPostProcessor {
 

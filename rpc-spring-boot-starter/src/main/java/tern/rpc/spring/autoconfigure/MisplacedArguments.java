@@ -21,14 +21,14 @@ final class MisplacedArguments {
     private static final String ARGUMENTS = "springApplicationArguments";
 
     /**
-     * Matches a property that is preceded by anything other than two hyphens, such as {@code -D}, one hyphen, a dash or
-     * nothing.
+     * Matches a property without two hyphens before it. Before the property, there can be {@code -D}, one hyphen, a
+     * dash or nothing.
      */
     private static final Pattern PROPERTY = Pattern.compile("(?!--)[^\\w]{0,2}D?(rpc\\.[\\w.\\[\\]-]+)[=:].*");
 
     private MisplacedArguments() {}
 
-    /** Warns if the argument is the name of a property, and the next argument is probably the value of the property. */
+    /** Warns if the argument is the name of a property and the next argument is probably the property's value. */
     private static void warnOfSpace(String argument, KnownProperties known) {
         if (argument.startsWith("--rpc.")
                 && argument.indexOf('=') < 0

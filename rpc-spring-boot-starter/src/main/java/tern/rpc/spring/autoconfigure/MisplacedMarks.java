@@ -23,10 +23,10 @@ final class MisplacedMarks {
     private MisplacedMarks() {}
 
     /**
-     * Checks a class and its superclasses with their methods. A class or method passes if the interface or its method
-     * has an equal annotation.
+     * Checks the annotations of a class, its superclasses and their methods. An annotation is accepted if the interface
+     * or its method has an equal annotation.
      *
-     * @param type the bean's own class rather than its proxy's class
+     * @param type the bean's own class, not the class of its proxy
      * @throws RpcStartException if the annotation has no effect; the message names the method of the interface
      */
     static void check(String bean, Class<?> type, Set<Class<?>> services) {
@@ -35,8 +35,9 @@ final class MisplacedMarks {
             for (Method method : owner.getDeclaredMethods()) {
                 for (Class<? extends Annotation> annotation : OF_METHODS) {
                     Annotation mark = method.getAnnotation(annotation);
-                    // Skips a method for which the compiler has generated a bridge method. The bridge method has the
-                    // same annotations, and its signature is the signature in the generic interface.
+                    // Skips a method for which the compiler has generated a bridge method. The bridge method is checked
+                    // instead: it has the same annotations, and its signature is the signature in the generic
+                    // interface.
                     if (mark != null && !isBridged(method)) {
                         check(bean, method, mark, declaration(method, services));
                     }

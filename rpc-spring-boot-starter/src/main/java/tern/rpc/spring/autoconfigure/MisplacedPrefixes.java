@@ -24,9 +24,9 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.TypingErrors;
 
 /**
- * Finds properties that were meant for Tern but begin with a wrong prefix: {@code tern.rpc} (the name of Tern's
- * packages), a Spring Boot prefix because of a wrong indentation, {@code rpc} with a typing error, or a Dubbo or gRPC
- * prefix that remained after a migration. Without this check, such properties would be ignored silently.
+ * Finds properties that were meant for Tern but begin with a wrong prefix. The prefix can be {@code tern.rpc} (the name
+ * of Tern's packages), a Spring Boot prefix because of a wrong indentation, {@code rpc} with a typing error, or a Dubbo
+ * or gRPC prefix that remained after a migration. Without this check, such properties would be ignored silently.
  */
 final class MisplacedPrefixes {
 
@@ -42,12 +42,12 @@ final class MisplacedPrefixes {
     /** The minimum number of elements in a Tern property name that is misplaced below a Spring Boot prefix. */
     private static final int MIN_ELEMENTS = 4;
 
-    /** Prefixes that can only be meant for Tern. */
+    /** Prefixes that no other framework or application uses, so their properties are meant for Tern. */
     private static final List<String> WRONG = List.of("tern.rpc", "tern-rpc");
 
     /**
-     * Spring Boot's own first elements. A wrong indentation in YAML moves Tern's properties below one of them, as in
-     * {@code spring.rpc.server.port} or {@code server.rpc.client.url}.
+     * The first elements of Spring Boot's own properties. A wrong indentation in YAML moves Tern's properties below
+     * such an element, as in {@code spring.rpc.server.port} or {@code server.rpc.client.url}.
      */
     private static final Set<String> OF_BOOT = Set.of("spring", "server", "management", "logging");
 
@@ -63,8 +63,8 @@ final class MisplacedPrefixes {
     private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("rpc");
 
     /**
-     * The letters of {@code rpc} in the wrong order, or with one of the letters twice. Prefixes with other letters,
-     * such as {@code grpc} and {@code ipc}, are probably the names of other frameworks.
+     * The letters of {@code rpc} in a wrong order, or with one letter repeated. Prefixes with other letters, such as
+     * {@code grpc} and {@code ipc}, are probably names of other frameworks.
      */
     private static final Pattern MISSPELT = Pattern.compile("[rpc]{3,4}");
 
@@ -142,8 +142,8 @@ final class MisplacedPrefixes {
     }
 
     /**
-     * Returns a description of the property if it becomes a Tern property once a typing error in the first element is
-     * corrected, as in {@code rcp.server.port} or {@code rpc-server.port}. The rest of the name must be right, because
+     * Returns a description of the property if only a typing error in the first element distinguishes it from a Tern
+     * property, as in {@code rcp.server.port} or {@code rpc-server.port}. The other elements must be correct, because
      * the property might belong to the application or to another framework.
      */
     private @Nullable String belowMisspelt(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
@@ -196,7 +196,7 @@ final class MisplacedPrefixes {
 
     /**
      * Returns a description of the property if it was probably meant for Tern. Returns null if the correct property is
-     * also set, because the property with the wrong prefix might then be used in a placeholder.
+     * also set, because a placeholder in its value might refer to the property with the wrong prefix.
      */
     private @Nullable String described(
             IterableConfigurationPropertySource source,

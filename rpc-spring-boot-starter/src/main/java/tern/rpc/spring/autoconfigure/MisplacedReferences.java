@@ -23,9 +23,9 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Prevents startup if {@link RpcReference} is in a place where Spring does not inject anything: on a static field or
- * method, on a parameter of an ordinary method, on a method without parameters, or on a constructor parameter of a
- * class that Spring Boot creates from properties.
+ * Prevents startup if {@link RpcReference} is in a place where Spring injects nothing. Such places are static fields
+ * and methods, parameters of ordinary methods, methods without parameters, and constructor parameters of classes that
+ * Spring Boot creates from properties.
  */
 final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
 
@@ -37,7 +37,7 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
             List.of(Autowired.class, Bean.class, Value.class);
 
     /**
-     * The name of a further annotation of methods whose parameters Spring injects. The annotation's class might be
+     * The name of another annotation that makes Spring inject a method's parameters. The annotation's class might be
      * missing from the class path.
      */
     private static final String INJECT = "jakarta.inject.Inject";

@@ -29,9 +29,9 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Warns if server properties are set but the application has no service, if there are services but no server, and if a
- * lazy bean hides a service. Logs one line if the application has neither services nor references, because Spring might
- * have failed to find them. Without these messages, the application would then exit without any explanation.
+ * Warns in three cases: server properties are set but the application has no service, there are services but no server,
+ * or a lazy bean hides a service. Also logs one line if the application has neither services nor references, because
+ * Spring might have failed to find them. Without this line, such an application would exit without an explanation.
  */
 final class MissingServices implements SmartInitializingSingleton {
 
@@ -45,8 +45,8 @@ final class MissingServices implements SmartInitializingSingleton {
             Set.of(ROOT.append("enabled"), ROOT.append("io-threads"));
 
     /**
-     * The name of the source with the properties that a test class sets. {@code @RpcTest} sets server properties there,
-     * also for tests of references.
+     * The name of the property source that contains the properties of a test class. {@code @RpcTest} sets server
+     * properties in this source, even for tests that only have references.
      */
     private static final String OF_TEST = "Inlined Test Properties";
 
@@ -111,7 +111,8 @@ final class MissingServices implements SmartInitializingSingleton {
     }
 
     /**
-     * Returns whether a bean, which might not exist yet, has a reference, or whether the application uses the client.
+     * Returns whether the application calls services: a bean has a reference, even if the bean does not exist yet, or
+     * the application uses the client directly.
      */
     private boolean callsSomething() {
         return Arrays.stream(beans.getBeanNamesForType(RpcClient.class, true, false))
@@ -143,8 +144,8 @@ final class MissingServices implements SmartInitializingSingleton {
     }
 
     /**
-     * Returns a property that is set but has no effect without a server. If several such properties are set, the port
-     * is preferred.
+     * Returns a property that is set but has no effect without a server. If several such properties are set and one of
+     * them is the port, returns the port.
      */
     private Optional<ConfigurationProperty> serverProperty() {
         return set().filter(property -> property.getName().equals(PORT))

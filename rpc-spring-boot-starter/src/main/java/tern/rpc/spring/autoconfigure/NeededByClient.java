@@ -37,7 +37,8 @@ final class NeededByClient {
         if (!made.isEmpty()) {
             String names = String.join(", ", made.subList(0, Math.min(made.size(), MAX_NAMES)));
             Class<?> owner = beans.getType(needed, false);
-            // The cause is omitted, because Spring Boot's analyzer of circular references would take precedence.
+            // The cause is omitted. With the cause, Spring Boot's analyzer of circular references would take
+            // precedence.
             return new RpcStartException(
                     refers + ", but the client needs a bean from the @Bean methods of "
                             + (owner == null ? "'" + needed + "'" : owner.getName())
@@ -91,8 +92,8 @@ final class NeededByClient {
     }
 
     /**
-     * Returns the names of the beans that {@code @Bean} methods of the given bean create. Beans of static {@code @Bean}
-     * methods are omitted, because Spring calls these methods without an instance of the given bean.
+     * Returns the names of the beans that {@code @Bean} methods of the given bean create. Beans from static {@code
+     * @Bean} methods are omitted, because Spring calls these methods without an instance of the given bean.
      */
     private static List<String> madeBy(String owner, ConfigurableListableBeanFactory beans) {
         return Stream.of(beans.getBeanDefinitionNames())

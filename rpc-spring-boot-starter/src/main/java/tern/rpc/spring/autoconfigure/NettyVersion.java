@@ -28,7 +28,7 @@ final class NettyVersion {
         }
     }
 
-    /** Returns the version that Netty reports, or null if it reports none. */
+    /** Returns the version that Netty reports; null if Netty reports no version. */
     static @Nullable String onClassPath(ClassLoader loader) {
         Properties versions = new Properties();
         try (InputStream resource = loader.getResourceAsStream(RESOURCE)) {

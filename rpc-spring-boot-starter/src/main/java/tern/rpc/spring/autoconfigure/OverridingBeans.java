@@ -22,7 +22,7 @@ import tern.rpc.spring.RpcReference;
 /**
  * Finds local beans that replace the remote proxy of a reference: beans that a test overrides ({@code @MockitoBean},
  * {@code @TestBean}), and {@code @Primary} beans that are not services themselves. Other local beans of the interface,
- * such as the provider, are never injected, because calls would then bypass the network unnoticed.
+ * such as the provider, are never injected, because calls to them would bypass the network unnoticed.
  */
 final class OverridingBeans {
 
@@ -42,7 +42,7 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns the name of the bean that replaces the reference's remote proxy, or null if there is none.
+     * Returns the name of the bean that replaces the reference's remote proxy; null if no bean replaces it.
      *
      * @param requestedBy the bean that contains the reference; this bean is never injected into itself
      * @throws RpcStartException if several beans are equally suitable
@@ -151,7 +151,7 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns the name that a test gave explicitly to the overriding bean, or null if there is none. A named bean
+     * Returns the name that a test gave explicitly to the overriding bean; null if the test gave no name. A named bean
      * replaces only references with the same name.
      */
     private @Nullable String ownName(String bean) {

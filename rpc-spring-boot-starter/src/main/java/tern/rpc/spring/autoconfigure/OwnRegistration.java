@@ -92,7 +92,7 @@ final class OwnRegistration {
         }
     }
 
-    /** Returns the protocols that are published in registries: all except JSON over HTTP/1.1. */
+    /** Returns the protocols that are published in registries: all protocols except JSON over HTTP/1.1. */
     private static List<String> published(List<String> names) {
         return List.of("dubbo", "tri").stream()
                 .filter(name -> names.stream().anyMatch(known -> known.equalsIgnoreCase(name)))
@@ -126,7 +126,7 @@ final class OwnRegistration {
 
     /**
      * Returns the servers of the registry. For a registry without servers, such as a file, returns the servers of the
-     * first registry that has some, because the file can also be read on other machines.
+     * first registry that has servers. The reason is that other machines can also read the file.
      */
     private List<InetSocketAddress> remotes(Registry registry) {
         if (!registry.remoteAddresses().isEmpty()) {

@@ -66,8 +66,8 @@ final class OwnServer {
     }
 
     /**
-     * Returns whether a bean of the given type exists and matches the predicate, or will be created later. Creates no
-     * bean, because this method can be called while another bean is being created.
+     * Returns whether the application has a bean of the given type that matches the predicate or has not been created
+     * yet. Creates no bean, because this method can be called while another bean is being created.
      */
     private <T> boolean anyIsToCome(Class<T> type, Predicate<T> isToCome) {
         for (String name : beans.getBeanNamesForType(type, true, false)) {

@@ -10,7 +10,7 @@ import tern.rpc.endpoint.EndpointSource;
  * beans, so calls made while beans are created cannot reach it.
  *
  * @param found finds the addresses
- * @param own returns the advice for a call that reaches no provider; an empty string if there is none
+ * @param own returns the advice for a call that reaches no provider; an empty string if there is no advice
  */
 record OwnServerSource(EndpointSource found, Supplier<String> own) implements EndpointSource {
 

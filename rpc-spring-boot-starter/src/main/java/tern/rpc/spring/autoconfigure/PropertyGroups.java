@@ -13,9 +13,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * Explains two mistakes that Spring does not report: a value for a group of properties instead of a property, as in
- * {@code rpc.server=20880}, which Spring ignores; and a list index in place of a name that the application chooses, as
- * in {@code rpc.client.services[0].url}, which Spring accepts as the name. Immutable.
+ * Explains two mistakes that Spring does not report. In the first, a group of properties has a value, as in {@code
+ * rpc.server=20880}. Spring ignores this value. In the second, a list index is in place of a name that the application
+ * chooses, as in {@code rpc.client.services[0].url}. Spring uses the index as the name. Immutable.
  */
 final class PropertyGroups {
 
@@ -26,7 +26,7 @@ final class PropertyGroups {
     private static final String ANYTHING = ".+";
 
     /**
-     * The property that is probably meant.
+     * A suggestion of the property that the user probably meant.
      *
      * @param group the group that has the value
      * @param value matches the values for which the property is suggested
@@ -93,7 +93,7 @@ final class PropertyGroups {
                 : ofGroup(group, value == null ? "" : String.valueOf(value).trim());
     }
 
-    /** Returns some elements of the name, without list indexes. */
+    /** Returns the given range of the name's elements, without list indexes. */
     private static List<String> elements(ConfigurationPropertyName name, int from, int to) {
         return IntStream.range(from, to)
                 .filter(i -> !name.isNumericIndex(i))
@@ -101,7 +101,7 @@ final class PropertyGroups {
                 .toList();
     }
 
-    /** Returns whether there are properties below the name, but no property with the name itself. */
+    /** Returns whether there are properties below the name, but no property with exactly this name. */
     private boolean isGroup(List<String> name) {
         return below(name).findAny().isPresent() && !isProperty(name);
     }
@@ -163,7 +163,7 @@ final class PropertyGroups {
     }
 
     /**
-     * Returns the properties that are probably meant if the name of a service is missing, as in {@code
+     * Returns the properties that the user probably meant if the name of a service is missing, as in {@code
      * rpc.client.services.timeout}. Spring drops an asterisk, so {@code rpc.client.services.*.timeout} has the same
      * form. Returns null for any other name.
      */
@@ -196,7 +196,7 @@ final class PropertyGroups {
         return PropertyPaths.joined(longer);
     }
 
-    /** Returns the text that stands for a name that the application chooses below the group. */
+    /** Returns a placeholder, for messages, for a name that the application chooses below the group. */
     private static String placeholder(List<String> group) {
         return group.get(group.size() - 1).equals("methods") ? "<method>" : "<name>";
     }

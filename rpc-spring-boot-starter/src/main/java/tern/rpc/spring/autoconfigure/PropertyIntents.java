@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Property names that people expect under Tern's prefixes although they do not exist, each with the property that has
- * the intended effect. Comparing the letters of names would not find these properties: {@code rpc.client.port} looks
- * like {@code rpc.server.port}, but the port of a provider is a part of {@code rpc.client.url}.
+ * the intended effect. A comparison of letters would not find the right property. For example, {@code rpc.client.port}
+ * resembles {@code rpc.server.port}, but the port of a provider is a part of {@code rpc.client.url}.
  */
 final class PropertyIntents {
 
@@ -369,7 +369,7 @@ final class PropertyIntents {
 
     private PropertyIntents() {}
 
-    /** Returns the advice for the given property name, or null if the table does not contain the name. */
+    /** Returns the advice for the given property name; null if the table does not contain the name. */
     static @Nullable String adviceFor(List<String> written) {
         return adviceFor(ALL, written);
     }

@@ -37,8 +37,8 @@ final class PropertyPaths {
     }
 
     /**
-     * Returns whether Tern defines both the element at the index and the next element. The keys of maps are chosen by
-     * the application.
+     * Returns whether neither the element at the index nor the next element is the key of a map. Map keys are chosen by
+     * the application, and all other elements are defined by Tern.
      */
     static boolean isOfTern(List<String> path, int index) {
         return !path.get(index).equals(ANY) && !path.get(index + 1).equals(ANY);
@@ -49,7 +49,7 @@ final class PropertyPaths {
         return concat(elements.subList(0, index), elements.subList(index + 1, elements.size()));
     }
 
-    /** Inserts the element that the path has at the index, and returns the longer list. */
+    /** Returns a copy of the elements into which the path's element at the index has been inserted. */
     static List<String> inserted(int index, List<String> path, List<String> elements) {
         List<String> longer = new ArrayList<>(elements);
         longer.add(index, path.get(index));

@@ -31,37 +31,37 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import tern.rpc.TypingErrors;
 
 /**
- * Suggests an existing property for a property that does not exist. A wrong suggestion is worse than none, because
- * people follow it. Therefore the meaning of the name is considered first ({@link PropertyIntents}). A property with a
- * similar name is suggested only if the difference is a typing error, or if the name has one level too few or too many.
- * If there is no suggestion, lists the existing names on the same level. Immutable.
+ * Suggests an existing property for a property that does not exist. A wrong suggestion is worse than no suggestion,
+ * because people follow it. The meaning of the name is therefore considered first ({@link PropertyIntents}). A property
+ * with a similar name is suggested only if the difference is a typing error, or if the name has one level too few or
+ * too many. If there is no suggestion, lists the existing names on the same level. Immutable.
  */
 final class PropertySuggestions {
 
     private static final String LIST = "; docs/properties.md lists all properties";
 
-    /** Typing errors are recognized only in guessed names with at least this number of letters. */
+    /** The minimum length of a guessed name, such as {@code retries}, in which typing errors are recognized. */
     private static final int MIN_GUESS = 6;
 
     /** The maximum number of properties that one suggestion names. */
     private static final int MAX_NAMED = 3;
 
     /**
-     * Last elements that people append to the name of a property that holds the value itself, as in {@code
+     * Last elements that people append by mistake to the name of an existing property, as in {@code
      * rpc.client.registry.address}.
      */
     private static final Set<String> VALUES = Set.of("address", "addresses", "url", "urls", "uri", "value", "values");
 
-    /** Names that people use instead of {@code services}. */
+    /** The names that people use instead of {@code services}. */
     private static final Set<String> OTHER_SERVICES =
             Set.of("references", "reference", "stubs", "config", "configs", "clients", "channels", "interfaces");
 
-    /** Names that people insert where a property applies to all services. */
+    /** The names that people insert where a property applies to all services. */
     private static final Set<String> OF_ALL = Set.of("default", "defaults", "common", "global");
 
     /**
-     * Last elements that have unrelated meanings on other levels. For these elements, no property on another level is
-     * suggested.
+     * The last elements of property names that have unrelated meanings on other levels. For these elements, no property
+     * on another level is suggested.
      */
     private static final Set<String> GENERAL = Set.of("enabled", "level", "name");
 
@@ -93,7 +93,7 @@ final class PropertySuggestions {
      * @param value the value of the property, if it is known
      */
     String problem(ConfigurationPropertyName name, @Nullable Object value) {
-        // In services.orders.methods.timeout, the last element is a misplaced property, and not the name of a method.
+        // In services.orders.methods.timeout, the last element is a misplaced property and not the name of a method.
         boolean isMisplaced = inOtherPlace(elements(name)) != null;
         String ofGroup = isMisplaced ? null : groups.problem(name, value);
         return ofGroup == null ? "does not exist; " + about(name, value) : ofGroup;
@@ -161,7 +161,10 @@ final class PropertySuggestions {
                 .orElse(null);
     }
 
-    /** Returns the property that has the same letters, as for {@code rpc.server-port}; null if there is none. */
+    /**
+     * Returns the property whose name has the same letters, for example for {@code rpc.server-port}; null if there is
+     * no such property.
+     */
     private @Nullable String withMissingDots(List<String> written) {
         String letters = uniform(String.join("", written));
         return paths.stream()
@@ -185,7 +188,9 @@ final class PropertySuggestions {
         return corrected;
     }
 
-    /** Returns the property whose name differs from this name only by typing errors, or null if there is none. */
+    /**
+     * Returns the property whose name differs from this name only by typing errors; null if there is no such property.
+     */
     @Nullable
     String misspelt(ConfigurationPropertyName name) {
         List<String> written = elements(name);
@@ -243,7 +248,7 @@ final class PropertySuggestions {
         return type == boolean.class || type == Boolean.class;
     }
 
-    /** Returns the advice for a property such as {@code X.address} if the property X itself holds the value. */
+    /** Returns the advice for a property such as {@code X.address} if the value belongs to the property X. */
     private @Nullable String valueItself(List<String> written) {
         String spelled = existing(written.subList(0, written.size() - 1));
         return spelled != null && VALUES.contains(uniform(written.get(written.size() - 1)))
@@ -288,8 +293,7 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the property of a method, if the name lacks {@code methods}, or lacks both {@code methods} and the
-     * method's name.
+     * Returns the property of a method if the name lacks {@code methods}. The name of the method can be missing too.
      */
     private @Nullable String ofMethod(List<String> written) {
         if (written.size() < 5 || !written.get(2).equals("services")) {
@@ -321,7 +325,8 @@ final class PropertySuggestions {
 
     /**
      * Returns the property with the same meaning at a different level: for the client instead of the server, for the
-     * server instead of the client, or for a whole service instead of its methods. Returns null if there is none.
+     * server instead of the client, or for a whole service instead of its methods. Returns null if there is no such
+     * property.
      */
     private @Nullable String inOtherPlace(List<String> written) {
         List<List<String>> candidates = new ArrayList<>();
@@ -356,9 +361,9 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns a property whose last element equals that of the given one. Searches only the properties of services and
-     * methods, and the limits, which exist for both clients and servers. Other properties with the same last element
-     * are unrelated.
+     * Returns a property whose last element equals the last element of the given property. Searches only the properties
+     * of services and methods, and the limits, which exist for both clients and servers. Other properties with the same
+     * last element are unrelated.
      */
     private @Nullable String withSameLastElement(List<String> written) {
         List<String> leaf = written.subList(written.size() - 1, written.size());
@@ -376,9 +381,9 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the property that results if one element is left out, as in {@code
-     * rpc.server.http.cors.allowed-origins}. The last two elements stay, because the element before the last one
-     * determines the meaning of the last one. Returns null if there is no such property.
+     * Returns the property that results if one element is left out, as in {@code rpc.server.http.cors.allowed-origins}.
+     * The last two elements are never left out, because the second-to-last element determines the meaning of the last
+     * element. Returns null if there is no such property.
      */
     private @Nullable String withoutSurplusLevel(List<String> written) {
         return IntStream.range(1, written.size() - 2)

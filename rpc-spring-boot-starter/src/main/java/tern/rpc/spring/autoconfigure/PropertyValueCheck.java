@@ -21,9 +21,9 @@ import tern.rpc.transport.Token;
 
 /**
  * Rejects values of Tern's properties that Spring would silently replace with other values, or that would silently
- * remove a protection. For example, a placeholder that matches no property would remain in the value of a token as
- * text, and everyone who has read the configuration file would know the token. YAML can read a text without quotes as a
- * number or boolean that differs from the text in the file. The error messages contain no tokens.
+ * remove a protection. For example, if no property matches a placeholder in a token, the placeholder would stay in the
+ * token as text. Everyone who has read the configuration file would then know the token. YAML can read a text without
+ * quotes as a number or boolean that differs from the text in the file. The error messages contain no tokens.
  */
 final class PropertyValueCheck {
 
@@ -38,8 +38,8 @@ final class PropertyValueCheck {
             ConfigurationPropertyName.of("rpc.server.ssl.client-auth"), "none, want or need");
 
     /**
-     * The last part of the names of properties whose value is a number or the keyword {@code adaptive}. Their type is
-     * String because of the keyword, but a number in YAML is accepted without quotes.
+     * The last part of the names of properties whose value is a number or the keyword {@code adaptive}. The type of
+     * these properties is String because of the keyword, but a number in YAML is accepted without quotes.
      */
     private static final String NUMBER_AS_TEXT = "max-concurrency";
 
@@ -71,7 +71,7 @@ final class PropertyValueCheck {
     }
 
     /**
-     * Checks the property values that take effect, that is, those that no earlier source overrides.
+     * Checks the property values that take effect. A value takes effect if no earlier property source overrides it.
      *
      * @throws InvalidPropertyException if a value cannot be used as it is written
      */
@@ -129,9 +129,9 @@ final class PropertyValueCheck {
     }
 
     /**
-     * Rejects quotation marks around a value, and a comment after a value. YAML removes both, but in a {@code
-     * .properties} file, in a Docker environment file and in the Windows {@code set} command, they are part of the
-     * value. The messages do not show the value, because it might be a token.
+     * Rejects quotation marks around a value, and a comment after a value. YAML removes both. In a {@code .properties}
+     * file, in a Docker environment file and in the Windows {@code set} command, both are part of the value. The
+     * messages do not show the value, because it might be a token.
      */
     private static void checkMarks(ConfigurationPropertyName name, String text) {
         if (QUOTED.matcher(text).matches()) {
@@ -153,8 +153,8 @@ final class PropertyValueCheck {
 
     /**
      * Rejects a placeholder in another tool's syntax, such as {@code $TOKEN}, which Spring does not replace. A token,
-     * or a password in an address, can contain the same characters. Such a value is therefore rejected only if it
-     * consists of nothing but the placeholder. The message does not show the value, because it might be a token.
+     * or a password in an address, can contain the same characters. Such a value is therefore rejected only if the
+     * whole value is a placeholder. The message does not show the value, because it might be a token.
      */
     private void checkOtherPlaceholders(ConfigurationPropertyName name, String text) {
         Matcher placeholder = OF_ANOTHER_TOOL.matcher(text.trim());
@@ -231,7 +231,8 @@ final class PropertyValueCheck {
         } catch (PlaceholderResolutionException e) {
             String missing = e.getPlaceholder();
             if (OWN_PORT.equals(missing)) {
-                return text; // The class Addresses reports an error that explains why the port is unknown.
+                // The exception is ignored here, because the class Addresses later reports why the port is unknown.
+                return text;
             }
             if (WEB_PORT.equals(missing)) {
                 throw new InvalidPropertyException(

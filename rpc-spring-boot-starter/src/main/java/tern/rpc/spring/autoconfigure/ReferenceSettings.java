@@ -52,7 +52,7 @@ record ReferenceSettings(
      *
      * @param source finds the addresses of the providers
      * @param beans returns the load balancer bean with a given name; null if there is none
-     * @param fallback answers calls if no provider does; null for none
+     * @param fallback answers calls that no provider answers; null for no fallback
      */
     ServiceReference<?> referenceFor(
             EndpointSource source,
@@ -77,7 +77,7 @@ record ReferenceSettings(
         ServiceDescriptor described = ServiceDescriptor.of(service);
         methods.forEach((name, settings) -> {
             // Interfaces with the same simple name share their settings, so a method in the settings might belong to
-            // one of the other interfaces.
+            // another interface.
             if (!described.overloads(name).isEmpty()) {
                 reference.method(name, settings);
             }

@@ -22,7 +22,7 @@ import tern.rpc.spring.RpcReference;
  */
 final class ReferencedServices {
 
-    /** The types that the bean factory unwraps. The last of these types might be missing from the class path. */
+    /** The types that the bean factory unwraps. The class of the last type might be missing from the class path. */
     private static final Set<String> WRAPPERS = Set.of(
             "java.util.Optional",
             "org.springframework.beans.factory.ObjectFactory",

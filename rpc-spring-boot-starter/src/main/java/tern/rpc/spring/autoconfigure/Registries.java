@@ -35,7 +35,7 @@ final class Registries implements DisposableBean {
         this.factories = factories;
     }
 
-    /** Returns whether the string is a registry address rather than a provider address. */
+    /** Returns whether the string is a registry address, not a provider address. */
     static boolean isRegistry(String text) {
         return SCHEMES.stream().anyMatch(scheme -> text.trim().startsWith(scheme + "://"));
     }
@@ -55,7 +55,7 @@ final class Registries implements DisposableBean {
 
     /**
      * Parses a property that contains several registries. An element without a scheme is a further server of the
-     * preceding registry.
+     * registry before it.
      */
     static List<RegistryUrl> parseAll(String property, List<String> urls) {
         StringBuilder joined = new StringBuilder();
@@ -83,7 +83,8 @@ final class Registries implements DisposableBean {
                     "Set it to " + EXPECTED + ", or leave it out.",
                     null);
         }
-        if (HOSTS.matcher(text.trim()).matches()) { // A list of hosts contains no password.
+        // The message may contain this text, because a list of hosts contains no password.
+        if (HOSTS.matcher(text.trim()).matches()) {
             throw new InvalidPropertyException(
                     property,
                     property + " is " + text.trim() + ", which has no scheme",

@@ -53,8 +53,8 @@ final class RpcAotProcessor implements BeanRegistrationAotProcessor {
     }
 
     /**
-     * Returns the methods of a service interface; an empty result if the interface cannot be a service. The error
-     * message at startup explains the reason.
+     * Returns the methods of a service interface. Returns an empty result if the interface cannot be a service, because
+     * an error message at startup explains the reason.
      */
     private static List<MethodDescriptor> methods(Class<?> service) {
         try {

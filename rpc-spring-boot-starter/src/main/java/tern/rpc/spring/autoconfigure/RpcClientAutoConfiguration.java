@@ -30,8 +30,8 @@ import tern.rpc.transport.ClientTransport;
 
 /**
  * Creates the proxies for {@link tern.rpc.spring.RpcReference}. The client is created together with the first proxy.
- * Each context has its own client, even if a parent context has one, because the address {@code local} refers to the
- * server of the context.
+ * Each context has its own client, even if a parent context has a client, because the address {@code local} refers to
+ * the server of the context.
  */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 public final class RpcClientAutoConfiguration {
@@ -56,7 +56,7 @@ public final class RpcClientAutoConfiguration {
         return new RecordReferences();
     }
 
-    /** Needs the insight starter to tell the application's classes from those of libraries. */
+    /** Needs the insight starter, which distinguishes the application's classes from the classes of libraries. */
     @Bean
     @ConditionalOnClass(name = "tern.rpc.pool.ApplicationCode")
     UninjectedReferences rpcUninjectedReferences(ConfigurableListableBeanFactory beans) {
@@ -115,7 +115,7 @@ public final class RpcClientAutoConfiguration {
 
     @Bean
     @Lazy
-    @Primary // This client is primary, because a parent context can have a client with another name.
+    @Primary // This client is primary, because a parent context can have a client under another bean name.
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcClient rpcClient(

@@ -15,7 +15,7 @@ import org.springframework.core.env.Environment;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
-/** Creates meters and observations of calls in the application's meter and observation registries, if there are any. */
+/** Creates meters and observations of calls, if the application has a meter registry or an observation registry. */
 @AutoConfiguration(
         after = RpcAutoConfiguration.class,
         afterName = {

@@ -126,8 +126,8 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Checks the type before local beans of this type are considered, because a reference whose type is a class is
-     * invalid even if there is such a bean.
+     * Checks the type before local beans of this type are considered. A reference whose type is a class is invalid even
+     * if there is a local bean of this class.
      */
     private static void checkType(Class<?> type, InjectionPoint point, String place) {
         try {
@@ -171,7 +171,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     /** Returns the proxy's class. Called during ahead-of-time processing, which adds the class to the native image. */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
-        // The dependency's type can still be an Optional or a provider of the interface.
+        // At this point, the dependency's type can be an Optional or a provider of the interface.
         Class<?> type = ReferencedServices.service(dependency.getResolvableType());
         if (!referenceAt(dependency).isPresent() || type == null) {
             return super.getLazyResolutionProxyClass(dependency, beanName);

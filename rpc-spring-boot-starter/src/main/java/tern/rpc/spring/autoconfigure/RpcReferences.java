@@ -149,8 +149,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Creates a proxy, or waits until another thread has created it. The lock is not held meanwhile, because the
-     * creation can wait several seconds for a provider.
+     * Creates a proxy, or waits until another thread has created it. The lock is not held during the creation, because
+     * the creation can wait several seconds for a provider.
      */
     private Object create(ReferenceSettings wanted, Origin origin, Supplier<Object> creation) {
         CompletableFuture<Object> own = new CompletableFuture<>();
@@ -193,7 +193,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private void applyTo(ReferenceSettings created, Origin origin, Object proxy, ClientSettings changed) {
         try {
             client.getObject().rule(proxy, rules(created, origin, changed));
-        } catch (RuntimeException e) { // Validation throws many types of exceptions.
+        } catch (RuntimeException e) { // All exceptions are caught, because validation throws many types of exceptions.
             LOG.warn("Changed properties below rpc.client are not applied to {}", created.key(), e);
         }
     }
@@ -210,8 +210,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Returns the client for a reference. If the client is still being created, its creation needs the bean that
-     * contains the reference. Spring would report this as a circular reference and give no advice.
+     * Returns the client for a reference. If the client is still being created, its creation depends on the bean that
+     * contains the reference. Spring would report only a circular reference and give no advice.
      */
     private RpcClient client(Class<?> type, String where) {
         try {
@@ -272,16 +272,16 @@ public final class RpcReferences implements SmartInitializingSingleton {
         for (Map.Entry<ReferenceSettings, Object> reference : known.entrySet()) {
             if (!ownServer.address(reference.getKey()).isEmpty()
                     && !client.getObject().connect(reference.getValue(), OWN_SERVER_WAIT)) {
-                // After the first reference that cannot connect, the remaining references are not connected here, so
-                // that the startup waits only once.
+                // If a reference cannot connect, the remaining references are not connected here, so that the startup
+                // waits only once.
                 return;
             }
         }
     }
 
     /**
-     * Records that a local bean was injected instead of a reference's proxy. The reference's settings are then
-     * considered used.
+     * Records that a local bean was injected instead of a reference's proxy. The reference's settings then count as
+     * used.
      */
     void overridden(Class<?> type, RpcReference annotation, String where) {
         UnaryOperator<String> placeholders = placeholders(annotation, where);
@@ -328,7 +328,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     /**
      * Fails with an explanation if a method of the interface cannot be called. The methods are also checked when the
-     * settings are evaluated, but that error cannot name the reference.
+     * settings are evaluated, but the error of that check cannot name the reference.
      */
     private void checkSignatures(Class<?> type, RpcReference annotation, String where) {
         try {
@@ -381,11 +381,11 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     /**
      * Warns about settings and fallbacks that no reference uses, for example because of a mistyped name or a different
-     * group. References in beans that are created later count as uses, too.
+     * group. References in beans that are created later also count as uses.
      */
     @Override
     public void afterSingletonsInstantiated() {
-        // Throws an exception if a load balancer is unknown.
+        // This call throws an exception if a load balancer is unknown.
         settings.choices().forEach(choice -> choice.settings(this::balancer));
         ConfigurableListableBeanFactory all = (ConfigurableListableBeanFactory) beans;
         AwaitedReferences awaited = AwaitedReferences.in(all);

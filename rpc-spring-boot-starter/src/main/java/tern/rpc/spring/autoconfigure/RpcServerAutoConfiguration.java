@@ -44,8 +44,9 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Creates a server if the application has beans with {@link RpcService}, or customizers, which can export services too.
- * A context with services has its own server, even if a parent context has one, because a server starts only once.
+ * Creates a server if the application has beans with {@link RpcService}. Also creates a server if the application has
+ * customizers, because customizers can export services. A context with services has its own server, even if a parent
+ * context has a server, because a server starts only once.
  */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
@@ -76,7 +77,7 @@ public final class RpcServerAutoConfiguration {
     }
 
     @Bean(ExportedBeans.SERVER)
-    @Primary // This server is primary, because a parent context can have a server with another name.
+    @Primary // This server is primary, because a parent context can have a server under another bean name.
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcServer rpcServer(
@@ -129,7 +130,7 @@ public final class RpcServerAutoConfiguration {
         }
     }
 
-    /** Logs the kinds of protection that the web server has but the RPC server lacks. */
+    /** Logs the kinds of protection that the web server has and the RPC server does not have. */
     private static void compareWithWeb(
             ServerSettings settings, boolean authorized, ConfigurableListableBeanFactory beans) {
         int port = settings.transport().port();
@@ -160,8 +161,8 @@ public final class RpcServerAutoConfiguration {
     }
 
     /**
-     * Creates the registration. This bean is ordered before the built-in services, so that a shutdown removes the
-     * server from its registries first.
+     * Creates the registration. This bean comes before the built-in services, so that a shutdown first removes the
+     * server from its registries.
      */
     @Bean
     @Order(-1)
@@ -202,7 +203,7 @@ public final class RpcServerAutoConfiguration {
                 server, settings, builtIns.orderedStream().toList(), description, references, context);
     }
 
-    /** Logs the web server settings that have no effect, because the application can have no web server. */
+    /** Logs the web server settings, which have no effect in an application without a web server. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnNotWebApplication
     @ConditionalOnMissingClass({
@@ -223,8 +224,8 @@ public final class RpcServerAutoConfiguration {
     static class SecurityConfiguration {
 
         /**
-         * Clears the security context after each call. If the security context were not cleared, the next caller on the
-         * same thread would inherit it.
+         * Clears the security context after each call. Otherwise, the next call on the same thread would have the
+         * security context of the previous caller.
          */
         @Bean(CONTEXT_CLEANER)
         RpcServerCustomizer rpcSecurityContextCleaner() {
@@ -247,9 +248,9 @@ public final class RpcServerAutoConfiguration {
     }
 
     /**
-     * Matches if the application has a service or a customizer, or defines its own server. Whether a customizer exports
-     * anything is known only after the server has been created; {@link RpcServerLifecycle} does not start a server
-     * without services.
+     * Matches if the application has a service or a customizer, or defines its own server. The services that a
+     * customizer exports are known only after the server has been created. If there are none, {@link
+     * RpcServerLifecycle} does not start the server.
      */
     static final class SomethingToServe extends AnyNestedCondition {
 

@@ -37,7 +37,7 @@ public final class RpcServerLifecycle
     private static final String PORT_PROPERTY = "local.rpc.port";
     private static final String PROPERTY_SOURCE = "rpc.ports";
 
-    /** The first port that a process without special permissions may use on most systems. */
+    /** The lowest port that a process without special permissions may use on most systems. */
     private static final int FIRST_OPEN_PORT = 1_024;
 
     private final RpcServer server;
@@ -212,7 +212,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Notifies a built-in service. Its failure must not prevent the drain, because running calls would then be lost.
+     * Notifies a built-in service. A failure of the service must not prevent the drain, because running calls would be
+     * lost without the drain.
      */
     private static void shutDown(BuiltInService service) {
         try {
@@ -233,7 +234,9 @@ public final class RpcServerLifecycle
         running = false;
         server.close();
         int port = openPort;
-        openPort = 0; // A second call to this method must not affect another context on this port.
+        // The port is cleared, so that a second call to this method does not affect another context that uses this
+        // port.
+        openPort = 0;
         PortsOfThisProcess.closed(port);
         stopped.countDown();
     }
@@ -244,16 +247,16 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Returns whether the server has listened at any time. Unlike {@link #isRunning}, this stays true after the server
-     * has stopped.
+     * Returns whether the server has ever listened. Unlike the result of {@link #isRunning}, this result stays true
+     * after the server has stopped.
      */
     boolean hasStarted() {
         return started;
     }
 
     /**
-     * Returns whether the application exports a service. A server without services never starts. Such a server exists,
-     * for example, if the application has a customizer that only changes settings.
+     * Returns whether the application exports a service. A server without services never starts. For example, such a
+     * server exists if the application has only a customizer that changes settings.
      */
     public boolean servesSomething() {
         return !BuiltInService.others(server.exports()).isEmpty();
@@ -268,7 +271,7 @@ public final class RpcServerLifecycle
         return false;
     }
 
-    /** Returns the server's port, or null if the server is not running. */
+    /** Returns the server's port; null if the server is not running. */
     public @Nullable Integer port() {
         return running ? server.port() : null;
     }

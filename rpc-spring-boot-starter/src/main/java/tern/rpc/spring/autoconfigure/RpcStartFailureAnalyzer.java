@@ -30,7 +30,7 @@ final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartExce
         return new FailureAnalysis(sentence(description), cause.action(), cause);
     }
 
-    /** Appends a full stop to the description if it ends with neither a full stop nor a question mark. */
+    /** Appends a full stop to the description, unless it already ends with a full stop or a question mark. */
     private static String sentence(String description) {
         return description.endsWith("?") || description.endsWith(".") ? description : description + ".";
     }

@@ -39,7 +39,7 @@ final class RunningLimits {
     /**
      * A limit of a method.
      *
-     * @param fixed the number of calls; null for an adaptive limit; 0 if a rule lifts the limit
+     * @param fixed the number of calls; null for an adaptive limit; 0 if a rule removes the limit
      * @param rule the rule that sets the limit; empty for the properties
      */
     private record MethodLimit(@Nullable Integer fixed, String rule) {
@@ -61,7 +61,7 @@ final class RunningLimits {
         this.maxQueueWait = settings.maxQueueWait();
     }
 
-    /** Applies changed properties. If any value is invalid, logs a warning and changes nothing. */
+    /** Applies changed properties. If a value is invalid, logs a warning and changes nothing. */
     synchronized void change(Environment environment) {
         RpcServer running = server.getIfAvailable();
         if (running == null) {
@@ -120,7 +120,7 @@ final class RunningLimits {
     }
 
     private void use(RpcServer running, Map<Method, MethodLimit> wanted) {
-        // The server was built with the limits from the properties at startup.
+        // Before the first change, the server uses the limits from the properties at startup.
         Map<Method, MethodLimit> before = inForce == null ? ofMethods(running, properties) : inForce;
         Set<Method> methods = new HashSet<>(before.keySet());
         methods.addAll(wanted.keySet());

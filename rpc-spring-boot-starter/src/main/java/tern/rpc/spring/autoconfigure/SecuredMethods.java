@@ -21,7 +21,7 @@ import tern.rpc.spring.RpcServerCustomizer;
 
 /**
  * Warns about Spring Security annotations on services that have no effect, or that might refuse every call. Without a
- * warning, methods would silently be open to everybody, or callers would be refused as unauthenticated without a
+ * warning, methods would silently be open to everybody, or every caller would be refused as unauthenticated without a
  * visible reason. The annotations are recognized by name, because Spring Security is optional.
  */
 final class SecuredMethods {
@@ -37,7 +37,7 @@ final class SecuredMethods {
 
     private static final List<String> SECURED = List.of("org.springframework.security.access.annotation.Secured");
 
-    /** Annotations that one of the application's filters or authorizers might apply. */
+    /** Annotations that a filter or an authorizer of the application might apply. */
     private static final List<String> JAKARTA =
             List.of("jakarta.annotation.security.RolesAllowed", "jakarta.annotation.security.DenyAll");
 
@@ -57,7 +57,7 @@ final class SecuredMethods {
 
     private SecuredMethods() {}
 
-    /** @param type the bean's own class rather than its proxy's class */
+    /** @param type the bean's own class, not the class of its proxy */
     static void check(ConfigurableListableBeanFactory beans, Class<?> type, Set<Class<?>> services) {
         ClassLoader loader = beans.getBeanClassLoader();
         if (!ClassUtils.isPresent(ADVISOR, loader)) {
@@ -99,8 +99,8 @@ final class SecuredMethods {
     }
 
     /**
-     * Returns the methods with an annotation that no method security advisor applies. Returns an empty list if the
-     * methods to which an advisor applies are unknown.
+     * Returns the methods with an annotation that no method security advisor applies. Returns an empty list if it is
+     * unknown which methods an advisor covers.
      */
     private static List<String> ignored(
             ConfigurableListableBeanFactory beans, Class<?> type, Set<Class<?>> services, List<String> names) {
@@ -161,7 +161,7 @@ final class SecuredMethods {
     /**
      * Returns the methods of the services with an annotation, such as {@code Orders.cancel (@PreAuthorize)}.
      *
-     * @param counted the methods of the class to consider
+     * @param counted the methods of the class to include
      */
     private static List<String> secured(
             Class<?> type, Set<Class<?>> services, List<String> names, Predicate<Method> counted) {
@@ -188,7 +188,7 @@ final class SecuredMethods {
     }
 
     /**
-     * Returns whether an annotation is present that does not allow every call.
+     * Returns whether the annotation with this name is present and can refuse calls.
      *
      * @param present the annotations of the method, which take precedence, and of the class
      */

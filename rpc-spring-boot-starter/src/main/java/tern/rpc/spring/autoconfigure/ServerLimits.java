@@ -57,7 +57,7 @@ record ServerLimits(@Nullable Integer server, int threads, Map<String, RpcServer
                 return number;
             }
         } catch (NumberFormatException e) {
-            // The value is not a number, which the exception below reports.
+            // The value is not a number. The exception below reports this.
         }
         throw new InvalidPropertyException(
                 property, "'" + value + "'", ADAPTIVE + " or a number from 1 to " + MAX_CONCURRENCY);
@@ -85,7 +85,7 @@ record ServerLimits(@Nullable Integer server, int threads, Map<String, RpcServer
     }
 
     /**
-     * Returns the limits of methods. The value is empty for an adaptive limit.
+     * Returns the limits of methods. The value in the map is empty for an adaptive limit.
      *
      * @throws RpcStartException if a limit is set for a method that is not exported
      */

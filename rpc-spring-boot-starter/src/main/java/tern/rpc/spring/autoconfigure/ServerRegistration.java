@@ -27,8 +27,8 @@ import tern.rpc.registry.Registry;
 import tern.rpc.server.RpcServer;
 
 /**
- * Registers the server while Spring reports that the application accepts traffic. The application is reported as
- * refusing traffic until the registration has been read back from the registry. On shutdown, the registration is
+ * Registers the server while Spring reports that the application accepts traffic. Until the registration has been read
+ * back from the registry, this class reports that the application refuses traffic. On shutdown, the registration is
  * withdrawn before the server drains.
  */
 public final class ServerRegistration
@@ -40,8 +40,8 @@ public final class ServerRegistration
     private static final Logger LOG = LoggerFactory.getLogger(ServerRegistration.class);
 
     /**
-     * The maximum time that an unreachable registry delays the application's readiness, unless the registration is
-     * required.
+     * The maximum time for which an unreachable registry delays the application's readiness. Does not apply if the
+     * registration is required.
      */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
 
@@ -56,8 +56,8 @@ public final class ServerRegistration
     private @Nullable Registrar registrar; // guarded by this
     private boolean accepting; // guarded by this
     private int registered; // the number of registrations so far; guarded by this
-    // Whether the shutdown has begun. Spring can report that the application accepts traffic after this, for example if
-    // SIGTERM arrived while an ApplicationRunner was running. Guarded by this.
+    // True after the shutdown has begun. Even then, Spring can report that the application accepts traffic, for example
+    // if SIGTERM arrived while an ApplicationRunner was running. Guarded by this.
     private boolean ended;
     private volatile @Nullable Registration registration; // the most recently published registration
 
@@ -81,8 +81,8 @@ public final class ServerRegistration
     public void addTo(RpcServer.Builder ignored) {}
 
     /**
-     * Places this listener after the listeners that record the readiness. They thus receive the event that this
-     * listener publishes after the original event, so it takes precedence.
+     * Places this listener after the listeners that record the readiness. These listeners receive the original event
+     * first. The event that this listener publishes comes later and takes precedence.
      */
     @Override
     public int getOrder() {
@@ -127,8 +127,8 @@ public final class ServerRegistration
     /**
      * Reports that the application accepts traffic.
      *
-     * @param number the number of the registration that was seen or timed out; the call is ignored unless this is the
-     *     latest registration
+     * @param number the number of the registration that was seen or timed out; the call has no effect if a later
+     *     registration exists
      * @param isSeen false if the registration was not seen within {@link #LONGEST_WAIT}
      */
     void ready(int number, boolean isSeen) {
@@ -193,7 +193,7 @@ public final class ServerRegistration
         return made;
     }
 
-    /** Returns whether the server should be registered in any registry with the given URL scheme. */
+    /** Returns whether the server should be registered in at least one registry with the given URL scheme. */
     boolean isAt(String scheme) {
         return settings.registries().stream().anyMatch(url -> url.scheme().equals(scheme));
     }
@@ -208,15 +208,15 @@ public final class ServerRegistration
         return !settings.registries().isEmpty() && registration == null;
     }
 
-    /** Returns the most recently published registration, or null if there is none yet. */
+    /** Returns the most recently published registration; null if nothing has been published yet. */
     @Nullable
     Registration published() {
         return registration;
     }
 
     /**
-     * Returns the reason why the server is not registered, for each registry; an empty string if the server is
-     * registered there.
+     * Returns, for each registry, the reason why the server is not registered; an empty string if the server is
+     * registered.
      */
     public Map<String, String> problems() {
         synchronized (this) {

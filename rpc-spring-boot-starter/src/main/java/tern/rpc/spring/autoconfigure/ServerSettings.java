@@ -22,7 +22,7 @@ import tern.rpc.transport.Token;
  * @param limits the limits on concurrent calls
  * @param tokens the accepted tokens; empty to accept every caller
  * @param ledger whether calls record their time by phase
- * @param exceptionTexts whether callers get the messages of exceptions even if they lack the exception class
+ * @param exceptionTexts whether callers get the message of an exception even if they do not have the exception's class
  * @param exceptionFrames the number of stack frames sent with an exception
  * @param unpackedRatio the maximum ratio of decompressed to compressed bytes in a message
  * @param shutdownTimeout the maximum duration of the drain
@@ -44,7 +44,7 @@ record ServerSettings(
         int unpackedRatio,
         Duration shutdownTimeout) {
 
-    /** The maximum number of threads. A larger number is probably a typo. */
+    /** The maximum number of threads. A larger number is probably a typing error. */
     static final int MAX_THREADS = 10_000;
 
     static final int MAX_QUEUED = 1_000_000;
@@ -73,8 +73,8 @@ record ServerSettings(
     }
 
     /**
-     * Returns the accepted tokens. An empty token is rejected, because it might come from an unset variable. Without
-     * this check, the server would then accept every caller.
+     * Returns the accepted tokens. An empty token is rejected, because it might come from an unset variable, and the
+     * server would then accept every caller.
      */
     private static List<Token> tokens(@Nullable List<Token> set) {
         if (set == null) {
@@ -221,7 +221,7 @@ record ServerSettings(
                 null);
     }
 
-    /** Returns a description of TLS for the log. Returns an empty string without TLS. */
+    /** Returns a description of the TLS settings for the log; an empty string if the server does not use TLS. */
     String security() {
         if (transport.tls() == null) {
             return "";

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 
-/** Decides which interfaces of a bean are services. */
+/** Finds the interfaces of a bean that are services. */
 final class ServiceInterfaces {
 
     /**
@@ -52,7 +52,8 @@ final class ServiceInterfaces {
             "tools.jackson");
 
     /**
-     * The package prefixes of sample applications. Their interfaces are treated like the interfaces of any application.
+     * The package prefixes of sample applications. The interfaces in these packages are treated like the interfaces of
+     * any application.
      */
     private static final Set<String> SAMPLES = Set.of("org.apache.dubbo", "org.springframework.samples");
 
@@ -123,8 +124,8 @@ final class ServiceInterfaces {
 
     /**
      * Returns whether a superclass implements the generic interface, and another service interface of the bean extends
-     * it. Only this other interface sets the type parameter, and a second bean with the same superclass would export
-     * the generic interface again.
+     * it. In this case, the generic interface is not exported: only the other interface sets the type parameter, and a
+     * second bean with the same superclass would export the generic interface again.
      */
     private static boolean isGenericBase(Class<?> type, Class<?> own, Set<Class<?>> services) {
         return type.getTypeParameters().length > 0
@@ -132,7 +133,7 @@ final class ServiceInterfaces {
                 && services.stream().anyMatch(other -> other != type && type.isAssignableFrom(other));
     }
 
-    /** Returns whether the interface has methods. Marker interfaces have none and are not exported. */
+    /** Returns whether the interface has methods. Marker interfaces have no methods and are not exported. */
     private static boolean hasMethods(Class<?> type) {
         return Arrays.stream(type.getMethods()).anyMatch(method -> !Modifier.isStatic(method.getModifiers()));
     }

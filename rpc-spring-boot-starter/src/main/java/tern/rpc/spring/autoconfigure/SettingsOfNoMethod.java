@@ -10,8 +10,8 @@ import tern.rpc.MethodType;
 import tern.rpc.ServiceDescriptor;
 
 /**
- * Finds a service's method settings that apply to none of the service's methods. Also finds settings that apply to two
- * interfaces although they were probably meant for only one of them.
+ * Finds method settings that apply to no method of their service. Also finds settings that apply to two interfaces but
+ * were probably meant for only one interface.
  */
 final class SettingsOfNoMethod {
 
@@ -48,7 +48,8 @@ final class SettingsOfNoMethod {
     }
 
     /**
-     * Returns a sentence for each entry that applies to several interfaces only because they have the same simple name.
+     * Returns a sentence for each entry that applies to several interfaces only because the interfaces have the same
+     * simple name.
      *
      * @param references the references by the name of their properties
      */

@@ -9,7 +9,7 @@ final class StartLine {
 
     private StartLine() {}
 
-    /** Returns the number and the noun in the right form, such as {@code 1 service}. */
+    /** Returns the number and the noun, in the singular or plural, such as {@code 1 service}. */
     static String count(int number, String noun) {
         return number + " " + noun + (number == 1 ? "" : "s");
     }

@@ -24,9 +24,10 @@ import org.springframework.validation.annotation.Validated;
 import org.springframework.validation.beanvalidation.MethodValidationPostProcessor;
 
 /**
- * Warns about unchecked Bean Validation constraints of services. Spring always checks the arguments of controllers, but
- * checks the arguments of other beans only if they have {@link Validated}. Without a warning, methods would silently
- * run with invalid arguments. The annotations are recognized by name, because Bean Validation is optional.
+ * Warns about Bean Validation constraints of services that are not checked. Spring always checks the arguments of
+ * controllers, but checks the arguments of other beans only if they have {@link Validated}. Without a warning, methods
+ * would silently run with invalid arguments. The annotations are recognized by name, because Bean Validation is
+ * optional.
  */
 final class UncheckedConstraints {
 
@@ -44,7 +45,7 @@ final class UncheckedConstraints {
      * Logs a warning if the constraints on a bean's service interfaces are not checked, or if Bean Validation rejects
      * these constraints.
      *
-     * @param type the bean's own class rather than its proxy's class
+     * @param type the bean's own class, not the class of its proxy
      */
     static void check(ConfigurableListableBeanFactory beans, Class<?> type, Set<Class<?>> services) {
         List<String> constrained = new ArrayList<>();
@@ -91,7 +92,8 @@ final class UncheckedConstraints {
     }
 
     /**
-     * Logs that the constraints inside arguments are not checked. Without {@link Validated}, this might be intended.
+     * Logs that the constraints inside arguments are not checked. This might be intended if the service has no {@link
+     * Validated}.
      */
     private static void logMissingValid(Class<?> type, List<String> parameters, boolean isValidated) {
         if (parameters.isEmpty()) {
@@ -111,10 +113,7 @@ final class UncheckedConstraints {
         }
     }
 
-    /**
-     * Adds each parameter that lacks {@code @Valid} although its class, or a class in its type arguments, has
-     * constraints.
-     */
+    /** Adds each parameter without {@code @Valid} whose class, or a class in its type arguments, has constraints. */
     private static void addWithoutValid(Class<?> service, Method method, List<String> found) {
         for (int i = 0; i < method.getParameterCount(); i++) {
             if (!constraints(method, i).contains(VALID)) {
@@ -185,7 +184,10 @@ final class UncheckedConstraints {
         return some.isEmpty() || more.isEmpty() ? some + more : some + ", " + more;
     }
 
-    /** Returns the constraints of the parameters, such as {@code parameter 1: @NotBlank}; empty if there are none. */
+    /**
+     * Returns the constraints of the parameters, such as {@code parameter 1: @NotBlank}; empty if the parameters have
+     * no constraints.
+     */
     private static String parameters(Method method) {
         List<String> described = new ArrayList<>();
         for (int i = 0; i < method.getParameterCount(); i++) {

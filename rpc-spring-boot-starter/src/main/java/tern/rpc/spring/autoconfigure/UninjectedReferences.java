@@ -24,19 +24,22 @@ import tern.rpc.spring.RpcReference;
 /**
  * Warns about fields with {@link RpcReference} that are null because Spring did not create the object that contains
  * them. Without a warning, the first call would fail with a {@link NullPointerException} that does not name the cause.
- * Searches the objects in the fields of beans, including elements of collections and maps, and the objects in the
- * fields of these objects.
+ * Searches the objects in the fields of beans, including elements of collections and maps. Also searches the objects in
+ * the fields of these objects.
  */
 final class UninjectedReferences implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(UninjectedReferences.class);
 
-    /** An object that is this many fields away from a bean is not searched. */
+    /**
+     * The depth of the search: an object at the end of a chain of this many fields, starting at a bean, is not
+     * searched.
+     */
     private static final int MAX_DEPTH = 3;
 
     private static final int MAX_OBJECTS = 10_000;
 
-    /** Collections with more elements are caches or data, and are not searched. */
+    /** Collections with more elements are not searched, because they are probably caches or data. */
     private static final int MAX_ELEMENTS = 100;
 
     /** A string that occurs in the name of every class that Mockito generates. The fields of a mock are always null. */
@@ -119,7 +122,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
                         }
                     });
                 }
-            } catch (RuntimeException e) { // A collection class of the application can throw any exception.
+            } catch (RuntimeException e) { // A collection class of the application might throw any exception.
                 LOG.trace("{} is not searched", field, e);
             }
         }
@@ -153,7 +156,9 @@ final class UninjectedReferences implements SmartInitializingSingleton {
         }
     }
 
-    /** Returns the name of an annotated field whose value is null; null if there is no such field. */
+    /**
+     * Returns the name of a field that has the annotation and the value null. Returns null if there is no such field.
+     */
     private static @Nullable String emptyReference(Object object) {
         for (Class<?> type = ClassUtils.getUserClass(object); isSearched(type); type = type.getSuperclass()) {
             for (Field field : fieldsOf(type)) {
@@ -167,7 +172,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
         return null;
     }
 
-    /** Returns whether the class belongs to the application. Proxy classes do not. */
+    /** Returns whether the class belongs to the application. Returns false for proxy classes. */
     private static boolean isSearched(@Nullable Class<?> type) {
         return type != null
                 && !type.isEnum()
@@ -177,8 +182,8 @@ final class UninjectedReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Returns the fields of the class; none if the class of a field is missing, for example because it belongs to an
-     * optional library.
+     * Returns the fields of the class. Returns no fields if the class of a field is missing, for example because it
+     * belongs to an optional library.
      */
     private static Field[] fieldsOf(Class<?> type) {
         try {

@@ -24,12 +24,12 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Rejects unknown properties under Tern's prefixes, because they are usually typos. Also rejects properties that begin
- * with a Dubbo prefix below {@code rpc.}, and Tern properties under a wrong prefix. Unknown environment variables only
- * cause a warning, because container platforms create variables such as {@code RPC_SERVER_SERVICE_HOST} for a service
- * called {@code rpc-server}. Other properties under {@code rpc.} might belong to the application, so they are only
- * logged once. Before the check, {@link VariablesOfServices} translates environment variables that set the properties
- * of services.
+ * Rejects unknown properties under Tern's prefixes, because such properties are usually typing errors. Also rejects
+ * properties that begin with a Dubbo prefix below {@code rpc.}, and Tern properties under a wrong prefix. Unknown
+ * environment variables only cause a warning, because container platforms create variables such as {@code
+ * RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties under {@code rpc.} might belong to
+ * the application, so they are only logged once. Before the check, {@link VariablesOfServices} translates environment
+ * variables that set the properties of services.
  */
 final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 
@@ -50,8 +50,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         if (environment instanceof ConfigurableEnvironment changeable) {
             VariablesOfServices.addTo(changeable, known);
         }
-        // This warning is logged first, because an argument in the wrong form can be the reason for a problem found
-        // later.
+        // This warning is logged first, because an argument in the wrong form can be the cause of a problem that is
+        // found later.
         MisplacedArguments.warn(beans, known);
         List<String> problems = new ArrayList<>();
         Set<String> others = new LinkedHashSet<>();
@@ -126,7 +126,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
                         .anyMatch(root -> root.isAncestorOf(name) || (root.equals(name) && hasValue(source, name))));
     }
 
-    /** Returns whether the property has a value. In YAML, a prefix with nothing below it is an empty property. */
+    /** Returns whether the property has a value. In YAML, a prefix without content is an empty property. */
     private static boolean hasValue(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         ConfigurationProperty property = source.getConfigurationProperty(name);
         return property != null && !String.valueOf(property.getValue()).isBlank();
@@ -139,8 +139,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
     }
 
     /**
-     * Returns the name with a dot in place of each {@code $}. Spring drops the {@code $} from the full name of a nested
-     * interface. Without this dot, the interface's simple name could not be suggested.
+     * Returns the name with a dot in place of each {@code $}. In the full name of a nested interface, Spring drops the
+     * {@code $}, and the interface's simple name could then not be suggested.
      */
     private static ConfigurationPropertyName withDots(
             ConfigurationPropertySource source, ConfigurationPropertyName name) {

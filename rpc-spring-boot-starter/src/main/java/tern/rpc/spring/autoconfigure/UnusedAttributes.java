@@ -10,8 +10,8 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Finds {@link RpcReference} and {@link RpcService} attributes that have no effect on their reference or service.
- * {@link UnusedSettings} finds properties without effect.
+ * Finds attributes of {@link RpcReference} and {@link RpcService} that have no effect. {@link UnusedSettings} finds
+ * properties without effect.
  */
 final class UnusedAttributes {
 

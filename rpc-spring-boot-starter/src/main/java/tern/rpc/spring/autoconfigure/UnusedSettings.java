@@ -15,8 +15,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds properties that have no effect because of other properties. Logs them in one warning at startup, because users
- * would not notice them otherwise.
+ * Finds properties that have no effect because of other properties. Lists these properties in one warning at startup,
+ * because users would not notice them otherwise.
  */
 final class UnusedSettings {
 
@@ -32,7 +32,10 @@ final class UnusedSettings {
     private static final String ONLY_ZOOKEEPER = "only a registry in ZooKeeper uses it";
     private static final String CONSOLE = "tern.rpc.console.RpcConsoleAutoConfiguration";
 
-    /** The properties of a web server that have a counterpart for RPC, each with its RPC counterpart. */
+    /**
+     * The properties of a web server for which there is an RPC property with the same meaning. The value is the RPC
+     * property.
+     */
     private static final Map<String, String> WEB_SERVER = new TreeMap<>(Map.of(
             "server.port", "the port of the RPC server is rpc.server.port",
             "server.address", "the address of the RPC server is rpc.server.address",
@@ -70,8 +73,8 @@ final class UnusedSettings {
     }
 
     /**
-     * Returns the properties that have no effect on their reference, each with the reason. The properties are checked
-     * after the references have been created, because only then are each reference's address and registry known.
+     * Returns the properties that have no effect on their reference, each with the reason. This check runs after the
+     * references have been created, because the address and the registry of a reference are known only then.
      *
      * @param references the references by the name of their properties
      */
@@ -102,8 +105,8 @@ final class UnusedSettings {
         try {
             return environment.getProperty(property);
         } catch (RuntimeException e) {
-            // Only a web server needs this property. In an application without a web server, an invalid value must not
-            // prevent startup.
+            // Only a web server needs this property. An invalid value must not prevent the startup of an application
+            // without a web server.
             return null;
         }
     }
@@ -141,8 +144,7 @@ final class UnusedSettings {
     }
 
     /**
-     * Adds services whose name appears in two spellings. Only the properties under one of the two spellings have an
-     * effect.
+     * Adds services whose names appear in two spellings. Only the properties under one of the spellings have an effect.
      */
     private void addRepeatedServices() {
         Map<String, String> names = new HashMap<>();

@@ -25,14 +25,14 @@ final class UsedSettings {
 
     private final Environment environment;
     private final RpcClientProperties properties;
-    // This object's lock guards all following fields.
+    // All following fields are guarded by this object's lock.
     private final Map<String, Set<ReferenceSettings>> byName = new LinkedHashMap<>();
     private final Map<String, InvalidPropertyException> unfit = new TreeMap<>();
     // the properties whose method exists in the interface of at least one reference
     private final Set<String> usedProperties = new TreeSet<>();
     private final Set<ServiceKey> called = new LinkedHashSet<>();
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties
-    private boolean allAreKnown; // whether all beans have been created
+    private boolean allAreKnown; // true if all beans have been created
 
     UsedSettings(Environment environment, RpcClientProperties properties) {
         this.environment = environment;
@@ -45,7 +45,7 @@ final class UsedSettings {
         byName.computeIfAbsent(name, unseen -> new LinkedHashSet<>()).add(reference);
     }
 
-    /** Records a reference of which only the name and the service are known or used. */
+    /** Records a reference by its name and its service, without its settings. */
     synchronized void add(String name, ServiceKey service) {
         names.add(name);
         called.add(service);
@@ -53,8 +53,8 @@ final class UsedSettings {
 
     /**
      * Checks the settings of methods. Several interfaces with the same simple name share their settings, so a method in
-     * the settings might be missing from some of the interfaces. Until all references are known, missing methods are
-     * therefore only recorded.
+     * the settings might be missing from some of the interfaces. A missing method is therefore only recorded until all
+     * references are known.
      */
     synchronized void checkMethods(Class<?> type, Map.Entry<String, RpcClientProperties.Service> configured) {
         String prefix = ClientSettings.PREFIX + configured.getKey();

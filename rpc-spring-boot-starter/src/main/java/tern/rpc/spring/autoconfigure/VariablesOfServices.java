@@ -16,8 +16,9 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /**
  * Reads environment variables such as {@code RPC_CLIENT_SERVICES_ORDER_SERVICE_TIMEOUT}. Spring replaces each
- * underscore with a dot and would therefore look for a service named {@code order}. This class turns the variable into
- * the {@code rpc.client.services.orderservice.timeout} property, whose name matches the {@code OrderService} service.
+ * underscore with a dot, and would therefore apply the variable to a service named {@code order}. This class converts
+ * the variable to the property {@code rpc.client.services.orderservice.timeout}, which applies to the service {@code
+ * OrderService}.
  */
 final class VariablesOfServices {
 

@@ -12,8 +12,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Finds settings that weaken a server's protection. The settings are listed in one warning at startup, and each of them
- * has a gauge. In production, the application must accept them explicitly.
+ * Finds settings that weaken a server's protection. One warning at startup lists these settings, and each setting has a
+ * gauge. In production, the application must accept these settings explicitly.
  */
 final class WeakenedSettings {
 
@@ -44,7 +44,7 @@ final class WeakenedSettings {
      * Finds the settings that weaken the server's protection.
      *
      * @throws RpcStartException if a production profile is active and one of these settings is not accepted
-     * @throws InvalidPropertyException if a property listed as accepted cannot weaken the server at all
+     * @throws InvalidPropertyException if a property that is listed as accepted cannot weaken the server
      */
     static WeakenedSettings of(RpcServerProperties server, RpcLimitsProperties limits, Environment environment) {
         List<Weakness> known = known(server, limits);

@@ -12,9 +12,10 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
- * Logs that annotations such as {@code @GetMapping} on a service or on the interface of a reference do not set the
- * paths of RPC calls. The annotations are recognized by name, because the libraries are optional. A class that is also
- * a controller is left out. The log level is INFO, because some other class might use the interface's annotations.
+ * Logs that annotations such as {@code @GetMapping} have no effect on the paths of RPC calls. Such annotations can be
+ * on a service or on the interface of a reference. The annotations are recognized by name, because the libraries are
+ * optional. A service that is also a controller is not logged. The log level is INFO, because another class might use
+ * the annotations of the interface.
  */
 final class WebMappings {
 
@@ -29,7 +30,7 @@ final class WebMappings {
 
     private WebMappings() {}
 
-    /** @param type the bean's own class rather than its proxy's class */
+    /** @param type the bean's own class, not the class of its proxy */
     static void log(Class<?> type, Set<Class<?>> services) {
         if (MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY).isPresent(CONTROLLER)) {
             return;

@@ -33,7 +33,7 @@ final class WebSecurity {
                         BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, chain, true, false).length > 0);
     }
 
-    /** Returns whether properties switch on TLS for the web server. */
+    /** Returns whether properties enable TLS for the web server. */
     static boolean hasTls(Environment environment) {
         return CERTIFICATES.stream().anyMatch(environment::containsProperty) && isEnabled(environment);
     }
@@ -43,7 +43,7 @@ final class WebSecurity {
             return environment.getProperty("server.ssl.enabled", Boolean.class, true);
         } catch (RuntimeException e) {
             // The value contains a placeholder without a value, or is not a boolean. Only a web server needs this
-            // property, so an invalid value must not prevent the startup of an application without a web server.
+            // property. An invalid value must not prevent the startup of an application without a web server.
             return false;
         }
     }

@@ -16,7 +16,7 @@ enum WorkerThreads {
     PLATFORM("platform threads") {
         @Override
         void applyTo(RpcServer.Builder server) {
-            // The server uses platform threads by default, so nothing needs to be set.
+            // The server uses platform threads by default, so no executor needs to be set.
         }
     },
 

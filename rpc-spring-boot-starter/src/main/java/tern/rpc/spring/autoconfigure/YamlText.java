@@ -15,8 +15,8 @@ import org.springframework.boot.origin.TextResourceOrigin.Location;
 import org.springframework.core.io.Resource;
 
 /**
- * An unquoted value in a YAML file that YAML reads as a number or boolean, so its text changes. For example, YAML reads
- * 1.10 as 1.1, on as true, and 010 as 8.
+ * An unquoted value in a YAML file whose text changes because YAML reads the value as a number or boolean. For example,
+ * YAML reads 1.10 as 1.1, on as true, and 010 as 8.
  *
  * @param written the text in the file
  * @param read the number or boolean that YAML reads
@@ -29,8 +29,8 @@ record YamlText(String written, Object read) {
     private static final Pattern END_OF_SCALAR = Pattern.compile("[\\s,\\]}]");
 
     /**
-     * Returns both the property's text in the YAML file and the number or boolean that YAML read. Returns null if both
-     * have the same text, or if the property's value is a string or does not come from a file.
+     * Returns the property's text in the YAML file, and the number or boolean that YAML has read. Returns null if the
+     * text has not changed, or if the property's value is a string or does not come from a file.
      */
     static @Nullable YamlText changedBy(ConfigurationProperty property) {
         Object read = property.getValue();
@@ -56,11 +56,11 @@ record YamlText(String written, Object read) {
             String line = reader.lines().skip(location.getLine()).findFirst().orElse("");
             return END_OF_SCALAR.split(line.substring(Math.min(location.getColumn(), line.length())), 2)[0];
         } catch (IOException | UncheckedIOException e) {
-            return null; // Spring has already read the file. If it has disappeared since then, the value is accepted.
+            return null; // Spring has read the file before. If the file can no longer be read, the value is accepted.
         }
     }
 
-    /** Returns the first part of an error message. It names the kind of value that YAML read instead of the text. */
+    /** Returns the first part of an error message, which names the kind of value that YAML read instead of the text. */
     static String kind(Object read) {
         return "is not a text but a " + (read instanceof Boolean ? "boolean" : "number");
     }

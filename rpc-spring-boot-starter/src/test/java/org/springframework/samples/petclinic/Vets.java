@@ -4,12 +4,15 @@ import org.springframework.beans.factory.InitializingBean;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** A service in one of Spring's sample applications, whose package names begin with Spring's own prefix. */
+/**
+ * A service in one of Spring's sample applications. The package names of these applications begin with the prefix of
+ * Spring's own packages.
+ */
 public interface Vets {
 
     String names();
 
-    /** The provider of the service. */
+    /** The implementation of the service. */
     @RpcService
     class Practice implements Vets, InitializingBean {
         @Override

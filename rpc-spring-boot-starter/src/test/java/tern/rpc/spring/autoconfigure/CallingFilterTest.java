@@ -184,7 +184,7 @@ class CallingFilterTest {
         }
     }
 
-    /** An exception whose class is unknown to callers. */
+    /** An exception whose class callers do not know. */
     private static final class Unknown extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }

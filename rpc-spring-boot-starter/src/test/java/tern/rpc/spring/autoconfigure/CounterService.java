@@ -3,7 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.util.concurrent.CompletableFuture;
 import tern.rpc.RpcMethod;
 
-/** A second service for the tests, with synchronous, asynchronous and one-way methods. */
+/** A service for tests, with synchronous, asynchronous and one-way methods. */
 public interface CounterService {
 
     int count();

@@ -183,7 +183,8 @@ class EnvironmentChangesTest {
     }
 
     /**
-     * Delays the answers of one method until the test releases them. The other methods answer with the provider's port.
+     * A provider that delays the answers of one method until the test releases them. The other methods answer with the
+     * provider's port.
      */
     @RpcService
     static class PortStock implements Stock {

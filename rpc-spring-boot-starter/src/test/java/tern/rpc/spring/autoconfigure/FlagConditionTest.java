@@ -12,7 +12,7 @@ import tern.rpc.health.HealthService;
 import tern.rpc.server.RpcServer;
 import tern.rpc.spring.autoconfigure.pool.HttpPoolAutoConfiguration;
 
-/** Tests that switches accept every spelling of true and false that Boot binds to a boolean. */
+/** Tests that boolean properties accept every spelling of true and false that Spring Boot binds to a boolean. */
 class FlagConditionTest {
 
     @ParameterizedTest
@@ -37,7 +37,10 @@ class FlagConditionTest {
         with("rpc.server.enabled=" + no).run(there -> assertThat(there).doesNotHaveBean(RpcServer.class));
     }
 
-    /** Uses system properties, because the runner removes the spaces around the values of its own properties. */
+    /**
+     * Sets system properties, because Spring Boot's application context runner removes the spaces around the values of
+     * its own properties.
+     */
     private static ApplicationContextRunner with(String... properties) {
         ApplicationContextRunner runner = provider(Greeter.class)
                 .withConfiguration(

@@ -41,7 +41,7 @@ class InjectedFaultsTest {
     private static final int CALLERS = 8;
     private static final int CALLS_PER_SECOND = 10;
 
-    /** The number of seconds with calls that the diagnosis observes before it reports a missed target. */
+    /** The number of seconds with calls after which the diagnosis reports a missed target. */
     private static final int WARM_UP_SECONDS = 65;
 
     /**
@@ -113,7 +113,7 @@ class InjectedFaultsTest {
         Diagnosis diagnosis = load.await(now -> now.state() == State.MISS
                 && now.causes().get(0).kind().equals(kind)
                 && now.causes().get(0).name().contains(name)
-                // The test waits for further samples, because the first second contains only a few samples.
+                // Waits for further samples, because the first second contains only a few samples.
                 && now.causes().get(0).change().text().contains(change));
         Cause first = diagnosis.causes().get(0);
         assertThat(first.change().property()).as(diagnosis.text()).isNull();
@@ -153,15 +153,15 @@ class InjectedFaultsTest {
             try {
                 assertThat(method.applyAsInt(number)).isNotNegative();
             } catch (RuntimeException e) {
-                // The test ignores failures, because a connection leak makes calls fail. The diagnosis itself counts
-                // these failures.
+                // Failures are ignored here, because a connection leak makes calls fail. The diagnosis counts these
+                // failures.
             }
             ended.incrementAndGet();
         }
 
         /**
-         * Advances the clock until the diagnosis matches the predicate. If this takes too many seconds, fails with the
-         * last diagnosis in the message.
+         * Advances the clock until the diagnosis matches the predicate. After too many simulated seconds, fails with
+         * the last diagnosis in the message.
          */
         Diagnosis await(Predicate<Diagnosis> expected) {
             for (int second = 0; second < MAX_SECONDS && !expected.test(diagnostician.diagnosis()); second++) {

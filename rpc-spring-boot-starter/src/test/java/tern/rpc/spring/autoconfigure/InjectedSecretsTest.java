@@ -64,7 +64,7 @@ import tern.rpc.transport.TestAuthority.Identity;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Places secrets wherever secrets can occur, and checks that no output contains them (promise R25 in
+ * Puts secrets in every place where secrets can occur, and checks that no output contains them (promise R25 in
  * docs/figures/promises.md).
  */
 class InjectedSecretsTest {
@@ -163,7 +163,10 @@ class InjectedSecretsTest {
         }
     }
 
-    /** Denies the call or throws an exception if requested by the call's metadata entry {@code wish}. */
+    /**
+     * An authorizer that refuses the call or throws an exception, if the call's metadata entry {@code wish} requests
+     * this.
+     */
     static class Guard implements RpcAuthorizer {
 
         @Override
@@ -239,7 +242,7 @@ class InjectedSecretsTest {
         outputs.add(meters.getMetersAsString());
 
         assertThat(injected).hasSizeGreaterThanOrEqualTo(MIN_SECRETS);
-        assertThat(String.join("\n", outputs)) // This assertion proves that the searched output is not empty.
+        assertThat(String.join("\n", outputs)) // This assertion makes sure that the searched output is not empty.
                 .contains("the safe is jammed", "not today", "authorization failed", "the guard is ill")
                 .contains("does not accept the call's token", "rpc.server.requests", "spring.datasource.password")
                 .contains("rpc.pools.jedis.url is no address", "rpc.server.token is a text with spaces");

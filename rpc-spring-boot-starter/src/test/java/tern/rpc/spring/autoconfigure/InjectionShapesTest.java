@@ -39,7 +39,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.firstday.Messages;
 
-/** Tests the places where a reference can be injected, and the error messages for all other places. */
+/** Tests the places in which a reference can be injected, and the error messages for references in other places. */
 class InjectionShapesTest {
 
     @Test
@@ -305,7 +305,10 @@ class InjectionShapesTest {
         assertThat(analysis.getAction()).contains("add @MockitoBean GreetingService to the test");
     }
 
-    /** Runs Tern's failure analyzers as Boot does, for an application that has only the given class. */
+    /**
+     * Runs Tern's failure analyzers in the same way as Spring Boot, for an application that consists of the given
+     * class.
+     */
     private static FailureAnalysis analysisWithoutTern(Class<?> user) {
         try (AnnotationConfigApplicationContext here = new AnnotationConfigApplicationContext()) {
             here.register(user);

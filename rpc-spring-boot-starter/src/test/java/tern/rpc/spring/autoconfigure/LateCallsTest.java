@@ -12,7 +12,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.firstday.Messages;
 
 /**
- * Tests the error messages that callers get if a provider accepts calls but never responds. Covers calls with and
+ * Tests the error messages that callers get if a provider accepts calls but never responds. The calls are made with and
  * without tracing.
  */
 class LateCallsTest {

@@ -59,7 +59,7 @@ class LazyBeansTest {
         }
     }
 
-    /** Makes all beans lazy, like {@code spring.main.lazy-initialization=true}. */
+    /** Makes all beans lazy, as {@code spring.main.lazy-initialization=true} does. */
     private static ApplicationContextRunner lazily(ApplicationContextRunner application) {
         return application
                 .withPropertyValues("spring.main.lazy-initialization=true")
@@ -196,9 +196,7 @@ class LazyBeansTest {
         assertThat(output).doesNotContain("Nothing is served or called");
     }
 
-    /**
-     * As with other lazy beans, a mistake in a lazy reference is reported when the bean with this reference is created.
-     */
+    /** A mistake in a lazy reference is reported when the bean with this reference is created, as for any lazy bean. */
     @Test
     void lazyReferenceWithoutAnAddressDoesNotStopTheStart() {
         application(LazyUser.class).run(here -> assertThat(here).hasNotFailed());

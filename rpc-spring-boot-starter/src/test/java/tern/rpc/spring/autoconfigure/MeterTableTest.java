@@ -38,7 +38,7 @@ class MeterTableTest {
     private static final Pattern ROW =
             Pattern.compile("\\| `(rpc\\.[a-z.]+)` \\| ([a-z]+) \\| ([a-z]*) ?\\| ([a-z` ]*)\\| .+ \\|");
 
-    /** Micrometer's base units. A meter without a base unit is a plain count. */
+    /** Micrometer's base units. A meter without a base unit is a count. */
     private static final Set<String> UNITS = Set.of("bytes", "seconds");
 
     record Row(String type, String unit, Set<String> tags) {}

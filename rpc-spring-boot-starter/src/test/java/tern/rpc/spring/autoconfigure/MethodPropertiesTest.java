@@ -10,7 +10,7 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
-/** Tests the startup errors for properties that name methods or parameters missing from the interface. */
+/** Tests the startup errors for properties that name methods or parameters that the interface does not have. */
 class MethodPropertiesTest {
 
     interface Desk {

@@ -38,7 +38,7 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.insight.InsightActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Tests that an application with server settings but without services logs why it serves nothing. */
+/** Tests that an application with server settings but without services logs the reason why it exports nothing. */
 @ExtendWith(OutputCaptureExtension.class)
 class MissingServicesTest {
 
@@ -47,7 +47,7 @@ class MissingServicesTest {
     private static final String NOTHING =
             "Nothing is served or called: no bean with @RpcService and no bean with @RpcReference was found";
 
-    /** By default, the logging configuration of the tests logs only warnings. */
+    /** Enables level INFO, because the logging configuration of the tests logs only warnings. */
     @BeforeEach
     void logInfo() {
         LOG.setLevel(Level.INFO);

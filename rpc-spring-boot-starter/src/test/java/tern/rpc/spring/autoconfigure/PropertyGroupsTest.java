@@ -13,7 +13,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Tests the messages for a value that is set on a group of properties, and for a list in place of names. */
+/** Tests the messages for a value that is set for a group of properties, and for list indexes in place of names. */
 @ExtendWith(OutputCaptureExtension.class)
 class PropertyGroupsTest {
 

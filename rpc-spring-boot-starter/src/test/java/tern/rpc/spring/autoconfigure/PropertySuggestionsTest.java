@@ -18,8 +18,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import tern.rpc.TypingErrors;
 
 /**
- * Tests the suggestions for property names that people guess. A suggested property must have the meaning of the guessed
- * name.
+ * Tests the suggestions for property names that people guess. A suggested property must have the meaning that the
+ * guessed name suggests.
  */
 class PropertySuggestionsTest {
 
@@ -167,8 +167,8 @@ class PropertySuggestionsTest {
 
     /**
      * A Dubbo option can have a different meaning under each prefix. Each cell of the table contains the part of the
-     * message that names Tern's setting. A minus sign means that Tern has no such setting, so the message refers to the
-     * list of all properties. An empty cell means that the property exists.
+     * message that names Tern's setting. A minus sign means that Tern has no such setting. In this case, the message
+     * refers to the list of all properties. An empty cell means that Tern has a property with this name.
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', useHeadersInDisplayName = true, textBlock = """
@@ -292,7 +292,10 @@ class PropertySuggestionsTest {
         assertThat(wrong).isEmpty();
     }
 
-    /** Returns whether the property exists and has the guessed last element, apart from at most two typing errors. */
+    /**
+     * Returns whether the property exists, and its last element differs from the guessed last element by at most two
+     * typing errors.
+     */
     private static boolean means(String suggested, String guess) {
         String leaf = suggested.substring(suggested.lastIndexOf('.') + 1);
         return isProperty(suggested.replaceAll("[<>]", ""))

@@ -18,13 +18,13 @@ import tern.rpc.StatusCode;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests calls with arguments that the constructor of a class rejects when the server reads them. */
+/** Tests calls with arguments that the constructor of their class rejects when the server decodes them. */
 @ExtendWith(OutputCaptureExtension.class)
 class RefusedValuesTest {
 
     /**
-     * Whether the constructor rejects negative amounts. The value is false while the test, as the caller, creates the
-     * argument.
+     * True if the constructor rejects negative amounts. The value is false while the test creates the argument in the
+     * role of the caller.
      */
     private static final AtomicBoolean REFUSES = new AtomicBoolean();
 

@@ -212,7 +212,7 @@ class RegistryTest {
         assertThat(Files.readString(file)).contains("127.0.0.1");
     }
 
-    /** A new registration starts a new time limit for the wait. */
+    /** A new registration restarts the time limit for the wait. */
     @Test
     void endOfTheWaitForAnEarlierRegistrationIsIgnored() {
         ConfigurableApplicationContext provider =

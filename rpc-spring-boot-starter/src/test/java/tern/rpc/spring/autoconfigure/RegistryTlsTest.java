@@ -192,7 +192,8 @@ class RegistryTlsTest {
                         Provider.class,
                         "missing.crt",
                         "rpc.server.registry=" + address(),
-                        // Boot's meters would read the bundle first, and stop the start with Boot's own message.
+                        // The meters are excluded. Otherwise, they would read the bundle first, and the startup would
+                        // fail with Spring Boot's own message.
                         "spring.autoconfigure.exclude=org.springframework.boot.micrometer.metrics.autoconfigure.ssl"
                                 + ".SslMetricsAutoConfiguration"))
                 .hasStackTraceContaining("bundle 'zk' (ssl.bundle in the address of the registry) cannot be used")

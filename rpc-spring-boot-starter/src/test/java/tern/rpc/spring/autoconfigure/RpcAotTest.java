@@ -133,7 +133,7 @@ class RpcAotTest {
         }
     }
 
-    /** Starts the context as Spring does with {@code -Dspring.aot.enabled=true}. */
+    /** Starts the context in the same way as Spring with {@code -Dspring.aot.enabled=true}. */
     @SuppressWarnings("unchecked")
     private static GenericApplicationContext start(ClassName initializer, String... properties) throws Exception {
         GenericApplicationContext context = new GenericApplicationContext();

@@ -193,7 +193,7 @@ class RpcGrpcTest {
 
                     @Override
                     public void onCompleted() {
-                        // This event is ignored, because only the response matters to the test.
+                        // This event is ignored, because the test checks only the response.
                     }
                 });
         requests.onNext(

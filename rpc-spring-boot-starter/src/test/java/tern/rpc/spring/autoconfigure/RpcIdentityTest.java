@@ -244,7 +244,10 @@ class RpcIdentityTest {
     @Configuration(proxyBeanMethods = false)
     static class Users {
 
-        /** Accepts every token. Clients send the token as a header or, over dubbo, as an attachment. */
+        /**
+         * An authorizer that accepts every token. Clients send the token as a header or, over the dubbo protocol, as an
+         * attachment.
+         */
         @Bean
         RpcAuthorizer users() {
             return new AuthenticationAuthorizer(

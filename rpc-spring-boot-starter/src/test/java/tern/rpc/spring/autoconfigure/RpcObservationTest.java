@@ -103,7 +103,7 @@ class RpcObservationTest {
                 }));
     }
 
-    /** Checks the meters of pools. A test in rpc-core checks the meters of servers and clients. */
+    /** Checks the meters of pools. The meters of servers and clients are checked in rpc-core. */
     @Test
     void everyMeterHasADescriptionAndTheUnitOfItsValues() {
         provider(Greeter.class, Meters.class, ExecutorPool.class).run(there -> {
@@ -196,7 +196,7 @@ class RpcObservationTest {
         }
     }
 
-    /** Configures meter handlers, trace handlers and meter filters as an application with tracing does. */
+    /** Configures meter handlers, trace handlers and meter filters in the same way as an application with tracing. */
     @Configuration(proxyBeanMethods = false)
     static class MeteredTraces {
         @Bean
@@ -248,7 +248,7 @@ class RpcObservationTest {
         }
     }
 
-    /** Writes, reads and exposes trace headers as a tracing library does. */
+    /** Writes, reads and exposes trace headers in the same way as a tracing library. */
     @Configuration(proxyBeanMethods = false)
     static class Traces {
         final List<String> ended = new CopyOnWriteArrayList<>();

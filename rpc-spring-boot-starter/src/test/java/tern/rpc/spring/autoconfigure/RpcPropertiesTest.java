@@ -23,7 +23,7 @@ import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.settings.RpcStartException;
 
-/** Tests the effects of properties, and that invalid values make startup fail. */
+/** Tests that properties have their effect, and that startup fails for invalid values. */
 class RpcPropertiesTest {
 
     @Test

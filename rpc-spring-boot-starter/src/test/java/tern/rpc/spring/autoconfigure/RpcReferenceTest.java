@@ -212,7 +212,7 @@ class RpcReferenceTest {
                         .hasMessageContaining("127.0.0.1:1"));
     }
 
-    /** A second service beside the greeting service. */
+    /** A second service in addition to the greeting service. */
     public interface OtherService {
         String other();
     }

@@ -50,7 +50,7 @@ import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 
-/** Tests when an application opens and closes its port. */
+/** Tests the times at which an application opens and closes its port. */
 @ExtendWith(OutputCaptureExtension.class)
 class RpcServerLifecycleTest {
 
@@ -397,8 +397,8 @@ class RpcServerLifecycleTest {
     }
 
     /**
-     * A service that uses one of the application's executors. The executor rejects tasks as soon as the context
-     * closes.
+     * A service that uses an executor of the application. The executor rejects tasks as soon as the context begins to
+     * close.
      */
     @RpcService
     static class SlowGreeter implements GreetingService {
@@ -423,8 +423,8 @@ class RpcServerLifecycleTest {
     }
 
     /**
-     * Records when it is started and stopped. The component is in the same lifecycle phase as Spring's own listener
-     * containers and executors.
+     * A component that records its start and its stop. The component is in the same lifecycle phase as Spring's own
+     * listener containers and executors.
      */
     @Configuration(proxyBeanMethods = false)
     static class Witness implements SmartLifecycle {

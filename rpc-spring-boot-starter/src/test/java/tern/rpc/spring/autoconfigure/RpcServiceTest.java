@@ -151,7 +151,7 @@ class RpcServiceTest {
     static class NullConfiguration {
         @Bean
         @RpcService
-        @SuppressWarnings("NullAway") // The test needs an application whose bean method returns null by mistake.
+        @SuppressWarnings("NullAway") // Returns null, as a bean method with a mistake would.
         GreetingService nothing() {
             return null;
         }
@@ -195,7 +195,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** Spring knows only the interface of the bean until the factory method of a lazy or prototype bean has run. */
+    /** Until the factory method of a lazy or prototype bean has run, Spring knows only the interface of the bean. */
     @ParameterizedTest
     @ValueSource(classes = {LazyFactoryMethod.class, PrototypeFactoryMethod.class})
     void factoryMethodThatReturnsAnInterfaceIsExportedBeforeItRuns(Class<?> configuration) {
@@ -214,7 +214,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** Makes all beans lazy, like {@code spring.main.lazy-initialization=true}. */
+    /** Makes all beans lazy, as {@code spring.main.lazy-initialization=true} does. */
     private static ApplicationContextRunner lazily(ApplicationContextRunner application) {
         return application
                 .withPropertyValues("spring.main.lazy-initialization=true")

@@ -125,7 +125,7 @@ class RpcValidationTest {
         }
     }
 
-    /** The interface of a service whose constraint is on a type argument. */
+    /** The interface of a service with a constraint on a type argument. */
     public interface Plain {
         void store(String name, List<String> tags);
     }
@@ -196,7 +196,10 @@ class RpcValidationTest {
 
     static class Spare extends Part {}
 
-    /** The interface of a service whose parameters lack {@link Valid}, apart from some that need none. */
+    /**
+     * The interface of a service. Some parameters need {@link Valid} but do not have it, some have it, and some do not
+     * need it.
+     */
     public interface Deliveries {
         void deliver(Address to);
 

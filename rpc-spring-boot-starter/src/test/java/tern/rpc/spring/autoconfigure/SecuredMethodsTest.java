@@ -184,7 +184,7 @@ class SecuredMethodsTest {
         }
     }
 
-    /** Has the same name as Spring Security's class. */
+    /** Replaces Spring Security's class of the same name. */
     static class MethodSecurityInterceptor {}
 
     @Configuration(proxyBeanMethods = false)

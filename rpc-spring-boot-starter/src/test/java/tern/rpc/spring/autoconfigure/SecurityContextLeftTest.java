@@ -12,12 +12,12 @@ import org.springframework.security.core.context.SecurityContextHolder;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests that the next caller on a thread does not inherit a security context that a method left there. */
+/** Tests that a call does not get the security context that an earlier method has left on the same thread. */
 class SecurityContextLeftTest {
 
     /**
-     * A service that reads the user from the thread's contexts, stores its own caller there, and does not clear the
-     * contexts.
+     * A service that reads the user from the thread's security contexts, stores its own caller in them, and does not
+     * clear them.
      */
     @RpcService
     static class Careless implements GreetingService {

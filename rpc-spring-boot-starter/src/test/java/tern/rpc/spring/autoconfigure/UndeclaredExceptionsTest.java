@@ -16,7 +16,7 @@ import tern.rpc.RpcException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests exceptions that a method does not declare: the error that JSON callers receive, and the log entry. */
+/** Tests the error that JSON callers receive, and the log entry, for exceptions that a method does not declare. */
 @ExtendWith(OutputCaptureExtension.class)
 class UndeclaredExceptionsTest {
 

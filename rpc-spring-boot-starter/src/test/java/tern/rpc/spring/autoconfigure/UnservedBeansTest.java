@@ -32,7 +32,9 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcService;
 
-/** Tests that each bean with {@code @RpcService} is either served, or startup reports why it is not served. */
+/**
+ * Tests that each bean with {@code @RpcService} is exported, or that startup reports the reason why it is not exported.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class UnservedBeansTest {
 

@@ -29,7 +29,7 @@ class WebMappingsTest {
     private static final Logger LOG = (Logger) LoggerFactory.getLogger(WebMappings.class);
     private static final String TEXT = "RPC does not use the web annotations of ";
 
-    /** The configuration of these tests logs only warnings. */
+    /** By default, the logging configuration of these tests logs only warnings. */
     @BeforeEach
     void logInfo() {
         LOG.setLevel(Level.INFO);

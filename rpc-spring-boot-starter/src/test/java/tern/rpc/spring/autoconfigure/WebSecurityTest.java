@@ -78,7 +78,7 @@ class WebSecurityTest {
     })
     void tlsOfTheWebPortDoesNotProtectCallsWhichIsSaid(String properties, boolean isSaid, CapturedOutput output) {
         Logger log = (Logger) LoggerFactory.getLogger(RpcServerAutoConfiguration.class);
-        log.setLevel(Level.INFO); // The configuration of these tests logs only warnings.
+        log.setLevel(Level.INFO); // By default, the logging configuration of these tests logs only warnings.
         try {
             provider(Greeter.class)
                     .withPropertyValues(properties.split(","))

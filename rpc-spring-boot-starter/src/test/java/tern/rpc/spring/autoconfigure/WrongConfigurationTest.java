@@ -39,12 +39,13 @@ import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
  */
 class WrongConfigurationTest {
 
-    /** Properties that accept every string, or whose values can be checked only by the peer. */
+    /** Properties that accept every string, or whose values only the peer can check. */
     private static final Set<String> ANYTHING_GOES = Set.of(
             "rpc.client.services.*.group",
             "rpc.client.services.*.version",
             "rpc.client.services.*.provided-by",
-            // Only references read this property, and this test creates none. RegistryTest tests it.
+            // Only references read this property, and this test creates no references. RegistryTest tests this
+            // property.
             "rpc.client.services.*.registry",
             "rpc.server.cors.allowed-headers");
 
@@ -58,8 +59,8 @@ class WrongConfigurationTest {
             "tern.rpc.spring.autoconfigure.RpcPoolsProperties$Rejection", List.of("sometimes", "CALLER_RUNS"));
 
     /**
-     * Each line has parts that are separated by {@code |}: first the properties, then substrings of the expected
-     * message.
+     * The parts of each line are separated by {@code |}. The first part contains the properties, and the other parts
+     * are substrings of the expected message.
      */
     private static final List<String> OUT_OF_RANGE = List.of(
             "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
@@ -262,8 +263,8 @@ class WrongConfigurationTest {
     }
 
     /**
-     * Returns the value that the message contains in quotes. Spring's own messages use other quotation marks than
-     * Tern's messages.
+     * Returns the value that the message contains in quotes. The quotation marks in Spring's own messages differ from
+     * the quotation marks in Tern's messages.
      */
     private static String quoted(String value, String type) {
         String quote = type.equals(type.toUpperCase(Locale.ROOT)) ? "\"" : "'";

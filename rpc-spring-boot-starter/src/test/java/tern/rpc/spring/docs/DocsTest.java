@@ -114,8 +114,8 @@ class DocsTest {
     }
 
     /**
-     * Returns whether the table contains the given name, or any name that begins with the given name. A trailing dot or
-     * asterisk is ignored.
+     * Returns whether the table contains the given name, or a name that begins with the given name. A dot or asterisk
+     * at the end of the given name is ignored.
      */
     private static boolean isKnown(String found, Set<String> names) {
         String key = found.replaceAll("\\.+$", "")

@@ -16,8 +16,8 @@ class TroubleshootingTest {
     private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)` \\| (.+) \\| (.+) \\|$");
 
     /**
-     * Matches the gap between two literals that are joined across a line break. The formatter splits long messages in
-     * this way.
+     * Matches the text between two string literals that are joined across a line break. The code formatter splits long
+     * messages in this way.
      */
     private static final Pattern JOINED = Pattern.compile("\"\\s*\\+ \"");
 

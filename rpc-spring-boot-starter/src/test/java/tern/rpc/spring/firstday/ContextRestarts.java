@@ -11,9 +11,9 @@ import java.util.function.LongSupplier;
 
 /**
  * Repeatedly starts, calls and stops an application in one process, each time with newly loaded classes. Then counts
- * the remaining threads, file descriptors (including sockets) and class loaders, and exits with code 1 if more are left
- * than expected. Softly reachable class loaders count too. The process therefore needs {@code
- * -XX:SoftRefLRUPolicyMSPerMB=0}.
+ * the remaining threads, file descriptors (including sockets) and class loaders. Exits with code 1 if the number of one
+ * of them is larger than expected. The process needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}, because softly reachable
+ * class loaders are counted too.
  */
 final class ContextRestarts {
 
@@ -24,8 +24,8 @@ final class ContextRestarts {
     private static final int FIRST_STARTS = 3;
 
     /**
-     * The number of class loaders that the process keeps. Spring Boot registers one shutdown hook per process, and
-     * that hook keeps the first class loader.
+     * The number of class loaders that the process keeps. Spring Boot registers one shutdown hook in each process, and
+     * the hook keeps the first class loader.
      */
     private static final int LOADERS_OF_THE_PROCESS = 1;
 

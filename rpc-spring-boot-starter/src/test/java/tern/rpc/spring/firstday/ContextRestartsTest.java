@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Verifies promise R23 in docs/figures/promises.md, on the resources that stopped applications leave behind in a
- * process.
+ * Verifies promise R23 in docs/figures/promises.md, which limits the resources that stopped applications leave behind
+ * in a process.
  */
 @Tag("figures")
 @Timeout(1_200)

@@ -27,7 +27,7 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
-/** Checks the table in docs/first-day.md. Also tests the rows of the table that no other test covers. */
+/** Checks the table in docs/first-day.md, and tests the rows of the table that no other test covers. */
 class FirstDayTest {
 
     private static final Path PAGE = Path.of("..", "docs", "first-day.md");

@@ -11,10 +11,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests an application whose only dependency is the one shown in the README. */
+/** Tests an application whose only dependency is the dependency that the README shows. */
 class OneDependencyTest {
 
-    /** The jars of {@code spring-boot-starter}. Every Boot application contains them. */
+    /** The jars of {@code spring-boot-starter}, which every Spring Boot application contains. */
     private static final List<String> PLAIN_BOOT = List.of(
             "org.springframework.boot:spring-boot",
             "org.springframework.boot:spring-boot-starter",
@@ -38,7 +38,8 @@ class OneDependencyTest {
             "org.apache.logging.log4j:log4j-to-slf4j",
             "org.apache.logging.log4j:log4j-api");
 
-    private static final int MAX_JARS = 20; // the maximum number of jars in addition to the jars of plain Boot
+    // the maximum number of jars in addition to the jars of {@code spring-boot-starter}
+    private static final int MAX_JARS = 20;
     private static final int OUR_JARS = 8;
 
     private static StarterJars jars;

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that an application starts without JVM warnings. Since JDK 24, the JVM warns about many things that libraries
- * do, unless flags allow them.
+ * Tests that an application starts without JVM warnings. Since JDK 24, the JVM warns about many operations of
+ * libraries, unless flags allow these operations.
  */
 @Timeout(240)
 class QuietStartTest {

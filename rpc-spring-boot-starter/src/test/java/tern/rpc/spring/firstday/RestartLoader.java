@@ -34,7 +34,10 @@ final class RestartLoader extends ClassLoader {
         }
     }
 
-    /** Starts and calls the application on a thread whose context class loader is this loader, as devtools does. */
+    /**
+     * Starts and calls the application on a thread whose context class loader is this loader, in the same way as Spring
+     * Boot's devtools.
+     */
     String startAndCall() throws Exception {
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();

@@ -6,8 +6,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Restarts an application as Spring Boot's devtools does: a new class loader loads the application's classes again, and
- * the libraries stay loaded.
+ * Restarts an application in the same way as Spring Boot's devtools. A new class loader loads the application's classes
+ * again, and the libraries stay loaded.
  */
 @Timeout(120)
 class RestartTest {

@@ -12,7 +12,8 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * An application that serves calls and calls itself over both binary protocols. Each restart loads its classes again.
+ * An application that serves calls, and calls itself over both binary protocols. Each restart loads the application's
+ * classes again.
  */
 public final class RestartedApplication implements Supplier<String>, AutoCloseable {
 

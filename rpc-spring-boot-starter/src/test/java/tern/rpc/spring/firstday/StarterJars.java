@@ -30,8 +30,8 @@ import org.w3c.dom.NodeList;
 final class StarterJars {
 
     /**
-     * Artifacts that third-party libraries need only for their own tests. The parent poms of these libraries declare
-     * this scope.
+     * Artifacts that third-party libraries need only for their own tests. The scope of these artifacts is declared in
+     * the parent poms of the libraries.
      */
     private static final Set<String> OF_OUR_TESTS =
             Set.of("org.mockito:mockito-core", "commons-io:commons-io", "com.google.code.gson:gson");
@@ -50,7 +50,7 @@ final class StarterJars {
 
     private final Map<String, Path> jars = new LinkedHashMap<>(); // the jars by group:artifact
 
-    // the folder of main classes, keyed by the folder of the module
+    // the folder of main classes of each module, by the module's folder
     private final Map<Path, Path> classes = new LinkedHashMap<>();
     private final List<Path> more = new ArrayList<>();
 
@@ -87,7 +87,8 @@ final class StarterJars {
     }
 
     /**
-     * Returns whether the path contains a module's main classes or, if the module was packaged, is the module's jar.
+     * Returns whether the path is the folder of a module's main classes or, if the module was packaged, the module's
+     * jar.
      */
     private static boolean isMainOf(Path module, Path path) {
         Path folder = module.toAbsolutePath().normalize();
@@ -110,8 +111,8 @@ final class StarterJars {
     }
 
     /**
-     * Returns the dependencies that other projects inherit: all dependencies that are not optional and not only for
-     * tests.
+     * Returns the dependencies that other projects inherit: all dependencies except optional dependencies and
+     * dependencies for tests.
      */
     private static List<String> dependencies(Path pom) throws Exception {
         Element project = DocumentBuilderFactory.newInstance()
@@ -156,7 +157,7 @@ final class StarterJars {
         return element == null ? otherwise : element.getTextContent().strip();
     }
 
-    /** Removes modules of Tern, like an exclusion in a pom. */
+    /** Removes modules of Tern, as an exclusion in a pom does. */
     StarterJars without(String... modules) {
         for (String module : modules) {
             assertThat(classes.remove(Path.of("..", module))).as(module).isNotNull();

@@ -41,7 +41,8 @@ final class DubboAnswer implements Answer {
                 throw unreadable(call, reason, null);
             }
             // Dubbo's providers write the text of an error in their own serialization if they have not decoded the
-            // request. The status is still used, because it might state that the method did not run.
+            // request. Even if the text cannot be decoded, the status is used, because the status might state that the
+            // method did not run.
             throw DubboStatus.toException(status, "its text cannot be read: " + reason, call, endpoint);
         }
         try {

@@ -25,8 +25,8 @@ final class DubboClientHandler extends DubboFrameDecoder {
     static final int MAX_UNSENT_ANSWERS = 1_000;
 
     /**
-     * The maximum number of frames in 30 seconds that answer no call. A late answer to a call that has ended without an
-     * answer is not counted: after a pause, a server might send many of them at once (docs/limits.md).
+     * The maximum number of frames within 30 seconds that belong to no call (docs/limits.md). Late answers to calls
+     * that have already ended are not counted, because a server might send many late answers at once after a pause.
      */
     static final int MAX_SURPLUS = 4_096;
 
@@ -45,9 +45,9 @@ final class DubboClientHandler extends DubboFrameDecoder {
     private int unsentAnswers;
     private boolean answering; // true if an answer to a heartbeat has been written but not yet flushed
     private boolean broken;
-    private int surplus; // the number of frames in the current time window that answered no call
+    private int surplus; // the number of frames in the current time window that belonged to no call
     private long windowNanos;
-    private long late; // the number of late answers, each to a call that had ended without an answer
+    private long late; // the number of answers that arrived after their calls had ended
 
     DubboClientHandler(DubboProtocol protocol, Connection connection) {
         super(connection.settings().maxResponseBytes());
@@ -98,7 +98,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
         }
     }
 
-    /** Closes the connection if the server has sent too many frames that answer no call. */
+    /** Closes the connection if the server has sent too many frames that belong to no call. */
     private boolean isFlood(int flags, long id) {
         if (!DubboHeader.isEvent(flags) && !DubboHeader.isRequest(flags)) {
             if (connection.calls().contains(id)) {
@@ -157,7 +157,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
      * Returns whether the event asks the client to send no further calls. The event "W", by which a server announces
      * that it accepts calls again, is ignored, because a replacement for the connection is already open. Dubbo's
      * providers write events in their own preferred serialization, for example fastjson2. A one-way event in a
-     * serialization other than hessian2 is therefore recognized by its only letter.
+     * serialization other than hessian2 is therefore recognized by the letter R in its bytes.
      */
     private static boolean isReadOnly(int flags, ByteBuf body) {
         if (isText(body)) {
@@ -169,7 +169,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
                 && body.indexOf(body.readerIndex(), body.writerIndex(), READ_ONLY) >= 0;
     }
 
-    /** Returns whether the event is a hessian2 string of one character. A heartbeat never is. */
+    /** Returns whether the event is a hessian2 string of one character. Heartbeats do not contain such a string. */
     private static boolean isText(ByteBuf body) {
         return body.readableBytes() == 2 && body.getByte(body.readerIndex()) == 1;
     }

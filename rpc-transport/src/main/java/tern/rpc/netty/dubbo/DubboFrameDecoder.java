@@ -13,7 +13,7 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
 
     private final int maxBodyBytes;
     private int toSkip;
-    private int skipped; // number of bytes of the current body that have been skipped so far
+    private int skipped; // the number of bytes of the current body that have been skipped so far
 
     DubboFrameDecoder(int maxBodyBytes) {
         this.maxBodyBytes = maxBodyBytes;

@@ -9,19 +9,19 @@ final class DubboHeader {
 
     static final short MAGIC = (short) 0xDABB;
 
-    /** Bit of the flag byte, which is at offset 2: the frame is a request. In a response, the bit is 0. */
+    /** The bit of the flag byte (at offset 2) that is set in requests and not set in responses. */
     static final int FLAG_REQUEST = 0x80;
 
-    /** Bit of the flag byte: the sender expects an answer. */
+    /** The bit of the flag byte that is set if the sender expects an answer. */
     static final int FLAG_TWO_WAY = 0x40;
 
-    /** Bit of the flag byte: the frame is an event, such as a heartbeat. */
+    /** The bit of the flag byte that is set if the frame is an event, such as a heartbeat. */
     static final int FLAG_EVENT = 0x20;
 
-    /** Bits of the flag byte: the serialization of the body. */
+    /** The bits of the flag byte that contain the serialization of the body. */
     static final int SERIALIZATION_MASK = 0x1F;
 
-    /** Serialization id of hessian2 (docs/wire-protocol.md 1.2). */
+    /** The serialization id of hessian2 (docs/wire-protocol.md 1.2). */
     static final int HESSIAN2 = 2;
 
     private DubboHeader() {}

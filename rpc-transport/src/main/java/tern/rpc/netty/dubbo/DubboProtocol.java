@@ -37,7 +37,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
     /** The name of the protocol as the scheme of an address: {@code dubbo://host:port}. */
     public static final String NAME = "dubbo";
 
-    /** Maximum number of stack frames sent with an exception (docs/limits.md). */
+    /** The maximum number of stack frames sent with an exception (docs/limits.md). */
     public static final int MAX_EXCEPTION_FRAMES = 64;
 
     private final CoderPool coders;
@@ -94,7 +94,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
         return new DubboServerHandler(this, connection);
     }
 
-    /** Checks whether answers begin with the magic number of the protocol, as requests do. */
+    /** Checks for the magic number of the protocol, with which answers and requests begin. */
     @Override
     public Match answersSo(ByteBuf first) {
         return match(first);

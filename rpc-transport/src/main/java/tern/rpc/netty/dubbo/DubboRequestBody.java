@@ -49,18 +49,19 @@ final class DubboRequestBody {
      */
     private static final String CALLBACK = "sys_callback_arg-";
 
-    /** Names of attachments that the protocol itself uses. Application metadata with these names is not sent. */
+    /** The names of attachments that the protocol itself uses. Application metadata with these names is not sent. */
     private static final Set<String> RESERVED = Set.of(PATH, INTERFACE, GROUP, VERSION, TIMEOUT, REMOTE_APPLICATION);
 
     /**
-     * Names of attachments that the called service does not receive. The service does receive the caller's application
-     * name.
+     * The names of attachments that the called service does not receive. The service receives the caller's application
+     * name, which is therefore not in this list.
      */
     private static final Predicate<String> FOR_THE_PROTOCOL =
             name -> !name.equals(REMOTE_APPLICATION) && RESERVED.contains(name);
 
     /**
-     * Typical number of attachments of a request: path, interface, version, timeout and the caller's application name.
+     * The typical number of attachments of a request: path, interface, version, timeout and the caller's application
+     * name.
      */
     private static final int USUAL = 5;
 

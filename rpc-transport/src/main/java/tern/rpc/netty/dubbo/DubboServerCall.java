@@ -35,8 +35,8 @@ import tern.rpc.transport.UntypedExceptions;
 final class DubboServerCall extends NettyServerCall {
 
     /**
-     * Answers of at least this size must wait for permission, because only a few threads may encode large answers at
-     * the same time.
+     * A thread needs a permit to encode an answer of at least this size, because only a few threads may encode large
+     * answers at the same time.
      */
     private static final int LARGE_BYTES = 256 << 10;
 
@@ -45,7 +45,7 @@ final class DubboServerCall extends NettyServerCall {
     /** Limits the stack traces of answers that cannot be written, because callers can cause any number of them. */
     private static final SeldomWarning UNWRITTEN = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
 
-    /** Maximum number of characters in an error answer (docs/limits.md). */
+    /** The maximum number of characters in an error answer (docs/limits.md). */
     private static final int MAX_TEXT = 8 << 10;
 
     private static final VarHandle BODY;
@@ -61,7 +61,7 @@ final class DubboServerCall extends NettyServerCall {
     private final DubboProtocol protocol;
     private final int flags;
     private final long id;
-    // the undecoded body of the request; read and cleared atomically through BODY
+    // the undecoded body of the request; read and cleared atomically by the VarHandle BODY
     private volatile @Nullable ByteBuf body;
     private final int countedBytes;
     private volatile boolean takesAttachments;
@@ -205,7 +205,7 @@ final class DubboServerCall extends NettyServerCall {
 
     /**
      * Sends an error instead of the answer if the caller reads too slowly and unread answers occupy too much memory.
-     * Returns whether it has sent the error.
+     * Returns whether the error was sent.
      */
     private boolean isRefused() {
         String refusal = connection().unread().refusal();

@@ -23,8 +23,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerHandler.class);
 
     /**
-     * Maximum body size of an event, in bytes. The handler rejects longer events, as Dubbo does (docs/wire-protocol.md
-     * 1.6).
+     * The maximum size of an event's body, in bytes. The handler rejects longer events, as Dubbo does
+     * (docs/wire-protocol.md 1.6).
      */
     private static final int MAX_EVENT_BYTES = 15;
 
@@ -32,7 +32,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
      * The maximum size of a skipped body is this number of bytes, or twice the size limit of requests if that is
      * larger.
      */
-    private static final long MAX_SKIPPED_BYTES = 64 << 20; // the value is listed in docs/limits.md
+    private static final long MAX_SKIPPED_BYTES = 64 << 20; // see docs/limits.md
 
     private static final SeldomWarning TOO_LARGE = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofSeconds(10));
 

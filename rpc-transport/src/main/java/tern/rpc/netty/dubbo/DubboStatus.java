@@ -42,9 +42,9 @@ final class DubboStatus {
 
     /**
      * Returns the status for a failure. THREADPOOL_EXHAUSTED, SERVICE_NOT_FOUND and BAD_REQUEST tell the caller that
-     * the method did not run, so they are used only in this case. If the method ran, the status is SERVICE_ERROR, which
-     * tells the caller so. INTERNAL and UNAVAILABLE have no exact equivalent; they are sent as a status that Dubbo's
-     * callers treat in the same way.
+     * the method did not run, so they are used only in this case. SERVICE_ERROR tells the caller that the method ran.
+     * INTERNAL and UNAVAILABLE have no exact equivalent; they are sent as a status that Dubbo's callers treat in the
+     * same way.
      */
     static int of(RpcException failure) {
         if (failure.wasExecuted() == Executed.YES) {

@@ -6,15 +6,15 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.handler.codec.ByteToMessageDecoder;
 
 /**
- * Appends read bytes to an incomplete frame. Large reads are linked without a copy, so that a large body is copied only
- * once, by the thread that decodes it. Small reads are copied, because each linked read keeps a whole buffer allocated.
- * Confined to the event loop.
+ * Appends the bytes of a read to an incomplete frame. The buffers of large reads are linked without a copy, so a large
+ * body is copied only once, by the thread that decodes it. Small reads are copied, because each linked read keeps its
+ * whole buffer allocated. Confined to the event loop.
  */
 final class LinkedReads implements ByteToMessageDecoder.Cumulator {
 
     static final LinkedReads INSTANCE = new LinkedReads();
 
-    /** Minimum size of a linked read. For fewer bytes, copying is cheaper than linking. */
+    /** The minimum size of a linked read. Fewer bytes are cheaper to copy than to link. */
     private static final int MIN_LINKED_BYTES = 4 << 10;
 
     /** The number of parts that a frame may have in addition to one part per {@link #MIN_LINKED_BYTES} bytes. */

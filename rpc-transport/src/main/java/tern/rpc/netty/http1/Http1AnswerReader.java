@@ -16,14 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Http1AnswerReader {
 
-    /** Maximum length of a status line (docs/limits.md). */
+    /** The maximum length of a status line (docs/limits.md). */
     private static final int LINE_BYTES = 4 << 10;
 
     private static final int FIELDS_BYTES = 32 << 10;
 
-    /**
-     * Maximum initial size of the buffer for a body. The buffer for a larger body grows as its bytes arrive.
-     */
+    /** The maximum initial size of the buffer for a body. The buffer for a larger body grows as its bytes arrive. */
     private static final int TRUSTED_BYTES = 64 << 10;
 
     private static final int LENGTH_DIGITS = 18;
@@ -32,8 +30,8 @@ public final class Http1AnswerReader {
     public static final int MAX_INTERIMS = 16;
 
     /**
-     * Maximum number of header lines that are compared with the lines of the previous answer. Servers usually repeat
-     * their header lines.
+     * The maximum number of header lines that are compared with the lines of the previous answer. Servers usually
+     * repeat their header lines, and a repeated line need not be parsed.
      */
     private static final int REPEATED_FIELDS = 16;
 
@@ -63,9 +61,9 @@ public final class Http1AnswerReader {
     private int interims; // the number of interim answers before the current answer
     private @Nullable Http1Body chunks;
     private byte[] body = NOTHING;
-    // number of received body bytes
+    // the number of received body bytes
     private int bodyBytes;
-    // number of expected body bytes; for a chunked body, the number of bytes received so far
+    // the number of expected body bytes; for a chunked body, the number of bytes received so far
     private int announced;
 
     /** @param maxBytes the maximum size of a body */
@@ -205,8 +203,8 @@ public final class Http1AnswerReader {
     private static Field field(AsciiString line) {
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
-        // A line that begins with a space is rejected too, because obsolete line folding (RFC 9112, 5.2) treats it as a
-        // continuation of the previous line.
+        // A line that begins with a space is rejected too. Obsolete line folding (RFC 9112, 5.2) treats such a line as
+        // a continuation of the previous line.
         if (!Http1Characters.isToken(name)) {
             throw Http1Violation.badRequest("a header field does not begin with a name and a colon");
         }
@@ -266,8 +264,8 @@ public final class Http1AnswerReader {
             announced = length(length);
             body = new byte[Math.min(announced, TRUSTED_BYTES)];
         } else if (head.status / 100 != 2) {
-            // Old proxies send errors without a length. The status is enough to report the error, so the answer ends
-            // here, and the connection is not reused.
+            // Old proxies send errors without a body length. The status is enough to report the error, so the body is
+            // not read and the connection is not reused.
             keepsAlive = false;
         } else {
             throw Http1Violation.badRequest(

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Http1Body {
 
-    /** Maximum total size of chunk extensions and trailers, which the reader skips. */
+    /** The maximum total size of chunk extensions and trailers, which the reader skips. */
     private static final int ASIDE_BYTES = 8 << 10;
 
     private static final int SIZE_DIGITS = 8;
@@ -42,7 +42,8 @@ public final class Http1Body {
     }
 
     /**
-     * Returns whether at most the given number of body bytes are still missing; false if that number is unknown.
+     * Returns whether at most the given number of body bytes are still missing. Returns false for an incomplete chunked
+     * body, because its length is unknown.
      */
     public boolean endsWithin(int bytes) {
         return isEnded() || (!chunked && left <= bytes);
@@ -128,7 +129,7 @@ public final class Http1Body {
         return true;
     }
 
-    /** Returns whether a semicolon follows, perhaps after spaces, which RFC 9112, 7.1.1 allows before an extension. */
+    /** Returns whether a semicolon follows. Spaces may precede the semicolon (RFC 9112, 7.1.1). */
     private static boolean beginsExtension(AsciiString line, int start) {
         int at = start;
         while (at < line.length() && (line.charAt(at) == ' ' || line.charAt(at) == '\t')) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class Http1Framing {
 
     /**
-     * Maximum size of a request body that is buffered during an upgrade to HTTP/2. A request with a larger body is
+     * The maximum size of a request body that is buffered during an upgrade to HTTP/2. A request with a larger body is
      * served over HTTP/1.1.
      */
     private static final int UPGRADED_BODY_BYTES = 64 << 10;
@@ -59,7 +59,7 @@ final class Http1Framing {
                 settings = value;
             }
             case "te", "keep-alive", "proxy-connection" -> {
-                // a field that concerns only the connection is neither used nor passed on
+                // a field that concerns only the connection is ignored
             }
             default -> {
                 return false;

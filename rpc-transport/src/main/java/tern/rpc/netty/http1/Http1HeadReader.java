@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Http1HeadReader {
 
-    /** Maximum length of a request line (docs/limits.md). */
+    /** The maximum length of a request line (docs/limits.md). */
     private static final int LINE_BYTES = 4 << 10;
 
     private static final int FIELDS_BYTES = 8 << 10;
@@ -30,8 +30,8 @@ public final class Http1HeadReader {
     private static final AsciiString ROOT = AsciiString.cached("/");
 
     /**
-     * Maximum number of header lines that are compared with the lines of the previous request, because clients usually
-     * repeat them.
+     * The maximum number of header lines that are compared with the lines of the previous request. Clients usually
+     * repeat their header lines, and a repeated line need not be parsed.
      */
     private static final int REPEATED_FIELDS = 16;
 
@@ -96,7 +96,7 @@ public final class Http1HeadReader {
         return null;
     }
 
-    /** Returns whether any byte of the next request has arrived. */
+    /** Returns whether at least one byte of the next request has arrived. */
     public boolean hasBegun() {
         return headers != null;
     }
@@ -207,8 +207,8 @@ public final class Http1HeadReader {
         }
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
-        // A line that begins with a space is rejected too, because obsolete line folding (RFC 9112, 5.2) treats it as a
-        // continuation of the previous line.
+        // A line that begins with a space is rejected too. Obsolete line folding (RFC 9112, 5.2) treats such a line as
+        // a continuation of the previous line.
         if (!Http1Characters.isToken(name)) {
             throw Http1Violation.badRequest("header field " + fields + " does not begin with a name and a colon");
         }

@@ -15,8 +15,8 @@ final class Http1Line {
     private static final byte LF = '\n';
 
     /**
-     * Number of bytes of the current line that have already been searched for the line end, so that no byte is searched
-     * twice.
+     * The number of bytes of the current line that have already been searched for the line end. These bytes are not
+     * searched again.
      */
     private int seen;
 
@@ -54,7 +54,7 @@ final class Http1Line {
         int start = in.readerIndex();
         int end = in.indexOf(start + seen, in.writerIndex(), LF);
         int length = end < 0 ? in.readableBytes() : end - start - 1;
-        // the CR of an incomplete line might already have arrived, and does not belong to the line
+        // the last byte of an incomplete line can be its CR, which does not count
         if (length > most + (end < 0 ? 1 : 0)) {
             throw new Http1Violation(tooLong, what + " is longer than " + most + " bytes");
         }

@@ -15,9 +15,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The host names that HTTP requests may contain. Checking them prevents DNS rebinding: a web page makes its own host
- * name resolve to this server, and browsers then treat the server as part of the page's site. The check must take
- * linear time, because unauthenticated callers can send headers of up to 32 KiB. Immutable.
+ * The host names that HTTP requests may contain. The check of the host name prevents DNS rebinding. In DNS rebinding, a
+ * web page makes its own host name resolve to this server, and browsers then treat the server as part of the page's
+ * site. The check must take linear time, because unauthenticated callers can send headers of up to 32 KiB. Immutable.
  */
 final class AllowedHosts {
 

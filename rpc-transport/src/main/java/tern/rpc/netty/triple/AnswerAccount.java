@@ -11,9 +11,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Counts the answer bytes of one HTTP/2 connection that the client has not read. If there are too many, further calls
- * are refused. If many bytes are unread and the client reads none for a minute, the connection is closed. Confined to
- * the event loop.
+ * Counts the answer bytes of one HTTP/2 connection that the client has not read. If too many bytes are unread, further
+ * calls are refused. If many bytes are unread and the client reads none for a minute, the connection is closed.
+ * Confined to the event loop.
  */
 final class AnswerAccount {
 

@@ -17,14 +17,14 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Writes the answers of an HTTP/2 connection on a server, except answers that Netty's codec writes, and counts the
- * bytes that the client has not read. Confined to the event loop.
+ * Writes the answers of a server's HTTP/2 connection without Netty's codec if possible. Counts the bytes that the
+ * client has not read. Confined to the event loop.
  */
 final class AnswerOutput {
 
     /**
-     * The memory that the headers of an answer occupy while they wait for the socket: their bytes and promise, and the
-     * objects of the exchange.
+     * The estimated memory of an answer's headers while they wait for the socket, in bytes. The estimate includes their
+     * promise and the objects of the exchange.
      */
     private static final int WAITING_HEADERS_BYTES = 1 << 10;
 
@@ -32,7 +32,7 @@ final class AnswerOutput {
     private final AnswerAccount account;
     private final JoinedWrites joined;
     private final PlainAnswers plain;
-    // the exchanges with messages that the next flush writes
+    // the exchanges whose messages the next flush writes
     private final List<Http2Exchange> gathering = new ArrayList<>();
     private long headerListBytes = Long.MAX_VALUE; // the maximum size of headers that the client accepts
     private boolean draining;
@@ -62,7 +62,7 @@ final class AnswerOutput {
         return account;
     }
 
-    /** Records the settings of the client that Netty's codec ignores on servers. */
+    /** Records the client's settings that Netty's codec ignores on servers. */
     void accept(Http2Settings settings) {
         Long most = settings.maxHeaderListSize();
         if (most != null) {
@@ -112,7 +112,7 @@ final class AnswerOutput {
         plain.flushed();
     }
 
-    // ---- plain answers, and the headers of the others
+    // ---- plain answers, and the headers of other answers
 
     /** Writes the interim answer 100 (Continue), for which the client waits before it sends the body. */
     void writeContinue(Http2Stream stream) {
@@ -141,8 +141,8 @@ final class AnswerOutput {
 
     /**
      * Called when the codec has written the headers of an answer. Counts the headers until the socket has accepted
-     * them, because they wait for the socket even if their stream is reset. If they were not counted, a client could
-     * fill the memory with small answers by resetting each answer's stream and opening a further stream.
+     * them, because they wait for the socket even if their stream is reset. Without this count, a client could fill the
+     * memory with small answers by resetting each answer's stream and opening a further stream.
      */
     void headersWritten(ChannelFuture taken) {
         if (!taken.isDone()) {

@@ -56,7 +56,10 @@ final class Base64Body implements BodyReader {
         decoded.add(out);
     }
 
-    /** Returns the end of the next group with padding, or of the last complete group if no group has padding. */
+    /**
+     * Returns the position after the next group with padding. If no group has padding, returns the position after the
+     * last complete group.
+     */
     private static int pieceEnd(byte[] characters, int start, int complete) {
         int end = start + GROUP;
         while (end < complete && characters[end - 1] != '=') {

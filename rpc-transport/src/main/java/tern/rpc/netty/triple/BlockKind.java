@@ -26,7 +26,7 @@ enum BlockKind {
 
     private static final int INDEX_BITS = 7;
     private static final int NAME_BITS = 4;
-    // number of bits for the length of a string, in a byte that begins with the Huffman bit
+    // the number of bits for the length of a string in its first byte, which begins with the Huffman bit
     private static final int TEXT_BITS = 7;
 
     /** @param block the header block; its reader index does not change */

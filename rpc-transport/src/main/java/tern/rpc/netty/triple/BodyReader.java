@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 /** Splits the body of a request into messages. Confined to the event loop. */
 interface BodyReader {
 
-    /** A stream's messages below this size are copied out of the buffer in which they arrived. */
+    /** Messages of a stream are copied out of their receive buffer if they are smaller than this number of bytes. */
     int SMALL_BYTES = 4 << 10;
 
     /**
      * Returns a copy of the readable bytes, to which any number of bytes can be appended. {@link ByteBuf#copy()} can
      * return a buffer with a maximum capacity of only 128 KiB, depending on the allocator.
      *
-     * @param bytes the bytes to copy; the caller keeps ownership, and the indices do not change
+     * @param bytes the bytes to copy; not released; the indices do not change
      */
     static ByteBuf copy(ByteBuf bytes) {
         int length = bytes.readableBytes();
@@ -36,8 +36,8 @@ interface BodyReader {
      * A message of a request body.
      *
      * @param payload the payload, which the receiver of the frame must release
-     * @param flags the flags before the message; if the whole body is one message, {@link MessageDeframer#COMPRESSED}
-     *     or 0
+     * @param flags the flags before the message; for a body that consists of one message without a prefix, {@link
+     *     MessageDeframer#COMPRESSED} or 0
      */
     record Frame(ByteBuf payload, int flags) {
 

@@ -46,8 +46,8 @@ interface CallEncoding {
             boolean compressed);
 
     /**
-     * Returns whether headers that the method sends early must be kept until its result is known. True for encodings
-     * whose headers depend on the result.
+     * Returns whether headers that the method sends before its result must be kept until the result is known. Only
+     * encodings whose headers depend on the result return true.
      *
      * @throws RpcException if the headers must be kept but are invalid
      */
@@ -79,8 +79,8 @@ interface CallEncoding {
             Metadata trailers);
 
     /**
-     * Returns a complete answer that consists of a message and the usual headers; null if the protocol cannot write
-     * this answer directly.
+     * Returns a complete answer that consists of a message and the headers that every successful answer has; null if
+     * the protocol cannot write such an answer directly.
      */
     default @Nullable HttpWrite plain(HttpExchange exchange, byte[] message) {
         return null;

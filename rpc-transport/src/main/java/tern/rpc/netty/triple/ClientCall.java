@@ -30,7 +30,7 @@ import tern.rpc.transport.UnsentCallException;
  */
 abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiver {
 
-    /** Maximum number of headers, and also of trailers, in an answer (docs/limits.md). */
+    /** The maximum number of headers in an answer, and the maximum number of trailers (docs/limits.md). */
     private static final int MAX_FIELDS = 128;
 
     private static final int MAX_INTERIMS = Http1AnswerReader.MAX_INTERIMS;
@@ -45,7 +45,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     private final int requestBytes;
     private AsciiString[] requestFields; // the header fields of the request; empty after the request has been written
 
-    // the message of the request; null if the messages are sent separately, and after the request has been written
+    // the message of the request; null if the messages are sent separately or the request has been written
     private byte @Nullable [] request;
     private @Nullable Channel channel; // the channel on which the request is written
 
@@ -168,7 +168,10 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         stream = opened;
     }
 
-    /** Returns whether the call has ended for its caller, but the server still runs it and its answer is dropped. */
+    /**
+     * Returns true if the call has ended for its caller although the server still runs the call. The answer is then
+     * dropped.
+     */
     boolean isUnheard() {
         return false;
     }
@@ -188,7 +191,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     abstract void end(GrpcAnswer answer);
 
     /**
-     * Returns whether the whole answer has arrived, but some of its messages have not been requested and delivered yet.
+     * Returns true if the whole answer has arrived but some of its messages have not been requested and delivered yet.
      */
     boolean isAnswered() {
         return false;
@@ -235,7 +238,8 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         }
         head = headers;
         if (isGrpc(headers.get(GrpcHeaders.CONTENT_TYPE))) {
-            // A server can name an unsupported coding and still send uncompressed messages, or only an error.
+            // An unsupported coding is not an error yet, because the server can still send uncompressed messages or
+            // only an error.
             mayBeCompressed = ContentCoding.mayBeGzip(headers.get(GrpcHeaders.ENCODING));
             int maxBytes = connection.settings().maxResponseBytes();
             deframer = new MessageDeframer(Framing.GRPC, maxBytes, MessageKind.RESPONSE, this);
@@ -394,7 +398,8 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     }
 
     /**
-     * Returns whether the media type is gRPC's, with or without a suffix and parameters. Returns false for gRPC-Web.
+     * Returns whether the media type is application/grpc, with or without a suffix and parameters. Returns false for
+     * gRPC-Web.
      */
     private static boolean isGrpc(@Nullable CharSequence type) {
         int length = GrpcHeaders.GRPC.length();

@@ -38,8 +38,8 @@ final class ConnectAnswers {
             if (e.status().code() != StatusCode.UNIMPLEMENTED) {
                 throw e;
             }
-            // A request for an unknown path gets status 404. Status 501 is reserved for methods' answers (Connect
-            // conformance, unexpected-uri).
+            // A request for an unknown path gets status 404. Status 501 is used only if a method answers with it
+            // (Connect conformance, unexpected-uri).
             throw new Nowhere(e.status());
         }
     }

@@ -31,9 +31,9 @@ final class ConnectGetForm implements HttpForm {
     }
 
     /**
-     * Returns whether a GET request whose query contains no Connect version is a Connect call rather than a plain JSON
-     * call. The request is a Connect call if the path matches a single method, and no parameter of this method is named
-     * {@code encoding} or {@code message}.
+     * Distinguishes Connect calls from plain JSON calls among the GET requests whose query contains no Connect version.
+     * Returns true for a Connect call. The request is a Connect call if the path matches a single method, and no
+     * parameter of this method is named {@code encoding} or {@code message}.
      */
     static boolean isMeant(HttpExchange exchange) {
         Http2Headers head = exchange.head();

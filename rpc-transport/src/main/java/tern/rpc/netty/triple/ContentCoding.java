@@ -41,7 +41,7 @@ final class ContentCoding {
                 Executed.NO);
     }
 
-    /** Returns whether the coding is gzip. All other codings, known or not, count as no compression. */
+    /** Returns whether the coding is gzip. Other codings, known or unknown, count as no compression. */
     static boolean mayBeGzip(@Nullable CharSequence coding) {
         return coding != null && isNamedGzip(coding);
     }

@@ -12,7 +12,7 @@ final class DeferredMistake {
     private volatile @Nullable RpcException fault;
     // the format in which the error is reported; null for the format of the call
     private volatile @Nullable HttpForm reporter;
-    // the format in which an authorizer's refusal is reported; null for the format of the call
+    // the format in which a refusal by an authorizer is reported; null for the format of the call
     private volatile @Nullable HttpForm strangersForm;
     private volatile boolean admitted;
 
@@ -51,7 +51,7 @@ final class DeferredMistake {
         }
     }
 
-    /** Returns the protocol format in which a failure is reported; null for the format of the call. */
+    /** Returns the format in which a failure is reported to the caller; null for the format of the call. */
     @Nullable
     HttpForm reporter(RpcException failure) {
         return failure == fault ? reporter : admitted ? null : strangersForm;

@@ -11,10 +11,10 @@ import tern.rpc.NanoClock;
 
 /**
  * Resets streams whose answer ended before their request was complete, if the request does not end within a second. An
- * immediate reset is usually unnecessary, because most clients end the request when the answer arrives. Such a reset
- * can also be harmful, because some clients drop the answer (RFC 9113, 8.1). Each connection has only one scheduled
- * task and stores only stream ids. A task per stream would keep the headers of ended streams in memory. Confined to the
- * event loop.
+ * immediate reset is usually unnecessary, because most clients end the request when the answer arrives. An immediate
+ * reset can also be harmful, because it makes some clients drop the answer (RFC 9113, 8.1). Each connection has only
+ * one scheduled task and stores only stream ids. A task per stream would keep the headers of ended streams in memory.
+ * Confined to the event loop.
  */
 final class EarlyAnswers {
 
@@ -63,7 +63,7 @@ final class EarlyAnswers {
         schedule(loop);
     }
 
-    /** Returns whether the server has sent the whole answer on the stream, but the client has not ended its request. */
+    /** Returns true if the server has sent the whole answer on the stream but the client has not ended its request. */
     static boolean isOpen(Http2Stream stream) {
         return stream.state() == Http2Stream.State.HALF_CLOSED_LOCAL;
     }

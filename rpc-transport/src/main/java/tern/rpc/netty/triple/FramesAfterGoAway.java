@@ -28,7 +28,9 @@ final class FramesAfterGoAway {
         this.refused = refused;
     }
 
-    /** Returns a listener that passes the frames of all streams except the refused ones to the given listener. */
+    /**
+     * Returns a listener that drops the frames of refused streams, and passes all other frames to the given listener.
+     */
     Http2FrameListener passingTo(Http2FrameListener listener) {
         return new Http2FrameListenerDecorator(listener) {
 

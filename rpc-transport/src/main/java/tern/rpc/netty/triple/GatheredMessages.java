@@ -19,7 +19,7 @@ import java.util.List;
  */
 final class GatheredMessages {
 
-    /** Maximum payload of a frame that fits into one buffer of {@link JoinedWrites} and that every peer accepts. */
+    /** The maximum payload of a frame that fits into one buffer of {@link JoinedWrites} and that every peer accepts. */
     static final int MAX_BYTES = JoinedWrites.MAX_ROOM_BYTES - Http2Frames.HEAD_BYTES;
 
     private final List<byte[]> messages = new ArrayList<>();

@@ -12,7 +12,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
 
-/** Names and values of the headers and trailers of gRPC and Triple (docs/wire-protocol.md 3). */
+/** The names and values of the headers and trailers of gRPC and Triple (docs/wire-protocol.md 3). */
 final class GrpcHeaders {
 
     static final AsciiString GRPC = AsciiString.cached("application/grpc");

@@ -94,7 +94,7 @@ final class Gzip {
         int position = offset;
         int before = out.position();
         int free = unpacked == null ? FREE_ANSWER_BYTES : FREE_REQUEST_BYTES;
-        // the compressed size without gzip headers and trailers, because a sender can fill these with any bytes
+        // the compressed size without gzip headers and trailers, which a sender can fill with any bytes
         int deflated = length;
         Inflating inflating = inflaters.take();
         try {
@@ -261,7 +261,7 @@ final class Gzip {
         void end();
     }
 
-    /** Keeps a limited number of unused objects for reuse. Releases the memory of unused objects beyond this number. */
+    /** Keeps up to 16 unused objects for reuse, and releases the memory of further unused objects. */
     private static final class Pool<T extends Reusable> {
 
         private static final int SLOTS = 16;

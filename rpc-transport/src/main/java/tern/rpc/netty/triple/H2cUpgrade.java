@@ -30,7 +30,7 @@ final class H2cUpgrade {
         body = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), body, piece);
     }
 
-    /** Returns how much memory to count in the memory budget for the received part of the body. */
+    /** Returns the number of bytes that the received part of the body counts in the memory budget. */
     int heldBytes() {
         return InboundAccount.counted(BodyReader.held(body));
     }
@@ -50,7 +50,7 @@ final class H2cUpgrade {
         context.writeAndFlush(ByteBufUtil.writeAscii(
                 context.alloc(), "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"));
         Http2ServerHandler http2 = Http2ServerHandlers.of(connection, requests);
-        // the HTTP/2 handler adds its own instance of JoinedWrites, so the one for HTTP/1.1 is removed
+        // the HTTP/2 handler adds its own instance of JoinedWrites, so the instance for HTTP/1.1 is removed
         context.pipeline().remove(JoinedWrites.class);
         context.pipeline().replace(context.handler(), null, http2);
         ByteBuf whole = body;

@@ -25,8 +25,8 @@ final class HeadMemory {
     private static final int TEXT_FACTOR = 2;
 
     /**
-     * The size below which request headers are not counted in the memory budget. The maximum number of streams already
-     * limits the memory of such small headers.
+     * The size below which request headers are not counted in the memory budget. The memory of smaller headers is
+     * already limited by the maximum number of streams.
      */
     private static final int SMALL_HEAD_BYTES = 2 << 10;
 

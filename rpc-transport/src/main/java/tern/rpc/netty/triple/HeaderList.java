@@ -6,8 +6,8 @@ import java.util.List;
 
 /**
  * Reads headers that contain lists, such as {@code accept: text/html, application/json;q=0.9}. Only the beginning of a
- * list is read. With HTTP/2, a client can repeat a list of 4 KiB with one byte (RFC 7541), so reading whole lists could
- * occupy the event loop.
+ * list is read. With HTTP/2, a client can repeat a header of 4 KiB by sending one byte (RFC 7541), so reading whole
+ * lists could occupy the event loop for a long time.
  */
 final class HeaderList {
 

@@ -59,8 +59,9 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     private int nextSeen;
     private int entries;
     private int bytes;
-    private int blocks; // number of header blocks since the table was last cleared
-    private int timeoutName = -1; // index of an entry with the name of the timeout header; -1 if there is no such entry
+    private int blocks; // the number of header blocks since the table was last cleared
+    // the index of an entry with the name of the timeout header; -1 if there is no such entry
+    private int timeoutName = -1;
     private int capacity = MAX_TABLE_BYTES;
     private long settled = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
     private long listBytes = Long.MAX_VALUE;
@@ -77,7 +78,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int allowed = (int) Math.min(MAX_TABLE_BYTES, most);
         if (allowed != capacity) {
             capacity = allowed;
-            empty(); // the next header block announces the new size, because empty() requests an announcement
+            empty(); // empty() makes the next header block announce the new size
         }
     }
 
@@ -198,7 +199,9 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int size = name.length() + value.length() + ENTRY_BYTES;
         if (entries == MAX_ENTRIES || bytes + size > capacity) {
             if (blocks > BLOCKS_OF_A_TABLE) {
-                empty(); // the next block clears the peer's table; the current one might refer to old entries
+                // the next header block clears the peer's table; the current header block might still refer to old
+                // entries
+                empty();
             }
             return false;
         }

@@ -53,8 +53,8 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Closes the connection if a one-way call has not been answered by its deadline. The caller does not do this,
-     * because it does not wait for the answer.
+     * Closes the connection if a one-way call has not been answered by its deadline. The caller of a one-way call does
+     * not wait for the answer, and so cannot close the connection itself.
      */
     void endsUnheard(PendingCall call) {
         long id = call.id();
@@ -96,7 +96,8 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
             unread.release();
             unread = Unpooled.EMPTY_BUFFER;
         } else {
-            unread.discardSomeReadBytes(); // a large answer in many chunks would otherwise keep all of its bytes
+            // otherwise the buffer would keep all bytes of a large answer that arrives in many chunks
+            unread.discardSomeReadBytes();
         }
     }
 

@@ -43,7 +43,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http1ClientProtocol.class);
 
-    /** The warnings logged so far. A warning that concerns several references is logged only once. */
+    /** The warnings that have been logged. A warning that concerns several references is logged only once. */
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
 
     private final TripleCodecs codecs;
@@ -93,9 +93,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
         }
     }
 
-    /**
-     * Accepts all bytes except bytes of other known protocols. The answer parser later rejects invalid answers.
-     */
+    /** Rejects only bytes that identify another protocol. The answer parser later rejects invalid answers. */
     @Override
     public Match answersSo(ByteBuf first) {
         if (!first.isReadable()) {
@@ -139,8 +137,8 @@ public final class Http1ClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Encodes the headers and the body: into one array if the body has at most {@value #JOINED_BYTES} bytes, otherwise
-     * into two.
+     * Encodes the headers and the body. The result is one array if the body has at most {@value #JOINED_BYTES} bytes;
+     * otherwise the headers and the body are two arrays.
      */
     private byte[][] encode(PendingCall pending, Endpoint endpoint, ClientTransportSettings settings) {
         Invocation call = pending.call();
@@ -172,7 +170,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Creates a request that has no effect and that every server answers. This request is sent only on connections
+     * Creates a request that has no effect and that every server answers. Such a request is sent only on a connection
      * without calls.
      */
     @Override

@@ -24,7 +24,7 @@ final class Http1Exchange extends HttpExchange {
     private static final AsciiString OK_LINE = AsciiString.cached("HTTP/1.1 200 OK\r\n");
     private static final AsciiString LENGTH = AsciiString.cached("content-length");
 
-    /** Parts of an answer above this size are passed to the socket without being copied. */
+    /** Parts of an answer that are larger than this number of bytes are passed to the socket without a copy. */
     private static final int COPIED_BYTES = 4 << 10;
 
     private final Http1ServerHandler handler;
@@ -67,8 +67,8 @@ final class Http1Exchange extends HttpExchange {
     }
 
     /**
-     * Returns the maximum number of bytes by which {@link #takenBytes} can grow in one step. A full socket accepts
-     * further bytes only when a large part of its buffer is free, so the steps are large.
+     * Returns the maximum number of bytes by which {@link #takenBytes} can grow in one step. After its buffer was full,
+     * a socket accepts further bytes only when a large part of the buffer is free, so the steps are large.
      */
     @Override
     long takenStepBytes() {

@@ -34,9 +34,9 @@ public final class Http1Protocol implements ServerProtocol {
     }
 
     /**
-     * Detects every method name followed by a space, because a client that uses an unknown method should learn that the
-     * server does not support it. One empty line before the request is skipped (RFC 9112, 2.2). The name PRI belongs to
-     * HTTP/2.
+     * Detects a request by a method name and a space. Unknown method names are accepted too, so that the server can
+     * answer that it does not support the method. One empty line before the request is skipped (RFC 9112, 2.2). The
+     * name PRI is excluded, because it belongs to HTTP/2.
      */
     @Override
     public Match match(ByteBuf firstBytes) {
@@ -62,8 +62,8 @@ public final class Http1Protocol implements ServerProtocol {
     }
 
     /**
-     * Returns whether the character occurs in names of HTTP methods. RFC 9110 permits further characters, which no
-     * method uses.
+     * Returns whether the character occurs in names of HTTP methods. RFC 9110 permits further characters, but no method
+     * uses them.
      */
     private static boolean isOfMethod(byte character) {
         return (character >= 'A' && character <= 'Z')

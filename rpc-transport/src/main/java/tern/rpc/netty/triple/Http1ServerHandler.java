@@ -32,7 +32,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = LoggerFactory.getLogger(Http1ServerHandler.class);
 
     /**
-     * Maximum number of bytes that are read in advance: body bytes that the call has not consumed, or pipelined
+     * The maximum number of bytes that are read in advance: body bytes that the call has not consumed, or pipelined
      * requests.
      */
     private static final int READ_AHEAD_BYTES = 64 << 10;
@@ -46,9 +46,9 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private @Nullable Http1Exchange exchange; // the request that is being served, with its answer
     private @Nullable H2cUpgrade upgrade; // the request that is being upgraded to HTTP/2; null if there is no upgrade
     private Http1Body body = new Http1Body(0); // the body of the current request
-    private int held; // number of body bytes that the call has not consumed
-    private int countedWaiting; // number of unread bytes that count in the memory budget as waiting for the server
-    private int countedIncomplete; // number of unread bytes that count in the memory budget as an incomplete request
+    private int held; // the number of body bytes that the call has not consumed
+    private int countedWaiting; // the number of unread bytes that the memory budget counts as waiting for the server
+    private int countedIncomplete; // the number of unread bytes that the memory budget counts as an incomplete request
     private boolean waitsForContinue; // true while the client waits for 100 (Continue) before it sends the body
     private boolean draining;
     // true if the following bytes are invalid, so the connection must be closed after the answer
@@ -103,7 +103,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         reading = true;
         try {
             while (!closing && !broken && readNext()) {
-                // the loop has no body, because the method call in its condition processes the bytes
+                // the method call in the condition processes the bytes
             }
         } catch (Http1Violation e) {
             refuse(e);
@@ -125,8 +125,9 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             ByteBuf few = BodyReader.copy(unread);
             unread.release();
             unread = few;
-        } else if (unread.refCnt() == 1) { // in the other case, this memory belongs to a part of the body
-            unread.discardSomeReadBytes(); // if a client always sends ahead, the unread bytes never become empty
+        } else if (unread.refCnt() == 1) { // otherwise, this memory belongs to a part of the body
+            // the buffer never becomes empty while a client sends each request before it has read the previous answer
+            unread.discardSomeReadBytes();
         }
         count();
     }
@@ -134,8 +135,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private void count() {
         H2cUpgrade upgrading = upgrade;
         int bytes = InboundAccount.counted(BodyReader.held(unread)) + (upgrading == null ? 0 : upgrading.heldBytes());
-        // The unread bytes wait for the server during a call or while the client does not read its answers. Otherwise
-        // they wait for further bytes from the client.
+        // During a call, and while the client does not read its answers, the unread bytes wait for the server. At other
+        // times, the unread bytes wait for further bytes from the client.
         int waiting = exchange == null && !connection.hasMuchUnsent() ? 0 : bytes;
         int incomplete = bytes - waiting;
         if (waiting != countedWaiting) {
@@ -163,7 +164,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private boolean readHead() {
         if (connection.hasMuchUnsent()) {
-            return false; // the handler waits until the peer has read some of its answers
+            return false; // the handler processes no further request until the peer has read some of its answers
         }
         Http1Head head = heads.read(unread);
         if (head == null) {
@@ -184,7 +185,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         requests.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
-        } else if (begun.call() != null) { // null if the request has already been answered; its body is then dropped
+        } else if (begun.call() != null) { // null if the request has been answered; its body is then dropped
             sendContinue();
         }
         return true;
@@ -261,8 +262,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     /**
      * Returns whether the connection must be closed after the answer. A draining server closes a connection only if the
-     * answer's headers can still announce the close. Without this announcement, the client might already have sent its
-     * next request, which would get no answer.
+     * answer's headers can still announce the close. Without this announcement, the client might have sent its next
+     * request already, and this request would get no answer.
      *
      * @param headSent whether the headers of the answer have been sent, without this announcement
      * @param end whether the answer is complete
@@ -272,9 +273,9 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Returns whether the server reads and drops the rest of an answered request instead of closing the connection. It
-     * does so if at most {@link #READ_AHEAD_BYTES} have not arrived yet and the client is not waiting for 100
-     * (Continue).
+     * Returns whether the server reads and drops the rest of an answered request instead of closing the connection. Two
+     * conditions must hold: at most {@link #READ_AHEAD_BYTES} bytes of the request are missing, and the client is not
+     * waiting for 100 (Continue).
      */
     private boolean isRestBearable() {
         return body.isEnded() || (!waitsForContinue && body.endsWithin(READ_AHEAD_BYTES));
@@ -301,7 +302,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     /**
      * Called when the peer has read a part of an answer. Processes the next request if the server has postponed it
-     * until the peer reads.
+     * because of unread answers.
      */
     void taken() {
         if (exchange == null && unread.isReadable()) {
@@ -350,8 +351,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (current == null && violation.isHttp()) {
-            // if there is no current exchange, the client is still waiting for an answer; otherwise the answer has
-            // already been sent
+            // if there is a current exchange, its answer has already been sent; otherwise the client is still waiting
+            // for an answer
             write(violation);
         }
         close();

@@ -33,9 +33,9 @@ import tern.rpc.netty.ServerFaults;
 final class Http2ClientHandler extends Http2ConnectionHandler {
 
     /**
-     * The number of late frames that the client accepts per ended stream, because frames of the answer can still be in
-     * flight when the stream ends. Within 30 seconds, the client accepts this number for each stream that has ended,
-     * plus {@link Http2Limits#MAX_FRAMES_IN_VAIN} frames in total.
+     * The number of late frames that the client accepts for each stream that has ended, because frames of the answer
+     * can still be in flight when the stream ends. {@link Http2Limits#MAX_FRAMES_IN_VAIN} further frames are accepted
+     * within 30 seconds, for all streams together.
      */
     private static final int FRAMES_AFTER_END = 64;
 
@@ -90,7 +90,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         decoder.frameListener(new Frames());
     }
 
-    /** Returns the handler of a channel that has been opened. The channel might already be closed again. */
+    /** Returns the handler of a channel that has been opened. The channel might already have been closed. */
     static Http2ClientHandler of(Channel channel) {
         return Objects.requireNonNull(channel.attr(OF_CHANNEL).get());
     }
@@ -171,7 +171,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         Http2Stream stream = call.stream();
         int credit = call.ask(messages);
         if (call.isAnswered() && call.isOver()) {
-            // The stream has already ended, so no event of the stream will remove the call later.
+            // The stream has ended, so no later event of the stream would remove the call.
             streams.end(call);
         }
         if (stream != null && credit > 0) {
@@ -215,8 +215,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (pings.take()) {
             encoder().writePing(context(), false, System.nanoTime(), context().newPromise());
         } else {
-            // Servers must acknowledge SETTINGS as well as PING (RFC 9113, section 6.5.3), and gRPC servers do not
-            // count SETTINGS frames as pings.
+            // A SETTINGS frame replaces a PING. Servers must acknowledge both (RFC 9113, section 6.5.3), and gRPC
+            // servers do not count SETTINGS frames as pings.
             encoder().writeSettings(context(), NO_SETTINGS, context().newPromise());
         }
     }
@@ -246,7 +246,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (!outbound) {
                 countInVain(failed);
             }
-            // The frame was in flight when the stream ended. streamClosed() has already handled the end of the stream.
+            // The frame was in flight when the stream ended. streamClosed() has handled the end of the stream.
             return;
         }
         ClientCall call = streams.call(error.streamId());
@@ -356,7 +356,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (endOfStream) {
                 answered(stream);
             } else if (call == null || (call.isOver() && !call.isAnswered() && !call.isUnheard())) {
-                reset(stream); // the call has ended, so the rest of the answer is not needed
+                reset(stream); // the call has ended, so nobody needs the rest of the answer
             }
         }
 
@@ -373,15 +373,16 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (call == null || call.isOver() || call.isAnswered()) {
                 return;
             }
-            // The number of resets is not limited. Each reset ends a stream that this client has opened, and closing
-            // the connection would end its other calls, too.
+            // The number of resets is not limited. Each reset ends only a stream that this client has opened, but
+            // closing the connection would end all of its calls.
             StatusTable.Reset reset = StatusTable.fromHttp2Error(error);
             call.fail(
                     reset.code() == StatusCode.CANCELLED && isAtDeadline(call)
                             ? StatusCode.DEADLINE_EXCEEDED
                             : reset.code(),
                     "the server reset its stream, HTTP/2 error " + error,
-                    // a server that has begun to answer has run the call, even if it claims to have refused the stream
+                    // a server that has begun to answer has run the call, even if the reset states that the server
+                    // refused the stream
                     stream.isHeadersReceived() ? Executed.MAYBE : reset.executed());
         }
 

@@ -23,8 +23,8 @@ final class Http2ClientHandlerBuilder
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
     /**
-     * Maximum number of consecutive empty DATA frames. If the server sends more, the client closes the connection
-     * (docs/limits.md).
+     * The maximum number of consecutive empty DATA frames (docs/limits.md). If the server sends more, the client closes
+     * the connection.
      */
     private static final int EMPTY_DATA_FRAMES = 2;
 

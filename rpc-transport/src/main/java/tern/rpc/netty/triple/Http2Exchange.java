@@ -111,8 +111,8 @@ final class Http2Exchange extends HttpExchange {
     }
 
     /**
-     * Stops counting the request headers, unless the stream is open or a part of the answer waits in the codec. Such a
-     * part keeps the headers in memory even if the stream has been reset.
+     * Stops counting the request headers if the stream has ended and no part of the answer waits in the codec. A
+     * waiting part keeps the headers in memory even if the stream has been reset.
      */
     private void releaseHead() {
         if (headBytes > 0 && over && !isInCodec()) {
@@ -178,7 +178,7 @@ final class Http2Exchange extends HttpExchange {
         writeByCodec(fitted, bytes);
         Call open = call();
         if (open != null && fitted.isEnd() && !part.isEnd()) {
-            // the answer has ended with a failure, so the method need not continue its stream
+            // the answer has ended with a failure, so the call is ended too
             open.abort(RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "the headers of the answer are larger than the client accepts",
@@ -187,8 +187,8 @@ final class Http2Exchange extends HttpExchange {
     }
 
     /**
-     * Returns the bytes of the body to send. The answer to HEAD has no body; its last part is an empty frame if nothing
-     * else can end the stream.
+     * Returns the bytes to send for the body. The answer to a HEAD request has no body. Its last part is an empty frame
+     * if neither headers nor trailers can end the stream.
      */
     private byte @Nullable [] body(HttpWrite part) {
         byte[] body = part.body();
@@ -258,7 +258,7 @@ final class Http2Exchange extends HttpExchange {
         messages.add(message, counted);
     }
 
-    /** Writes the gathered messages, if any. Must run on the event loop. */
+    /** Writes the gathered messages. Does nothing if there are none. Must run on the event loop. */
     void writeGathered() {
         GatheredMessages messages = gathered;
         if (messages == null || messages.isEmpty()) {

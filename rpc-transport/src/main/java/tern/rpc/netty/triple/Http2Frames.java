@@ -11,34 +11,34 @@ final class Http2Frames {
     static final int DATA = 0x0;
     static final int HEADERS = 0x1;
 
-    /** Flag of DATA and HEADERS frames that end their stream. */
+    /** The flag of DATA and HEADERS frames that end their stream. */
     static final int END_STREAM = 0x1;
 
-    /** Flag of HEADERS frames that end the header block. */
+    /** The flag of HEADERS frames that end the header block. */
     static final int END_HEADERS = 0x4;
 
-    /** Maximum payload of a frame that every peer accepts (RFC 9113, 6.5.2). */
+    /** The maximum payload, in bytes, of a frame that every peer accepts (RFC 9113, 6.5.2). */
     static final int MAX_BYTES = 16 << 10;
 
-    /** First byte of a field with an index into the tables (RFC 7541, 6.1). */
+    /** The first byte of a field that consists of an index into the tables (RFC 7541, 6.1). */
     static final int INDEXED = 0x80;
 
-    /** First byte of a field with incremental indexing (RFC 7541, 6.2.1). */
+    /** The first byte of a field with incremental indexing (RFC 7541, 6.2.1). */
     static final int REMEMBERED = 0x40;
 
-    /** First byte of a field without indexing (RFC 7541, 6.2.2). */
+    /** The first byte of a field without indexing (RFC 7541, 6.2.2). */
     static final int NOT_REMEMBERED = 0x00;
 
-    /** First byte of a field that is never indexed (RFC 7541, 6.2.3). */
+    /** The first byte of a field that is never indexed (RFC 7541, 6.2.3). */
     static final int NEVER_REMEMBERED = 0x10;
 
-    /** First byte of a table size update (RFC 7541, 6.3). */
+    /** The first byte of a table size update (RFC 7541, 6.3). */
     static final int TABLE_SIZE = 0x20;
 
-    /** Index of {@code :status: 200} in the static table (RFC 7541, appendix A). */
+    /** The index of {@code :status: 200} in the static table (RFC 7541, appendix A). */
     static final int STATUS_200 = 8;
 
-    /** Index of {@code content-type} in the static table (RFC 7541, appendix A). */
+    /** The index of {@code content-type} in the static table (RFC 7541, appendix A). */
     static final int CONTENT_TYPE = 31;
 
     private Http2Frames() {}

@@ -12,19 +12,18 @@ import java.util.concurrent.TimeUnit;
 final class Http2Limits {
 
     /**
-     * Up to this number of resets in a time window, the server does not check the share of reset streams. Above this
-     * number, resets are allowed for at most half of the streams that ended in the window. Resets that a timeout might
-     * have caused do not count.
+     * The number of resets in a time window that are always allowed. If there are more, at most half of the streams
+     * that ended in the window may have been reset. Resets that a timeout might have caused do not count.
      */
     static final int MANY_RESETS = 200;
 
-    /** Maximum number of resets in a time window of 30 seconds. */
+    /** The maximum number of resets in a time window of 30 seconds. */
     static final int MAX_RESETS = 2_000;
 
     /**
      * If a call's timeout is at most this long, a reset of the stream might have been caused by the timeout, and does
-     * not count towards the share of resets. The client's timeout starts earlier than the server's, so a busy server
-     * might read the request and its reset together.
+     * not count towards the share of resets. The client's timeout starts earlier than the server's timeout, so a busy
+     * server might read the request and its reset together.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -52,13 +51,13 @@ final class Http2Limits {
      */
     static final int MIN_BYTES_IN_VAIN = 5;
 
-    /** Maximum number of consecutive DATA frames that are empty and do not end their stream. */
+    /** The maximum number of consecutive DATA frames that are empty and do not end their stream. */
     static final int MAX_EMPTY_DATA = 2;
 
     /**
-     * Each sent DATA frame permits this number of control frames, even if it contains a single byte. In response to
-     * such a frame, a client can update the flow-control windows of the stream and the connection, and measure the
-     * bandwidth with a ping.
+     * The number of control frames that each sent DATA frame permits, even if the DATA frame contains a single byte. In
+     * response to a DATA frame, a client can update the flow-control windows of the stream and the connection, and
+     * measure the bandwidth with a ping.
      */
     static final int CONTROL_FRAMES_PER_DATA = 4;
 
@@ -69,9 +68,9 @@ final class Http2Limits {
     static final int BYTES_PER_CONTROL_FRAME = 512;
 
     /**
-     * The maximum cost, within 30 seconds, of frames that make the codec process all open streams. Each such frame
-     * costs 1, and another 1 for each {@link #STREAMS_PER_COST} open streams. Calls do not reset this cost, because a
-     * one-byte request costs the peer much less than these frames cost this process.
+     * The maximum total cost, within 30 seconds, of frames that make the codec process all open streams. Each such
+     * frame costs 1, and another 1 for each {@link #STREAMS_PER_COST} open streams. Calls do not reset this cost,
+     * because a one-byte request costs the peer much less than these frames cost this process.
      */
     static final int MAX_VISITS = 1_000;
 
@@ -79,7 +78,7 @@ final class Http2Limits {
 
     /**
      * Each time this number of answer bytes has been sent, the cost that {@link #MAX_VISITS} limits is reduced by 1. A
-     * peer is thus allowed to change its windows whenever it has received a few MiB, as {@link ReceiveWindows} does.
+     * peer may therefore change its windows each time it has received a few MiB, as {@link ReceiveWindows} does.
      */
     static final int BYTES_PER_COST = 64 << 10;
 
@@ -92,14 +91,14 @@ final class Http2Limits {
     private static final long JITTER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /**
-     * The minimum interval between pings while calls are in flight. A ping that arrives sooner is a strike; the third
-     * strike closes the connection.
+     * The minimum interval between pings while calls are in flight. A ping that arrives after a shorter interval is a
+     * strike. The third strike closes the connection.
      */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * The minimum interval between pings while no call is in flight. A ping that arrives sooner is a strike, as for
-     * {@link #PING_NANOS}.
+     * The minimum interval between pings while no call is in flight. A ping that arrives after a shorter interval is a
+     * strike, as for {@link #PING_NANOS}.
      */
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -107,21 +106,21 @@ final class Http2Limits {
 
     private long windowNanos = System.nanoTime();
     private int ended;
-    private int endedBefore; // number of streams that ended in the previous time window
+    private int endedBefore; // the number of streams that ended in the previous time window
     private int resets;
-    private int resetsByTimeout; // number of resets that might have been caused by timeouts
+    private int resetsByTimeout; // the number of resets that might have been caused by timeouts
     private int controlFrames;
     private long visits; // the cost of frames that make the codec process all streams, multiplied by BYTES_PER_COST
     private int framesInVain;
     private long bytesInVain;
-    private int emptyData; // number of consecutive empty DATA frames
+    private int emptyData; // the number of consecutive empty DATA frames
     private long pingNanos;
     private boolean pinged;
     private int strikes;
 
     /**
-     * Counts a stream that has ended, with or without a reset. The number of ended streams is needed to compute the
-     * share of resets.
+     * Counts a stream that has ended, with or without a reset. The share of reset streams is computed from the number
+     * of ended streams.
      */
     void streamEnded(long now) {
         window(now);
@@ -180,8 +179,9 @@ final class Http2Limits {
     }
 
     /**
-     * @param permitted the number of further permitted frames for each stream that has ended. Streams of the previous
-     *     time window count, too, because a new window can begin between the end of a stream and its last frames
+     * @param permitted the number of further permitted frames for each stream that has ended. Streams that ended in the
+     *     previous time window count too, because a new window can begin between the end of a stream and its last
+     *     frames
      */
     void frameInVain(long now, int permitted) throws Http2Exception {
         window(now);
@@ -191,8 +191,8 @@ final class Http2Limits {
     }
 
     /**
-     * Counts a frame on a stream that this side has reset: the bytes of a frame with data towards {@link
-     * #MAX_BYTES_IN_VAIN}, and any other frame towards {@link #MAX_FRAMES_IN_VAIN}.
+     * Counts a frame on a stream that this side has reset. The bytes of a frame with data count towards {@link
+     * #MAX_BYTES_IN_VAIN}. A frame without data counts towards {@link #MAX_FRAMES_IN_VAIN}.
      *
      * @param bytes the number of bytes that flow control counts for the frame; 0 if the frame has no data
      * @param permitted the same as for {@link #frameInVain(long, int)}

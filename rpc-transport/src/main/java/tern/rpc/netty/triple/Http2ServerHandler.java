@@ -159,14 +159,14 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             completed = frames.completed();
             input.complete();
         }
-        // a few bytes do not count even if their buffer is large, because frames often end between two reads
+        // a few bytes are not counted even if their buffer is large, because reads often end within a frame
         int held = bytes < BodyReader.SMALL_BYTES
                 ? 0
                 : frames.blockBytes() + internalBuffer().capacity();
         input.arrived(read, bytes, held);
     }
 
-    /** Ends a read like the overridden method, but does not request more bytes while reading is paused. */
+    /** Ends a read as the overridden method does, but does not request more bytes while reading is paused. */
     @Override
     public void channelReadComplete(ChannelHandlerContext read) {
         try {
@@ -211,8 +211,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      * instead of Netty.
      */
     private void refuse(Http2Stream stream) throws Http2Exception {
-        // a client that has not received the settings yet cannot know the limit, so the reset does not count as the
-        // client's fault
+        // a client that has not received the settings yet cannot know the limit, so this reset does not count towards
+        // the client's limits
         if (settingsKnown) {
             limits.reset(System.nanoTime(), false);
         }
@@ -340,8 +340,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 throw Http2Exception.streamError(
                         streamId, Http2Error.PROTOCOL_ERROR, "more headers that do not end stream %d", streamId);
             }
-            // if the exchange already exists, these headers are trailers; no protocol uses trailers in requests, so
-            // only the end of the stream matters
+            // if the exchange exists, these headers are trailers; no protocol uses trailers in requests, so only the
+            // end of the stream matters
             if (known != null) {
                 end(known, endOfStream);
                 return;
@@ -395,7 +395,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             limits.moved();
             Http2Stream stream = connection().stream(streamId);
             if (EarlyAnswers.isOpen(stream) && !endOfStream) {
-                // the answer is complete, so the rest of the request is not needed
+                // the answer is complete, so nobody needs the rest of the request
                 resetByUs(stream, Http2Error.NO_ERROR);
                 return data.readableBytes() + padding;
             }
@@ -436,7 +436,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onPingAckRead(ChannelHandlerContext read, long data) throws Http2Exception {
             if (drain == null || !drain.acknowledged(data, read)) {
-                super.onPingAckRead(read, data); // the frame does not acknowledge a ping of ConnectionDrain
+                super.onPingAckRead(read, data); // the frame does not acknowledge a ping that ConnectionDrain sent
             }
         }
 
@@ -450,8 +450,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
             settingsKnown = true;
-            // Netty has just applied the stream limit from the announced settings; the limit is removed again, because
-            // refuse() enforces it
+            // Netty has just applied the announced stream limit; this limit is removed from Netty, because refuse()
+            // enforces it
             connection().remote().maxActiveStreams(Integer.MAX_VALUE);
             super.onSettingsAckRead(read);
             if (windows != null) {

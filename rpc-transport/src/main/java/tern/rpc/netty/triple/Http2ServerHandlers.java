@@ -11,9 +11,8 @@ import io.netty.handler.codec.http2.Http2Settings;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Creates the handlers of server connections with Tern's codec. This class does not use Netty's builder, because the
- * builder supports neither Tern's header decoder nor an encoder that allocates its tables on demand
- * (docs/decisions/0024).
+ * Creates the handlers of server connections with Tern's codec. This class does not use Netty's builder, which supports
+ * neither Tern's header decoder nor an encoder that allocates its tables on demand (docs/decisions/0024).
  */
 final class Http2ServerHandlers {
 

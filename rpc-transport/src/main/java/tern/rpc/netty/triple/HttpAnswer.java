@@ -29,8 +29,8 @@ final class HttpAnswer {
     private static final Logger LOG = LoggerFactory.getLogger(HttpAnswer.class);
 
     /**
-     * Limits the number of log lines about metadata that cannot be sent. A method can take this metadata from the
-     * request, so a caller could otherwise fill the log.
+     * Limits the number of log lines about metadata that cannot be sent. A method can copy metadata from the request,
+     * so without this limit a caller could fill the log.
      */
     static final SeldomWarning UNSENT_METADATA = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
@@ -40,7 +40,7 @@ final class HttpAnswer {
         ENDED
     }
 
-    /** The maximum size of a message that is always accepted if its stream has no unsent bytes. */
+    /** A message up to this size, in bytes, is always accepted if its stream has no unsent bytes. */
     private static final int SMALL_BYTES = 4 << 10;
 
     /**
@@ -109,7 +109,7 @@ final class HttpAnswer {
             return;
         }
         if (!exchange().isReady()) {
-            checkUnsent(0); // a message that would be dropped anyway is not encoded
+            checkUnsent(0); // fails, before the message is encoded, if the stream has too many unsent bytes
         }
         byte[] message = encode(value);
         checkUnsent(message.length);
@@ -216,7 +216,7 @@ final class HttpAnswer {
                 // the exception's status code is not sent, because it could blame the caller for a fault of the method
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
-            } catch (Throwable e) { // the cause of the exception is the metadata or a lack of memory
+            } catch (Throwable e) { // either the metadata cannot be sent or memory is exhausted
                 failure = unsendable(e.getClass().getName(), e);
                 trailers = new Metadata();
             }
@@ -238,8 +238,8 @@ final class HttpAnswer {
 
     /**
      * Answers a call with a failure. The calling thread must have reserved the answer for itself, so no other thread
-     * will answer. If the failure cannot be encoded, this method therefore sends a simpler failure or resets the
-     * stream.
+     * will answer the call. For this reason, if the failure cannot be encoded, this method sends a simpler failure or
+     * resets the stream.
      */
     void fail(Throwable failure, Metadata metadata) {
         try {

@@ -34,8 +34,9 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     // an error in the request that is reported only to authorized callers; null if there are no authorizers
     private final @Nullable DeferredMistake hidden;
     private volatile long completeNanos = beganNanos();
-    private @Nullable BodyPace pace; // the rate at which the body arrives; null until the first check of the rate
-    private boolean rested; // true after mayRest() has returned true for the first time; only the event loop uses it
+    private @Nullable BodyPace pace; // the rate at which the body arrives; null until the first check
+    // true after mayRest() has returned true for the first time; accessed only by the event loop
+    private boolean rested;
     private volatile @Nullable PayloadCodec codec; // the codec that the request message selected
     private volatile @Nullable MethodDescriptor method; // the called method; set when the request message is decoded
 
@@ -282,9 +283,9 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * Ends a request that took too long. If there are authorizers, the error does not contain the method name. The
-     * protocols have different naming rules, so the spelling of the name in the error would reveal whether the method
-     * exists.
+     * Ends a request that took too long. If there are authorizers, the error does not contain the method name. Each
+     * protocol has its own rules for method names, so the spelling of the name in the error would reveal whether the
+     * method exists.
      */
     private void expire(String how) {
         String called = hidden == null ? methodName() : "the call";
@@ -409,7 +410,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         exchange.execute(() -> {
             answer.watch();
             body.start(newReceiver);
-            ready(); // the stream might have become ready before the receiver was set
+            ready(); // the stream might have become ready before the receiver was set, so the receiver is notified now
         });
     }
 
@@ -468,7 +469,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    /** Makes the overridden method accessible to {@link HttpAnswer}, which is in this package. */
+    /** Overridden to make the method accessible to {@link HttpAnswer}, which is in this package. */
     @Override
     protected boolean claimResult() {
         return super.claimResult();

@@ -123,8 +123,8 @@ final class HttpDispatcher implements HttpRequests {
             hidden(call).set(e, form);
         }
         if (connectUnsaid) {
-            // the protocol was selected by looking up the method, so an error in the format of this protocol could
-            // reveal that the method exists
+            // the protocol was selected by looking up the method, so an error in this protocol's format could reveal
+            // that the method exists
             hidden(call).refusesStrangersLike(json);
         }
         return call;
@@ -136,7 +136,7 @@ final class HttpDispatcher implements HttpRequests {
 
     /**
      * Checks the token before the body arrives. An unauthenticated caller therefore cannot learn which services exist.
-     * If there are no authorizers, the body of a caller with a token then counts towards the full memory budget.
+     * If there are no authorizers, the body of a caller with a valid token counts towards the full memory budget.
      */
     private static void checkToken(HttpExchange exchange) {
         ServerConnection connection = exchange.connection();

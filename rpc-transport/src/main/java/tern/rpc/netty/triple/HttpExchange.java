@@ -17,7 +17,7 @@ import tern.rpc.netty.WriteBatch;
 
 /**
  * One HTTP request and its answer, over any version of HTTP. Headers are always represented as in HTTP/2, with
- * lower-case names. The event loop passes the request to the {@link Call}. Any thread can queue parts of the answer.
+ * lower-case names. The event loop passes the request to the {@link Call}. Any thread may queue parts of the answer.
  */
 abstract class HttpExchange {
 
@@ -33,8 +33,8 @@ abstract class HttpExchange {
     private static final int STEP_BYTES = 1 << 10;
 
     /**
-     * The number of low bits of {@link #unsent} that contain the number of queued bytes. The bits above them contain
-     * the number of parts of the answer that are queued in the codec.
+     * The number of low bits of {@link #unsent} that contain the number of queued bytes. The other bits contain the
+     * number of parts of the answer that are queued in the codec.
      */
     private static final int PART_BITS = 40;
 
@@ -70,8 +70,8 @@ abstract class HttpExchange {
         void abort(RpcException failure);
 
         /**
-         * Called when the stream can send more messages. A receiver of this event that is set after the call must first
-         * check whether the stream is already ready.
+         * Called when the stream can send more messages. A receiver that is set later does not get earlier events, so
+         * it must first check whether the stream is ready.
          */
         void ready();
 
@@ -96,9 +96,11 @@ abstract class HttpExchange {
 
     private final ServerConnection connection;
     private final Http2Headers head;
-    // number of queued bytes, and in the upper bits the number of parts in the codec; updated atomically through UNSENT
+    // the number of queued bytes in the low bits, and the number of parts in the codec in the high bits; updated
+    // atomically by the VarHandle UNSENT
     private volatile long unsent;
-    // number of bytes that the socket has accepted; written by the event loop, read by other threads through TAKEN
+    // the number of bytes that the socket has accepted; written by the event loop, and read by other threads through
+    // the VarHandle TAKEN
     private long taken;
     private boolean probe; // accessed only by the event loop
     private volatile @Nullable Call call;
@@ -152,7 +154,7 @@ abstract class HttpExchange {
         return method != null && HttpMethod.HEAD.asciiName().contentEquals(method);
     }
 
-    /** Returns whether the protocol supports trailers and simultaneous messages in both directions. */
+    /** Returns whether the version of HTTP supports trailers, and messages in both directions at the same time. */
     abstract boolean isHttp2();
 
     /**

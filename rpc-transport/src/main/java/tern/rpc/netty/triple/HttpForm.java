@@ -9,7 +9,7 @@ interface HttpForm {
     /**
      * Creates the call for a request. Must run on the event loop.
      *
-     * @throws RpcException if the headers are invalid or the path does not lead to an exported method
+     * @throws RpcException if the headers are invalid, or no exported method matches the path
      */
     HttpCall call(HttpExchange exchange, ServiceLookup services);
 

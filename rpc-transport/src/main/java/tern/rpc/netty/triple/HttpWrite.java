@@ -50,12 +50,12 @@ final class HttpWrite extends WriteCommand {
         this.plainType = plainType;
     }
 
-    /** Creates a complete successful gRPC answer with one message and only the usual headers. */
+    /** Creates a complete successful gRPC answer with one message and without application metadata. */
     static HttpWrite plain(HttpExchange exchange, AsciiString contentType, byte[] message) {
         return new HttpWrite(exchange, contentType, message);
     }
 
-    /** Returns the content type of an answer that was created by {@link #plain}; null for any other part. */
+    /** Returns the content type if {@link #plain} created this answer; otherwise null. */
     @Nullable
     AsciiString plainType() {
         return head == null ? plainType : null;
@@ -82,7 +82,10 @@ final class HttpWrite extends WriteCommand {
         return end;
     }
 
-    /** Returns whether this part contains only a message of a stream: no headers, no trailers, and not the end. */
+    /**
+     * Returns whether this part contains only a message of a stream. Such a part has no headers and no trailers, and
+     * does not end the answer.
+     */
     boolean isMessageAlone() {
         return head == null && trailers == null && plainType == null && !end && body != null;
     }

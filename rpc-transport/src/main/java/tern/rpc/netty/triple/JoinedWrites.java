@@ -13,8 +13,8 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins the small buffers of HTTP/2 frames, so that a flush passes one buffer to the socket instead of many. A unary
- * answer, for example, has three frames in five buffers. Large buffers are passed on unchanged. Code that encodes
+ * Joins the small buffers of HTTP/2 frames, so that a flush passes one buffer to the socket instead of many. For
+ * example, a unary answer has three frames in five buffers. Large buffers are passed on unchanged. Code that encodes
  * complete frames can write them directly into the joined buffer. Confined to the event loop.
  */
 final class JoinedWrites extends ChannelDuplexHandler {
@@ -26,7 +26,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     private static final int JOINED_BYTES = 32 << 10;
 
-    /** Maximum number of bytes that {@link #room} can provide. */
+    /** The maximum number of bytes that {@link #room} can provide. */
     static final int MAX_ROOM_BYTES = JOINED_BYTES / 2;
 
     private static final int FEW = 4;
@@ -38,7 +38,8 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private final IntConsumer spareChanged;
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
-    private int expectedBytes = SMALL_BYTES; // expected size of the next flush, which is the size of the last flush
+    // the expected size of the next flush, in bytes; equal to the size of the previous flush
+    private int expectedBytes = SMALL_BYTES;
     private int countedBytes; // the sum of the numbers that were passed to counted() for the bytes in the joined buffer
 
     // the promises that complete when the joined buffer has been written
@@ -170,7 +171,8 @@ final class JoinedWrites extends ChannelDuplexHandler {
         spare(spare);
         ChannelFuture written = own.write(full);
         List<ChannelPromise> completed = promises == null ? List.of() : promises;
-        // the next flush will probably have a similar number of promises, so the new list gets this capacity
+        // the new list gets the size of the old list as its capacity, because the next flush will probably have a
+        // similar number of promises
         promises = completed.size() > FEW ? new ArrayList<>(completed.size()) : null;
         written.addListener((ChannelFutureListener) done -> {
             spare(-spare);

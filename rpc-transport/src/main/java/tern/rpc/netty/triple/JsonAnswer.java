@@ -129,6 +129,6 @@ final class JsonAnswer implements Answer {
 
     @Override
     public void discard() {
-        // the body is an array, so there is nothing to release
+        // the body is a byte array, so there is no buffer to release
     }
 }

@@ -150,14 +150,15 @@ final class JsonEncoding implements CallEncoding {
             throw new SerializationException(called + ": the query of the DELETE request has no arguments; "
                     + called.name() + " has " + String.join(", ", called.parameterNames())
                     + "; to call it without arguments, use POST with the body "
-                    // A single parameter can be a string or a list, which cannot be decoded from the JSON object {}.
+                    // If the method has one parameter, the parameter can be a string or a list, which cannot be decoded
+                    // from the JSON object {}.
                     + (called.parameters().size() == 1 ? "null" : "{}"));
         }
     }
 
     /**
-     * Returns whether the query contains anything except the format of the answer. Without a body and without such a
-     * query, a request has no arguments.
+     * Returns whether the query has a parameter other than the format of the answer. If a request has neither a body
+     * nor such a parameter, it contains no arguments.
      */
     private boolean hasArgumentsInQuery() {
         return target.query().keySet().stream()
@@ -165,7 +166,9 @@ final class JsonEncoding implements CallEncoding {
                         name -> !name.equals(FORMAT) || called.parameterNames().contains(name));
     }
 
-    /** Refuses arguments in the query of a request with a body, because the body would silently replace them. */
+    /**
+     * Refuses arguments in the query of a request with a body, because the body would silently replace these arguments.
+     */
     private void checkQuery() {
         for (String name : called.parameterNames()) {
             if (target.query().containsKey(name)) {
@@ -199,7 +202,7 @@ final class JsonEncoding implements CallEncoding {
         if (isStream()) {
             return false;
         }
-        // invalid headers must fail here, in the method that sends them, rather than at the end of the call
+        // fails for invalid headers now, in the method that sends them, instead of at the end of the call
         TripleMetadata.write(headers, (name, value) -> {});
         return true;
     }

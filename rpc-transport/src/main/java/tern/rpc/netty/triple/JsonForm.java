@@ -40,7 +40,8 @@ final class JsonForm implements HttpForm {
 
         private final JsonTarget target;
         private final Route route;
-        // created by the first call; if several threads create the encoding at the same time, the objects are equal
+        // created by the first call; several threads may create it at the same time, because the created objects are
+        // equal
         private @Nullable JsonEncoding usual;
 
         Aim(JsonTarget target, Route route) {
@@ -184,8 +185,8 @@ final class JsonForm implements HttpForm {
     }
 
     /**
-     * Returns whether JSON calls handle a body with this content type, either by decoding it or by reporting an error
-     * that lists the accepted types.
+     * Returns whether requests with this content type are treated as JSON calls. Such a call decodes the body, or fails
+     * with an error that lists the accepted types.
      */
     static boolean takes(AsciiString type) {
         return type.isEmpty() || type.equals(JSON) || type.equals(TEXT) || type.equals(FORM);
@@ -296,7 +297,7 @@ final class JsonForm implements HttpForm {
         if (isUnknown(reason)) {
             return HttpResponseStatus.NOT_FOUND;
         }
-        return reason.code() == StatusCode.OK // A failure whose code is OK must not look like a success.
+        return reason.code() == StatusCode.OK // A failure whose code is OK must not be sent as a success.
                 ? HttpResponseStatus.INTERNAL_SERVER_ERROR
                 : HttpResponseStatus.valueOf(StatusTable.httpStatus(reason.code()));
     }

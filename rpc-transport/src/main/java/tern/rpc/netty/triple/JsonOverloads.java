@@ -7,8 +7,8 @@ import java.util.stream.Collectors;
 import tern.rpc.MethodDescriptor;
 
 /**
- * The paths of methods with the same name in JSON calls. A path ends with {@code ~} and the first letters of the
- * parameter types, so two methods can have the same path.
+ * The paths by which JSON calls select one of several methods with the same name. A path ends with {@code ~} and the
+ * first letters of the parameter types, so two methods can have the same path.
  */
 final class JsonOverloads {
 
@@ -30,7 +30,7 @@ final class JsonOverloads {
         return methods.stream().map(JsonOverloads::path).distinct().collect(Collectors.joining(", "));
     }
 
-    /** Returns those of the given methods that share their path with another of these methods. */
+    /** Returns the given methods that have the same path as another given method. */
     private static List<MethodDescriptor> twins(List<MethodDescriptor> methods) {
         return methods.stream()
                 .filter(method -> methods.stream()

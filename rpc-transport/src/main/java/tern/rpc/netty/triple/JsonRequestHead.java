@@ -8,8 +8,8 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
 /**
- * The request line and headers of a method's JSON requests over HTTP/1.1. The part that is common to all requests is
- * encoded once. Immutable.
+ * The request line and headers of a method's JSON requests over HTTP/1.1. The lines that all requests of the method
+ * share are encoded once. Immutable.
  */
 final class JsonRequestHead {
 

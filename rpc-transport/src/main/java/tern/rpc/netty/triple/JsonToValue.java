@@ -12,7 +12,7 @@ import tern.rpc.serialization.SerializationException;
 /** Converts a JSON document to a {@code google.protobuf.Value}. Each instance converts one document. */
 final class JsonToValue {
 
-    /** The maximum number of decimal digits that always survive the conversion to a double and back. */
+    /** A number with at most this many decimal digits can be converted to a double and back without a change. */
     private static final int EXACT_DIGITS = 15;
 
     /**
@@ -152,7 +152,10 @@ final class JsonToValue {
         }
     }
 
-    /** Returns whether the double, rounded to the number of digits in the text, equals the number in the text. */
+    /**
+     * Returns whether the double equals the number in the text, after the double has been rounded to the same number of
+     * digits.
+     */
     private static boolean isExact(double number, String text) {
         if (Double.isInfinite(number)) {
             return false;

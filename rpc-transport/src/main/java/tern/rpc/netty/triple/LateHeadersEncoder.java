@@ -53,8 +53,8 @@ final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncod
 
     /**
      * Creates the encoder if the table size differs from the default. The encoder must announce every change to the
-     * client, including the smallest size set between two blocks (RFC 7541, 4.2). The encoder must therefore be
-     * informed of all changes.
+     * client, including the smallest size that was set between two blocks (RFC 7541, 4.2). For this purpose, the
+     * encoder must be informed of all changes.
      */
     @Override
     public void maxHeaderTableSize(long most) throws Http2Exception {

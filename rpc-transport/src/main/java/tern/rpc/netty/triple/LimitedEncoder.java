@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Extends Netty's encoder with limits for the control frames that a peer causes: acknowledgements of pings and settings
  * that the peer does not read, and resets. If a peer causes too many of these frames, its connection is closed. Netty
- * implements the same limits in two wrapping encoders that only its builder can create. This class needs no additional
- * encoder objects (docs/decisions/0024). Confined to the event loop.
+ * implements the same limits in two wrapping encoders, which only its builder can create. This class replaces these two
+ * objects (docs/decisions/0024). Confined to the event loop.
  */
 final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements ChannelFutureListener {
 
@@ -30,7 +30,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
     private @Nullable Http2LifecycleManager lifecycle;
     private int unsent;
     private boolean tooManyUnsent;
-    private int resets; // number of resets in the current time window
+    private int resets; // the number of resets in the current time window
     private long windowNanos = System.nanoTime();
 
     LimitedEncoder(Http2Connection connection, Http2FrameWriter writer) {
@@ -70,7 +70,8 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
             return promise;
         }
         if (unsent == MAX_UNSENT) {
-            context.flush(); // the flush might pass some of the waiting frames to the socket
+            // the flush might pass some of the waiting frames to the socket, which reduces their number
+            context.flush();
         }
         if (unsent == MAX_UNSENT) {
             tooManyUnsent = true;

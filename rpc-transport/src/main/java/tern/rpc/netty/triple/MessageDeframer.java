@@ -16,7 +16,7 @@ import tern.rpc.serialization.MessageKind;
  */
 final class MessageDeframer {
 
-    /** The flag of a message with a compressed payload. */
+    /** The flag of a message whose payload is compressed. */
     static final int COMPRESSED = 0x01;
 
     /** The flag of the last frame of a Connect stream. This frame contains the result. */
@@ -71,10 +71,10 @@ final class MessageDeframer {
     }
 
     /**
-     * Splits the received bytes into messages. Delivers the requested messages that are complete, and keeps all other
-     * bytes.
+     * Splits the received bytes into messages. Delivers the complete messages that have been requested, and keeps all
+     * other bytes.
      *
-     * @param data the received bytes; the caller keeps ownership
+     * @param data the received bytes; not released
      * @throws RpcException INTERNAL for unknown flags, RESOURCE_EXHAUSTED for a message above the limit; the caller
      *     must then close this object
      */
@@ -100,8 +100,8 @@ final class MessageDeframer {
     /**
      * Requests the given number of further messages. Complete messages are delivered immediately.
      *
-     * @param bytes the number of message bytes after which delivery stops until the next call to this method; the
-     *     message that reaches this number is still delivered
+     * @param bytes the number of delivered message bytes at which delivery stops until the next call to this method;
+     *     the message that reaches this number is still delivered
      * @throws RpcException in the same cases as {@link #add}
      */
     void request(int messages, long bytes) {
@@ -119,7 +119,7 @@ final class MessageDeframer {
             return;
         }
         deliver(waiting, true);
-        ByteBuf rest = waiting; // the undelivered bytes; null if deliver() has delivered all bytes
+        ByteBuf rest = waiting; // null if deliver() has delivered all bytes
         if (rest == null) {
             return;
         }
@@ -210,8 +210,8 @@ final class MessageDeframer {
     }
 
     /**
-     * Returns the number of bytes by which the peer's flow-control window can be enlarged. The result is the number of
-     * bytes of requested messages, including incomplete ones, that have arrived since the previous call to this method.
+     * Returns the number of bytes by which the peer's flow-control window can be enlarged. These bytes have arrived
+     * since the previous call to this method, and belong to requested messages, complete or not.
      */
     int takeCredit() {
         ByteBuf bytes = waiting;

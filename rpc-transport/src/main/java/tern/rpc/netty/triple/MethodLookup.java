@@ -15,8 +15,8 @@ final class MethodLookup {
     private MethodLookup() {}
 
     /**
-     * Returns all methods of the service with this name, or else the built-in methods with this name. If there are
-     * none, the search is repeated with the first letter of the name in lower case.
+     * Returns all methods of the service with this name. If the service has none, returns the built-in methods with
+     * this name. If no method is found, the search is repeated with the first letter of the name in lower case.
      *
      * @return at least one method
      * @throws RpcException UNIMPLEMENTED if no method is found; a disabled built-in method is treated as missing

@@ -23,9 +23,9 @@ final class OversizedHeaders {
     private OversizedHeaders() {}
 
     /**
-     * Returns the part of the answer to send: the given part if its headers and trailers fit or if the answer is not
-     * gRPC. Trailers are replaced with trailers without metadata and details. Headers are replaced with a failure,
-     * which ends the answer.
+     * Returns the part of the answer to send. If its headers and trailers fit, or if the answer is not gRPC, the result
+     * is the given part. Trailers that do not fit are replaced with trailers without metadata and details. Headers that
+     * do not fit are replaced with a failure, which ends the answer.
      *
      * @param most the maximum size that the client accepts
      */

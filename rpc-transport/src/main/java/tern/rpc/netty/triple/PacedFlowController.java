@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A version of Netty's flow controller that writes at most {@value #MAX_TURNS} DATA frames in each flush. The event
  * loop then serves other connections before it writes the next frames of this connection. A SETTINGS frame of 15 bytes
- * can permit one byte of data for each of a thousand streams. Netty would write a thousand DATA frames for each of
- * these SETTINGS frames, so one peer could occupy the event loop for seconds. Streams are written in turn. Confined to
- * the event loop.
+ * can permit each of a thousand streams to send one more byte. Netty would then write a thousand DATA frames at once,
+ * so a peer that sends many such SETTINGS frames could occupy the event loop for seconds. Streams are written in turn.
+ * Confined to the event loop.
  */
 final class PacedFlowController extends DefaultHttp2RemoteFlowController {
 
@@ -29,7 +29,7 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
 
     private final Turns turns;
     private @Nullable ChannelHandlerContext context;
-    private boolean scheduled; // true if a further flush of this connection is a task of the event loop
+    private boolean scheduled; // true if a task of the event loop will flush this connection again
 
     PacedFlowController(Http2Connection connection) {
         this(connection, new Turns(connection));
@@ -84,7 +84,7 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
 
         private final Http2Connection.PropertyKey key;
         private final Queue<Turn> waiting = new ArrayDeque<>();
-        private long bytes; // the bytes that all streams may send
+        private long bytes; // the number of bytes that all streams together may send
         private int left; // the number of frames that the current flush may still write; 0 outside a flush
 
         Turns(Http2Connection connection) {
@@ -121,7 +121,8 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
             bytes += now - turn.bytes;
             turn.bytes = now;
             turn.blocked = state.windowSize() < 0;
-            // a frame without bytes needs no window; a stream that is being written is added at its next change
+            // a frame without bytes needs no window; a stream that is being written is added when its state changes
+            // again
             boolean writable = state.windowSize() > 0 || (state.windowSize() == 0 && !turn.writing);
             if (state.hasFrame() && writable && !turn.waits) {
                 turn.waits = true;
@@ -159,8 +160,8 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
     private static final class Turn {
 
         private final Http2Stream stream;
-        private int bytes; // the bytes that the window of the stream permits to send
-        private boolean blocked; // true if the window of the stream is negative
+        private int bytes; // the number of bytes that the stream's flow-control window permits to send
+        private boolean blocked; // true if the flow-control window of the stream is negative
         private boolean waits; // true if the stream waits for its turn
         private boolean writing;
 

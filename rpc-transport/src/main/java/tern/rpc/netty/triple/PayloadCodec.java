@@ -24,7 +24,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
     /** Encodes the arguments of a request and appends them to the buffer. */
     void writeRequest(Object[] arguments, OutputBuffer out);
 
-    /** Decodes a request. Returns one value per parameter. */
+    /** Decodes a request. Returns one value for each parameter. */
     Object[] readRequest(byte[] bytes, int offset, int length);
 
     /** Encodes the result of a call, or one message of a streamed answer, and appends it to the buffer. */
@@ -34,7 +34,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
     @Nullable
     Object readResponse(byte[] bytes, int offset, int length, Object sender);
 
-    /** Protobuf messages. For a method without parameters, the request is an empty message. */
+    /** A codec for protobuf messages. For a method without parameters, the request is an empty message. */
     record Protobuf(MethodDescriptor method) implements PayloadCodec {
 
         private static final SeldomWarning WARNING = new SeldomWarning(
@@ -70,7 +70,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
         }
     }
 
-    /** Raw bytes, which the application encodes and decodes itself. */
+    /** A codec for raw bytes, which the application encodes and decodes itself. */
     record Raw(MethodDescriptor method) implements PayloadCodec {
 
         @Override

@@ -16,7 +16,7 @@ import tern.rpc.transport.ServiceLookup;
 /** The codecs of all methods. Each codec is created once. Thread-safe. */
 final class PayloadCodecs {
 
-    /** True if the optional module for protobuf messages is present. */
+    /** True if the optional module for protobuf messages is on the class path. */
     private static final boolean MESSAGES = isPresent("tern.rpc.serialization.protobuf.ProtobufCodec");
 
     private final CoderPool coders;

@@ -12,8 +12,8 @@ import tern.rpc.netty.ServerConnection;
 /**
  * Writes complete successful answers directly as bytes, and counts the bytes until the socket has accepted them.
  * Netty's codec, which writes all other answers, would create about 36 objects for each answer (docs/decisions/0011).
- * Headers and trailers are the same for all answers and do not change the header table of the connection. Also counts
- * the headers of the answers that the codec writes. Confined to the event loop.
+ * These answers all have the same headers and trailers, which do not change the header table of the connection. Also
+ * counts the headers of the answers that the codec writes. Confined to the event loop.
  */
 final class PlainAnswers {
 
@@ -27,7 +27,8 @@ final class PlainAnswers {
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
     private final LongSupplier headerListBytes; // the maximum size of headers that the client accepts
-    private long waiting; // bytes waiting for the socket: answers written by this class, and headers of other answers
+    // the number of bytes waiting for the socket: answers written by this class, and headers of other answers
+    private long waiting;
     private long reported; // the number of waiting bytes that was last reported to the connection
 
     PlainAnswers(
@@ -62,7 +63,8 @@ final class PlainAnswers {
         try {
             windows.incrementWindowSize(whole, -message.length);
         } catch (Http2Exception e) {
-            return false; // this exception never occurs, because only an enlargement of a flow-control window can fail
+            // this exception never occurs, because the window is reduced, and only an enlargement can fail
+            return false;
         }
         ByteBuf out = joined.room(message.length + HEADS_BYTES + contentType.length());
         joined.counted(counted);
@@ -108,7 +110,10 @@ final class PlainAnswers {
         }
     }
 
-    /** Called after a flush. Reports to the connection how many bytes the socket has not accepted; usually none. */
+    /**
+     * Called after a flush. Reports to the connection how many bytes the socket has not accepted. The number is usually
+     * 0.
+     */
     void flushed() {
         if (waiting > reported) {
             report();

@@ -48,7 +48,7 @@ final class PlainRequests {
      */
     boolean fits(ClientCall call, byte[] message) {
         Http2RemoteFlowController windows = encoder.flowController();
-        // a one-way call must be notified when its request is written, and only the codec notifies it
+        // a one-way call ends when its request has been written, and only the codec reports this
         return !call.pending().isOneWay()
                 && roomBytes(call) <= JoinedWrites.MAX_ROOM_BYTES
                 && roomBytes(call) < table.maxHeaderListSize()

@@ -14,9 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The flow-control windows for the data that one connection receives (RFC 9113, 5.2). A message that the application
- * has not requested yet occupies the window of its stream and the window of the connection. Without the measures
- * described below, the unread messages of one stream could fill the window of the connection and block all other
- * streams.
+ * has not requested yet occupies the window of its stream and the window of the connection. If no window were adjusted,
+ * the unread messages of one stream could fill the window of the connection and block all other streams.
  *
  * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
  * the small windows, the window of the connection is enlarged. Both changes are undone when the unread bytes have been
@@ -53,9 +52,9 @@ final class ReceiveWindows {
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * The fraction that applies instead of {@link #UPDATE_RATIO} to an enlarged window: the WINDOW_UPDATE frame is sent
+     * The fraction for an enlarged window, which replaces {@link #UPDATE_RATIO}. The WINDOW_UPDATE frame is then sent
      * when a sixteenth of the window has been consumed. Unread bytes occupy most of an enlarged window, so with a
-     * fraction of one half, the frame would never be sent and all streams would stop.
+     * fraction of one half the frame would never be sent and all streams would stop.
      */
     private static final float UPDATE_RATIO_OF_GROWN = 15f / 16;
 
@@ -143,7 +142,7 @@ final class ReceiveWindows {
     /** Called when the peer has acknowledged settings and the codec has applied them. */
     void acknowledged(ChannelHandlerContext context) throws Http2Exception {
         if (acknowledged) {
-            return; // no acknowledgement is expected, so the windows of the streams need no update
+            return; // no change of the stream windows is waiting for an acknowledgement
         }
         // The field "acknowledged" remains false if the peer has acknowledged only earlier settings with a different
         // initial window.
@@ -153,8 +152,8 @@ final class ReceiveWindows {
     }
 
     /**
-     * Sends a WINDOW_UPDATE frame for a stream if it is due. The frame might have become due because the window is now
-     * smaller than the number of bytes consumed since the last update.
+     * Sends a WINDOW_UPDATE frame for a stream if one is due. A smaller window can make a frame due, because the bytes
+     * consumed since the last update are then a larger part of the window.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A cache of decoded header blocks, with the encoded bytes as keys. A block that a client repeats is decoded only
- * twice: Netty's decoder decodes and validates a block when it arrives for the first and the second time. It also
- * decodes every block that is not cached. The decoder is created for the first block, because its table occupies as
- * much memory as the rest of an idle connection's codec.
+ * twice: when it arrives for the first time and when it arrives for the second time. Netty's decoder then decodes and
+ * validates the block. The decoder also decodes every block that is not cached. The decoder is created for the first
+ * block, because its table occupies as much memory as the rest of an idle connection's codec.
  *
  * <p>The fields of a block depend on its bytes, on the decoder's settings and on the dynamic table (RFC 7541, 2.3.2).
  * Therefore the cache is cleared when the settings change, and by each block that might change the table. A block with
@@ -35,13 +35,13 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private static final int MAX_BYTES = 128;
 
     /**
-     * The maximum number of fields in a cached block. Lookups in cached headers are linear, so a block with many fields
-     * would be slow.
+     * The maximum number of fields in a cached block. A lookup in cached headers takes linear time, so lookups in a
+     * block with many fields would be slow.
      */
     private static final int MAX_FIELDS = 32;
 
     private static final long HASH_FACTOR =
-            0x9E3779B97F4A7C15L; // 2^64 divided by the golden ratio, as in Fibonacci hashing
+            0x9E3779B97F4A7C15L; // 2^64 divided by the golden ratio, the usual factor of Fibonacci hashing
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
     private record Known(int hash, byte[] block, Http2Headers headers) {}
@@ -110,7 +110,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
 
     /**
      * Returns whether a block with this hash arrived recently. Compares only a part of the hash. A false positive is
-     * harmless: the block is then cached the first time it arrives.
+     * harmless, because the block is then cached when it arrives for the first time.
      */
     private boolean cameBefore(int hash) {
         byte[] hashes = seen;
@@ -180,7 +180,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return headers.size() <= MAX_FIELDS && !headers.contains(HttpHeaderNames.CONTENT_LENGTH);
     }
 
-    /** Returns a read-only copy with the same fields in the same order, so pseudo-headers stay first. */
+    /** Returns a read-only copy with the same fields in the same order. Pseudo-headers therefore stay first. */
     private static Http2Headers readOnly(Http2Headers headers) {
         AsciiString[] pairs = new AsciiString[headers.size() * 2];
         int next = 0;

@@ -15,9 +15,9 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.MessageStream.Receiver;
 
 /**
- * The body of a request. For a unary request, it stores the single message until the server takes it. For a stream, it
- * delivers the messages to their receiver. The body reports how much memory the messages occupy. Confined to the event
- * loop, except for the single message and for delivered messages of a stream.
+ * The body of a request. For a unary request, this object stores the single message until a worker takes the message.
+ * For a stream, this object delivers the messages to their receiver. This object also reports how much memory the
+ * messages occupy. Confined to the event loop, except for the single message and for delivered messages of a stream.
  */
 final class RequestBody {
 
@@ -59,8 +59,8 @@ final class RequestBody {
     }
 
     /**
-     * The memory that an open request occupies in addition to the bytes of its body, in bytes: its objects, its stream
-     * in Netty's codec, and small headers. Large headers are counted separately.
+     * The memory, in bytes, that an open request occupies in addition to its body. The number includes the request's
+     * objects, its stream in Netty's codec, and small headers. Large headers are counted separately.
      */
     private static final int CALL_BYTES = 2 << 10;
 
@@ -85,13 +85,13 @@ final class RequestBody {
     private final Call call;
     private Phase phase = Phase.ARRIVING;
     private End end = End.OPEN;
-    // the undecoded message of a unary request; read and cleared atomically through SINGLE
+    // the undecoded message of a unary request; read and cleared atomically by the VarHandle SINGLE
     private volatile @Nullable Frame single;
     private volatile boolean compressed; // true if the latest message was compressed
     private @Nullable Receiver receiver; // the receiver of a stream's messages; null for a unary request
     private int demand;
     private int allowedBytes = MessageStream.ALLOWED_BYTES;
-    private int held; // number of received bytes that still occupy the peer's flow-control window
+    private int held; // the number of received bytes that still occupy the peer's flow-control window
     private long arrived;
     private int countedIncomplete;
     private int countedUnwanted;
@@ -318,7 +318,7 @@ final class RequestBody {
 
     /**
      * Returns the number of bytes that an open request occupies. The undecoded message of a unary request is excluded
-     * if {@link InboundAccount} already counts it.
+     * if {@link InboundAccount} counts it.
      */
     private int heldWhileOpen() {
         if (isServed()) {
@@ -348,8 +348,8 @@ final class RequestBody {
     }
 
     /**
-     * Returns whether one check of the request per second is enough, because {@link #linger} has been called or is not
-     * needed.
+     * Returns whether one check of the request per second is enough. One check is enough if {@link #linger} has been
+     * called or is not needed.
      */
     boolean mayRest() {
         return !isRead() || end == End.DELIVERED || lingers;

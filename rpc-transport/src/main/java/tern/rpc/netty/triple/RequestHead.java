@@ -11,8 +11,8 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
 /**
- * The headers of a method's requests. The part that is common to all requests is encoded once (docs/wire-protocol.md
- * 3.2). Thread-safe.
+ * The headers of a method's requests. The headers that all requests of the method share are encoded once
+ * (docs/wire-protocol.md 3.2). Thread-safe.
  */
 final class RequestHead {
 
@@ -25,12 +25,12 @@ final class RequestHead {
     private final AsciiString path;
     private final AsciiString[] fixed;
 
-    /** The header fields of the latest request, no matter which thread sent it. */
+    /** The header fields of the most recent request of any thread. */
     private volatile @Nullable Timed lastTimed;
 
     /**
-     * The header fields of a request, except those for call-specific metadata, and the timeout for which they are
-     * valid.
+     * The header fields of a request without the fields for call-specific metadata, and the timeout for which these
+     * fields are valid.
      */
     private static final class Timed {
 

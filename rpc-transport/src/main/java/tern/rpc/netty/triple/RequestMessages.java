@@ -107,7 +107,7 @@ final class RequestMessages implements StreamCall.Writer {
         encoder.writeData(context(), stream.id(), data, 0, end, promise);
     }
 
-    /** Returns whether messages wait for the flow-control window or for the socket. */
+    /** Returns whether messages are waiting for the flow-control window or for the socket. */
     boolean areUnsent() {
         return unsentBytes > 0;
     }

@@ -62,7 +62,8 @@ final class RequestStreams {
     private AsciiString scheme = HTTP;
     private boolean active;
     private boolean settingsRead; // false until the server has announced its maximum number of concurrent streams
-    private boolean leavesInOrder; // true if the server has announced without an error that it closes the connection
+    // true if the server has announced that it will close the connection, and has reported no error
+    private boolean leavesInOrder;
     private boolean relieving; // true if a check for waiting calls is scheduled
 
     RequestStreams(
@@ -147,7 +148,7 @@ final class RequestStreams {
     }
 
     /**
-     * Passes waiting calls to another connection, up to the number that this connection can serve now. A stream that
+     * Passes waiting calls to another connection, but at most as many as that connection can serve now. A stream that
      * has sent messages is not passed on, because its call could not be repeated.
      */
     private void relieve() {
@@ -165,7 +166,8 @@ final class RequestStreams {
     }
 
     private void move(int free) {
-        List<ClientCall> moving = new ArrayList<>(); // a call can be retried on this connection immediately
+        // collected first, because passing a call on can immediately add its retry to the waiting calls
+        List<ClientCall> moving = new ArrayList<>();
         for (Iterator<ClientCall> next = waiting.iterator(); next.hasNext() && moving.size() < free; ) {
             ClientCall call = next.next();
             if (mayMove(call)) {
@@ -336,7 +338,10 @@ final class RequestStreams {
         call.close();
     }
 
-    /** Ends the call of a stream that has been closed, unless only unread messages of its answer remain. */
+    /**
+     * Ends the call of a stream that has been closed. A call whose whole answer has arrived continues until its
+     * messages have been read.
+     */
     void closed(Http2Stream stream) {
         ClientCall call = stream.removeProperty(callKey);
         if (call == null) {
@@ -365,7 +370,10 @@ final class RequestStreams {
         }
     }
 
-    /** Ends all calls because the connection has been lost. A call whose answer is complete still receives it. */
+    /**
+     * Ends all calls because the connection has been lost. A call whose complete answer has arrived still receives the
+     * answer.
+     */
     void loseAll() {
         for (ClientCall call : List.copyOf(calls.values())) {
             if (call.isOver() || !call.isAnswered()) {

@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class ResetFrames {
 
-    /** Counts a frame that has no effect, and fails if the peer has sent too many. */
+    /** Counts a frame that has no effect. Fails if the peer has sent too many such frames. */
     interface Counter {
         /** @param bytes the number of bytes that flow control counts for the frame; 0 if the frame has no data */
         void frameInVain(int bytes) throws Http2Exception;
     }
 
     /**
-     * The number of places for the ids of reset streams that are closed. A further id replaces an earlier one. Frames
-     * on a stream whose id was replaced are passed on to Netty, which drops them.
+     * The number of ids of closed streams, reset by this side, that are stored. A further id replaces an earlier id.
+     * Frames on a stream whose id was replaced are passed on to Netty, which drops them.
      */
     private static final int PLACES = 256;
 
@@ -41,7 +41,8 @@ final class ResetFrames {
 
     /**
      * @param countsEnded whether RST_STREAM and WINDOW_UPDATE on streams that have ended are counted too. Netty ignores
-     *     these frames without an event. Clients send many of them in normal operation, but servers do not
+     *     these frames and does not report them to a listener. Clients send many of them in normal operation, but
+     *     servers do not
      */
     ResetFrames(Http2Connection connection, boolean countsEnded, Counter counter) {
         this.connection = connection;
@@ -66,7 +67,9 @@ final class ResetFrames {
         ids[place(streamId)] = streamId;
     }
 
-    /** Returns the place of an id. Successive ids of one peer differ by two and have different places. */
+    /**
+     * Returns the index at which an id is stored. Successive ids of one peer differ by 2 and have different indexes.
+     */
     private static int place(int streamId) {
         return (streamId >>> 1) & (PLACES - 1);
     }
@@ -112,10 +115,10 @@ final class ResetFrames {
                 throws Http2Exception {
             Http2Stream stream = connection.stream(streamId);
             if (stream == null && isAfterGoAway(streamId)) {
-                // The frame is ignored here rather than by Netty, which would log a line for it.
+                // The frame is ignored here, because Netty would log a line for it.
                 Objects.requireNonNull(connection.local().flowController())
                         .receiveFlowControlledFrame(null, data, padding, end);
-                counter.frameInVain(0); // the stream was never open, so no ended stream permits its bytes
+                counter.frameInVain(0); // counts as a frame without data, because the stream was never open
                 return data.readableBytes() + padding;
             }
             if (!isReset(streamId, stream)) {
@@ -125,7 +128,7 @@ final class ResetFrames {
             Http2LocalFlowController flow =
                     Objects.requireNonNull(connection.local().flowController());
             flow.receiveFlowControlledFrame(stream, data, padding, end);
-            if (stream != null) { // without a stream, the first method has already returned the bytes to the window
+            if (stream != null) { // if there is no stream, the bytes have already been returned to the window
                 flow.consumeBytes(stream, bytes);
             }
             counter.frameInVain(bytes);

@@ -106,7 +106,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return from == to ? path : path.substring(from, to);
     }
 
-    /** The placeholder for the service interface in a route that leads to no exported service. */
+    /** The placeholder for the service interface if a route does not match an exported service. */
     interface Nowhere {
         @Nullable
         String call(@Nullable String any);
@@ -115,8 +115,8 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     private static final ServiceDescriptor NOWHERE = ServiceDescriptor.of(Nowhere.class);
 
     /**
-     * Returns a route for a request whose service or method is unknown. The caller receives the error only after it has
-     * been authorized. Until then, the request is read like a unary call.
+     * Returns a route for a request whose service or method is unknown. The caller receives the error only after the
+     * caller has been authorized. Until then, the request is read like a unary call.
      *
      * @param path the path without a query
      * @param group the group; null if the request does not contain one
@@ -151,16 +151,16 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     }
 
     /**
-     * Returns the service and method that a path names, for error messages: the path without its leading slash. Returns
-     * the path {@code /} unchanged, because an empty name would be unreadable in a message.
+     * Returns the service and method in a path, for error messages. The result is the path without its leading slash.
+     * The path {@code /} is returned unchanged, because an empty name would be unreadable in a message.
      */
     static String nameIn(String path) {
         return path.length() > 1 && path.charAt(0) == '/' ? path.substring(1) : path;
     }
 
     /**
-     * Returns the only method with the name in the path; null if the name is overloaded. The request message then
-     * selects the method.
+     * Returns the only method with the name in the path; null if the name is overloaded. The request message selects
+     * one of the overloads.
      */
     @Nullable
     MethodDescriptor only() {

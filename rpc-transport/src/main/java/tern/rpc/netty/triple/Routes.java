@@ -11,7 +11,7 @@ import tern.rpc.transport.ServiceLookup;
 /** A cache of routes by path, for requests without a group or version. Thread-safe. */
 final class Routes<R> {
 
-    /** Maximum number of cached paths (docs/limits.md). Only paths of exported methods are cached. */
+    /** The maximum number of cached paths (docs/limits.md). Only paths of exported methods are cached. */
     private static final int MAX_ROUTES = 1_024;
 
     private static final int MAX_PATH = 1_024;
@@ -55,8 +55,8 @@ final class Routes<R> {
     }
 
     /**
-     * Returns whether a path may be cached. A path with an escape, a query or a fragment is not cached. A route has any
-     * number of such spellings, so they could fill the cache.
+     * Returns whether a path may be cached. A path with an escape, a query or a fragment is not cached. A path has any
+     * number of such spellings, which could fill the cache.
      */
     private static boolean isPlain(AsciiString path) {
         return path.length() <= MAX_PATH

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Detects a stream that makes no progress even though its peer and the socket would accept bytes. Only a bug in the
- * server can cause this: a lost signal between the socket and the code that writes the stream. Confined to the event
- * loop.
+ * server can cause such a stall: a lost notification between the socket and the code that writes the stream. Confined
+ * to the event loop.
  */
 final class StallWatch {
 

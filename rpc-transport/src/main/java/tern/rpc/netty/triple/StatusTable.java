@@ -38,7 +38,7 @@ final class StatusTable {
     /**
      * The status of a call whose stream was reset.
      *
-     * @param executed whether the method ran, as far as the reset indicates
+     * @param executed whether the method ran; {@code MAYBE} if the reset does not show whether it ran
      */
     record Reset(StatusCode code, Executed executed) {}
 

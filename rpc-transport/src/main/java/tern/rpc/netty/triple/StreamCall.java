@@ -34,7 +34,7 @@ final class StreamCall extends ClientCall {
     private static final long READY_BYTES = 32 << 10;
 
     private final ClientStream.Receiver receiver;
-    // number of bytes waiting to be sent; accessed by any thread
+    // the number of bytes waiting to be sent; accessed by any thread
     private final AtomicLong unsentBytes = new AtomicLong();
     // messages waiting for the stream to be opened
     private final Queue<SendMessage> unsent = new ArrayDeque<>();
@@ -83,16 +83,16 @@ final class StreamCall extends ClientCall {
     }
 
     /**
-     * Returns whether fewer than {@link #READY_BYTES} are waiting to be sent. Returns false while the call waits for a
-     * stream because all streams are in use. As long as no message has been sent, the call can still use another
-     * connection. Any thread may call this method.
+     * Returns whether fewer than {@link #READY_BYTES} are waiting to be sent. Also returns false while the call waits
+     * because all streams of the connection are in use. Until its first message is sent, such a call can move to
+     * another connection. Any thread may call this method.
      */
     boolean isReady() {
         return unsentBytes.get() < READY_BYTES && mayBegin();
     }
 
     private boolean mayBegin() {
-        // a waiting sender keeps waiting, because the call might already have been passed to another connection
+        // a sender that waits must not stop waiting here, because the call might have been passed to another connection
         if (opened || (!awaitsOpening && connection().calls().free() >= 0)) {
             return true;
         }
@@ -101,8 +101,8 @@ final class StreamCall extends ClientCall {
     }
 
     /**
-     * Returns whether the waiting call can use another connection. It can if its sender has sent no message and will
-     * wait until the stream is opened.
+     * Returns whether the waiting call can move to another connection. This requires that its sender has sent no
+     * message and waits until the stream is opened.
      */
     boolean mayMove() {
         SendMessage first = unsent.peek();
@@ -247,7 +247,7 @@ final class StreamCall extends ClientCall {
 
         @Override
         public void discard() {
-            // the end of an answer has no buffer to release
+            // this object has no buffer to release
         }
     }
 

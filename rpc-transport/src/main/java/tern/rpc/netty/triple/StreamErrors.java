@@ -7,12 +7,12 @@ import io.netty.handler.codec.http2.Http2Stream;
 
 /**
  * Decides how a server reacts to an invalid frame of one stream. Headers on an ended stream are a protocol violation,
- * unless the server reset the stream while they were in flight. All rules are in one method, because their order
+ * unless the server reset the stream while the headers were in flight. All rules are in one method, because their order
  * matters. Confined to the event loop.
  */
 final class StreamErrors {
 
-    /** The action that the connection takes on the stream. */
+    /** The server's reaction to an invalid frame. */
     enum Reaction {
         NONE,
         /** Resets the stream with the error of the frame. */
@@ -67,7 +67,7 @@ final class StreamErrors {
             return Reaction.NONE;
         }
         if (!outbound && stream != null) {
-            // the server sends this reset, but the client has caused it, so it counts towards the client's limit
+            // the server sends this reset because of the client's error, so the reset counts towards the client's limit
             limits.reset(System.nanoTime(), false);
         }
         if (!outbound
@@ -76,7 +76,7 @@ final class StreamErrors {
                 && stream.getProperty(exchangeKey) != null
                 && error.error() == Http2Error.PROTOCOL_ERROR
                 && !frames.readsWindowUpdate()) {
-            // the headers arrived after the end of the stream, so it does not matter whether they are valid
+            // the headers arrived after the end of the stream, so the reaction is the same for valid headers
             return Reaction.RESET_AS_CLOSED;
         }
         if (!outbound && error.error() == Http2Error.STREAM_CLOSED && stream == null && frames.readsHeaders()) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 final class StreamHistory {
 
     /**
-     * The minimum number of streams whose end states are stored. The ids of successive streams differ by two, so the
-     * stored ids span twice this number.
+     * The minimum number of streams whose end states are stored. The ids of successive streams differ by 2, so the
+     * stored ids cover a range of twice this number.
      */
     static final int STREAMS = 4_096;
 
@@ -45,7 +45,8 @@ final class StreamHistory {
     }
 
     /**
-     * Records the stream ids that the client skipped. Removes the oldest pages if the ring buffer needs their slots.
+     * Records the stream ids that the client skipped. Removes the oldest pages if the ring buffer needs their slots for
+     * new pages.
      */
     private void passOver(int from, int to) {
         byte[][] kept = pages;
@@ -94,7 +95,7 @@ final class StreamHistory {
     }
 
     /**
-     * Returns whether the server has reset the stream. The client might then have sent frames before it received the
+     * Returns whether the server has reset the stream. If so, the client might have sent frames before it received the
      * reset.
      */
     boolean wasResetByUs(int streamId) {

@@ -59,8 +59,8 @@ public final class TripleClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Checks the first byte, which must be 0 because it begins the length of a SETTINGS frame. The frame's type arrives
-     * later.
+     * Checks only the first byte, which must be 0 because the first frame is a short SETTINGS frame, and frames begin
+     * with their length. The type of the frame might not have arrived yet.
      */
     @Override
     public Match answersSo(ByteBuf first) {

@@ -26,13 +26,14 @@ final class TripleClientStream implements ClientStream {
     static final long MAX_BYTES = 1 << 20;
 
     /**
-     * Number of bytes counted for each message in addition to its own bytes, so that empty messages are counted too.
+     * The number of bytes counted for each message in addition to its own bytes, so that empty messages are counted
+     * too.
      */
     private static final int BYTES_PER_MESSAGE = 32;
 
     /**
-     * A stream without unsent bytes may queue a message beyond the limit of the write queue while all queued bytes
-     * occupy at most 1/{@value} of the heap. The queue might have had room when the stream checked it.
+     * While all queued bytes occupy at most 1/{@value} of the heap, a stream without unsent bytes may queue a message
+     * even if the write queue is full. The queue might have had room when the stream checked it.
      */
     private static final int HEAP_PART = 8;
 

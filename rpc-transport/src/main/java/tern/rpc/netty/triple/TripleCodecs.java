@@ -33,7 +33,7 @@ import tern.rpc.serialization.Serializer;
 /** The codecs for the messages of Triple, gRPC, gRPC-Web, Connect and JSON calls. Thread-safe. */
 public final class TripleCodecs {
 
-    /** Number of bytes before each gRPC message: one byte of flags and four bytes of length. */
+    /** The number of bytes before each gRPC message: one byte of flags and four bytes of length. */
     private static final int PREFIX_BYTES = 5;
 
     /** The flag that marks a message as compressed. */
@@ -54,8 +54,8 @@ public final class TripleCodecs {
     private final int exceptionFrames;
 
     /**
-     * The warnings logged so far. The protocols that share these codecs prepare the same services, so each warning
-     * would otherwise be logged once per protocol.
+     * The warnings that have been logged. The protocols that share these codecs prepare the same services, so without
+     * this set each warning would be logged once for each protocol.
      */
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
 
@@ -168,7 +168,7 @@ public final class TripleCodecs {
         }
     }
 
-    /** Decodes a JSON text. The structure of the text shows how much memory its objects need. */
+    /** Decodes a JSON text. The memory for its objects is estimated from the structure of the text. */
     interface JsonReading<T> extends Reading<T> {
         @Override
         default long objectBytes(byte[] bytes, int length) {
@@ -262,7 +262,8 @@ public final class TripleCodecs {
             @Nullable ServerConnection connection,
             @Nullable UnpackedRequest unpacked,
             Reading<T> reading) {
-        // Connect forbids the decompression of an empty body. An empty message can be marked as compressed.
+        // An empty message can be marked as compressed. The Connect protocol forbids the decompression of an empty
+        // body.
         boolean compressed = markedCompressed && payload.isReadable();
         Coder coder = coders.take();
         boolean reuse = false;
@@ -284,7 +285,7 @@ public final class TripleCodecs {
                     inflated.takeTurnsToUnpack(connection.network());
                 }
                 gzip.decompress(bytes, 0, length, inflated, unpacked);
-                // this thread gives up its permission to decompress, so that other threads can decompress while it
+                // this thread releases its permit to decompress, so that other threads can decompress while this thread
                 // waits for memory
                 inflated.endTurn();
                 if (unpacked != null) {

@@ -15,8 +15,8 @@ import tern.rpc.netty.HeadersLeftOut;
 
 /**
  * Converts metadata to HTTP headers or trailers, and back (docs/wire-protocol.md 3.3). Text is sent unchanged. Bytes
- * are sent as base64 under a name with the {@code -bin} suffix. HTTP header names are in lower case, so a separate
- * header contains the original spelling.
+ * are sent as base64 under a name with the {@code -bin} suffix. HTTP/2 header names are in lower case, so a separate
+ * header contains the original spelling of the names.
  */
 final class TripleMetadata {
 
@@ -80,7 +80,7 @@ final class TripleMetadata {
             "tern-one-way",
             HeaderCase.NAME);
 
-    /** The names of frequent headers that never contain metadata. */
+    /** The names of common headers that never contain metadata. */
     private static final Set<AsciiString> OF_ANSWERS = Set.of(
             GrpcHeaders.STATUS, GrpcHeaders.CONTENT_TYPE, GrpcHeaders.TIMEOUT, AsciiString.cached("content-length"));
 
@@ -137,7 +137,7 @@ final class TripleMetadata {
         for (String one : value.split(",")) {
             byte[] decoded = decoded(one.trim());
             if (decoded == null) {
-                // the value is not valid base64, so the entry is a string whose name happens to end in -bin
+                // the value is not valid base64, so the entry is a string, although its name ends in -bin
                 metadata.add(name, value);
                 return;
             }

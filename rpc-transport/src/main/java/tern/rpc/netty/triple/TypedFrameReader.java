@@ -10,8 +10,8 @@ import io.netty.handler.codec.http2.Http2HeadersDecoder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Extends Netty's frame reader by recording the type of the latest frame, because Netty's exceptions mention the type
- * only in their text. Confined to the event loop.
+ * A version of Netty's frame reader that records the type of the latest frame, because Netty's exceptions contain the
+ * type only in their text. Confined to the event loop.
  */
 final class TypedFrameReader extends DefaultHttp2FrameReader {
 
@@ -25,8 +25,8 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
     private byte type = -1;
     private byte flags;
     private int payloadBytes;
-    private int blockBytes; // number of bytes of the incomplete header block; 0 if no header block is incomplete
-    private int completed; // number of complete frames so far, except frames of the incomplete header block
+    private int blockBytes; // the number of bytes of the incomplete header block; 0 if no header block is incomplete
+    private int completed; // the number of complete frames so far, without the frames of the incomplete header block
     private @Nullable ResetFrames reset;
     // ignores the frames of refused streams; null until the final GOAWAY has been sent
     private @Nullable FramesAfterGoAway late;

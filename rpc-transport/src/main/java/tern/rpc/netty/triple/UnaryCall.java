@@ -26,7 +26,7 @@ final class UnaryCall extends ClientCall {
             AsciiString[] requestFields,
             byte @Nullable [] request) {
         super(codecs, codec, pending, connection, requestHead, requestFields, request);
-        ask(2); // The call requests two messages, so that a forbidden second message is detected.
+        ask(2); // The call requests two messages, so that a second message, which is forbidden, is detected.
     }
 
     /** Returns a copy of this call for another connection, because the call was not sent on its first connection. */
@@ -73,8 +73,8 @@ final class UnaryCall extends ClientCall {
     }
 
     /**
-     * Called when the socket has accepted the request. A one-way call is complete at this time. Its stream stays open
-     * until the server has answered, because a reset would cancel the call on the server.
+     * Called when the socket has accepted the request. A one-way call is then complete, but its stream stays open until
+     * the server has answered, because a reset would cancel the call on the server.
      */
     void requestTaken() {
         if (pending().isOneWay()) {

@@ -8,9 +8,9 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * Limits the memory of the process for unfinished answers: answers that have arrived only in part, and complete
- * messages whose status has not arrived. The unfinished answers from one server may occupy at most as much memory as is
- * still free, so a single server cannot make calls to other servers fail. If the process has only one unfinished
- * answer, this answer is always read. Thread-safe. Concurrent calls can slightly exceed the limits.
+ * messages whose status has not arrived. The unfinished answers from one server may occupy at most half of the memory
+ * that other servers leave, so a single server cannot make calls to other servers fail. If the process has only one
+ * unfinished answer, this answer is always read. Thread-safe. Concurrent calls can slightly exceed the limits.
  */
 final class UnfinishedAnswers {
 
@@ -96,7 +96,7 @@ final class UnfinishedAnswers {
             return steps >> (20 - STEP_BITS);
         }
 
-        /** Called when the answer is passed on or dropped. */
+        /** Called when the answer has been delivered or dropped. */
         void ended() {
             holds(0);
         }

@@ -9,15 +9,15 @@ import tern.rpc.serialization.LargeWork;
 
 /**
  * Counts the decompressed bytes of one request in the server's memory budget for requests. Bytes are counted before
- * they are decompressed. The first 64 KiB are not counted. Also makes requests take turns if their decompressed size is
- * much larger than their compressed size ({@link LargeWork#uncheckedBytes}). Only one thread at a time uses an
+ * they are decompressed. The first 64 KiB are not counted. Requests whose decompressed size is much larger than their
+ * compressed size are processed a few at a time ({@link LargeWork#uncheckedBytes}). Only one thread at a time uses an
  * instance.
  */
 final class UnpackedRequest {
 
     /**
-     * A request up to this size is not counted. Decoding a request of this size costs about as much as the rest of its
-     * call.
+     * A request up to this size is not counted. Decoding a request of this size takes about as much time as all other
+     * work for its call.
      */
     static final int FREE_BYTES = 64 << 10;
 
@@ -26,7 +26,7 @@ final class UnpackedRequest {
     private final ServerConnection connection;
     private final int unchecked;
     private int counted;
-    private @Nullable LargeWork turn; // the permit to decompress or decode; null while none is held
+    private @Nullable LargeWork turn; // the permit to decompress or decode; null while this request has no permit
 
     /** @param compressedBytes the size of the compressed request */
     UnpackedRequest(ServerConnection connection, int compressedBytes) {
@@ -55,13 +55,16 @@ final class UnpackedRequest {
         }
     }
 
-    /** Called when the message has been decompressed. Another request can be decompressed before it is decoded. */
+    /**
+     * Called when the message has been decompressed. Releases the permit, so that another request can be decompressed
+     * before this request is decoded.
+     */
     void unpacked() {
         endTurn();
     }
 
     /**
-     * Called before a decompressed message is decoded. Waits for a turn like {@link #reaches}.
+     * Called before a decompressed message is decoded. Waits for a turn, as {@link #reaches} does.
      *
      * @param bytes the decompressed size
      */

@@ -47,8 +47,8 @@ final class ValueMessages {
 
     /**
      * Returns whether a request is a Value or a ListValue. Any other request is Triple's wrapper message. The wrapper
-     * message also begins with field 1, which contains the name of a serialization. The first letter of that name never
-     * equals a tag of a Value.
+     * message also begins with field 1, which contains the name of a serialization. This name never begins with a byte
+     * that is the tag of a Value.
      *
      * @param parameters the number of the method's parameters
      */
@@ -63,8 +63,8 @@ final class ValueMessages {
     }
 
     /**
-     * Returns whether the length at this position can be the length of a Value: the length is 0, or the tag of a Value
-     * field follows it.
+     * Returns whether the length at this position can be the length of a Value. If so, the length is 0, or the tag of a
+     * Value's field follows.
      */
     private static boolean isElement(byte[] bytes, int from, int end) {
         int at = from;
@@ -84,7 +84,7 @@ final class ValueMessages {
     }
 
     /**
-     * Converts a request to JSON: to the value of the only parameter, or to an array of all values.
+     * Converts a request to JSON. The result is the value of the only parameter, or an array of all values.
      *
      * @throws PlainProtobufException if the bytes are not a valid Value or ListValue
      * @throws tern.rpc.serialization.SerializationException if JSON does not support a value, or the nesting is too

@@ -29,7 +29,7 @@ final class ValueToJson {
     }
 
     /**
-     * Converts a Value that is a whole message.
+     * Converts a message that consists of one Value.
      *
      * @throws PlainProtobufException if the message is not a Value
      */
@@ -38,7 +38,7 @@ final class ValueToJson {
     }
 
     /**
-     * Converts a ListValue that is a whole message.
+     * Converts a message that consists of one ListValue.
      *
      * @throws PlainProtobufException if the message is not a ListValue
      */
@@ -52,7 +52,7 @@ final class ValueToJson {
         } catch (UnsupportedValueException | MessageTooLargeException | PlainProtobufException e) {
             throw e;
         } catch (SerializationException malformed) {
-            // malformed bytes are usually a message of another type
+            // malformed bytes usually belong to a message of another type
             throw new PlainProtobufException();
         }
     }

@@ -25,7 +25,7 @@ final class WholeBody implements BodyReader {
         this.compressed = compressed;
     }
 
-    /** Keeps the first piece without copying it, because a body usually arrives in one piece. */
+    /** Keeps the first piece without a copy, because a body usually arrives in one piece. */
     @Override
     public void add(ByteBuf bytes) {
         ByteBuf before = whole;

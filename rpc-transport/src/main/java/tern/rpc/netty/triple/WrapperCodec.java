@@ -95,7 +95,8 @@ final class WrapperCodec implements PayloadCodec {
     }
 
     /**
-     * Returns the argument types to be sent: the declared types without the type that represents a stream of requests.
+     * Returns the argument types to send. These are the declared types without the type that represents a stream of
+     * requests.
      */
     static List<String> argumentTypes(MethodDescriptor method) {
         List<String> types = new ArrayList<>(WrapperRequest.declaredTypes(method));

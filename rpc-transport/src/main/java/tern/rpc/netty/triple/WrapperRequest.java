@@ -95,8 +95,8 @@ final class WrapperRequest {
 
     /**
      * Returns the exception for a request whose first string is not the name of hessian. If the request is a wrapper
-     * message, this string is the name of a serialization other than hessian. A message of a client's own {@code
-     * .proto} file can begin with a string, too, but does not contain names of Java types.
+     * message, this string is the name of a serialization other than hessian. A message from a client's own {@code
+     * .proto} file can also begin with a string, but does not contain names of Java types.
      */
     private RuntimeException unreadable() {
         List<String> types = types();

@@ -38,8 +38,8 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * Tests the life cycle of connections: how they are opened, lost, reopened, shared, replaced and drained, and what
- * happens when they are full.
+ * Tests the life cycle of connections: opening, loss, reopening, sharing, replacement and draining, and calls on a full
+ * connection.
  */
 @Timeout(60)
 class ConnectionTest {

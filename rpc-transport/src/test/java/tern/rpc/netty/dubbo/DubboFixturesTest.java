@@ -209,7 +209,7 @@ class DubboFixturesTest {
         void judge(RawFrame answer) throws Exception;
     }
 
-    /** Captured requests that Tern's client never sends, each with a check of Tern's answer. */
+    /** The captured requests that Tern's client never sends. Each request has a check of Tern's answer. */
     private static final Map<String, Judge> SERVED_OTHERWISE = Map.of(
             "echo-service", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/echo-service.response.bin")),
             "generic", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/generic.response.bin")),
@@ -218,7 +218,8 @@ class DubboFixturesTest {
             "generic-nomethod", answer -> isRefused(answer, DubboStatus.SERVICE_NOT_FOUND, "nope"));
 
     /**
-     * Captured calls for which Tern's answer intentionally differs from Dubbo's, each with a check of Tern's answer.
+     * The captured calls for which Tern's answer intentionally differs from Dubbo's answer. Each call has a check of
+     * Tern's answer.
      */
     private static final Map<String, Judge> ANSWERED_OTHERWISE = Map.of(
             // Tern's answer has an empty stack trace.
@@ -268,7 +269,7 @@ class DubboFixturesTest {
         }
     }
 
-    /** Checks that the server sends nothing: the next frame that arrives must be the answer to a heartbeat. */
+    /** Checks that the server sends no other frame before the answer to a heartbeat. */
     private static void assertStaysSilent(RawSocket socket) {
         socket.send(RawFrame.heartbeat(4711));
         assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(4711));

@@ -40,7 +40,7 @@ class DubboForbiddenClassesTest extends ForbiddenClassesContract {
                 .port();
     }
 
-    @SuppressWarnings("unchecked") // the served object has the given type
+    @SuppressWarnings("unchecked") // the cast is safe, because the served object has the given type
     private static <T> ServiceExport export(Class<T> type, Object served) {
         return ServiceExport.of(type, (T) served);
     }

@@ -37,7 +37,7 @@ public class DubboFuzzTest {
     private static final short MAGIC = (short) 0xDABB;
     private static final int ID_OFFSET = 4;
 
-    /** Clients get only 1/{@value} of the inputs, because each input for a client costs several calls. */
+    /** Clients get only 1/{@value} of the inputs, because each input for a client requires several calls. */
     private static final int A_QUARTER = 4;
 
     private final DubboProtocol protocol = new DubboProtocol(
@@ -114,9 +114,9 @@ public class DubboFuzzTest {
 
     /**
      * Returns inputs made from captured answers of real and scripted servers. Each answer appears in three inputs. The
-     * first input contains only this answer, addressed to a different call for each answer. The second input is the
-     * same answer, addressed to call 0, whose result type accepts any value. The third input contains one answer for
-     * each call.
+     * first input contains only this answer, which belongs to one of the calls. For each answer, this is a different
+     * call. In the second input, the answer belongs to call 0, whose result type accepts any value. The third input
+     * contains one answer for each call.
      */
     private static List<byte[]> answers(int calls) {
         List<byte[]> captured = new ArrayList<>();

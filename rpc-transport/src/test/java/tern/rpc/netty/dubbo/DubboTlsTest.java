@@ -60,7 +60,7 @@ import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 
-/** Tests which peers are accepted or refused over TLS, and which messages the refused peers get. */
+/** Tests which peers are accepted over TLS, which peers are refused, and which messages the refused peers get. */
 @Timeout(60)
 class DubboTlsTest {
 

@@ -196,9 +196,11 @@ class OverloadFiguresTest {
                 "R9 work begun after its deadline: %.3f %% (%d of %d)%n",
                 100 * late, burner.begunLate.get(), burner.begun.get());
 
-        assertThat(share[0]).isGreaterThan(0.75); // promise R8 is 0.9; the limit allows for other processes
-        assertThat(share[1]).isGreaterThan(0.6); // promise R8 is 0.8; the limit allows for other processes
-        assertThat(late).isLessThan(0.01); // promise R9 is 0.001; the limit allows for other processes
+        // promise R8 requires at least 0.9; the limit allows for other processes
+        assertThat(share[0]).isGreaterThan(0.75);
+        // promise R8 requires at least 0.8; the limit allows for other processes
+        assertThat(share[1]).isGreaterThan(0.6);
+        assertThat(late).isLessThan(0.01); // promise R9 permits at most 0.001; the limit allows for other processes
     }
 
     @Test
@@ -218,9 +220,10 @@ class OverloadFiguresTest {
         System.out.printf(
                 "R27 others while one floods with ten times as much: goodput %.0f %%, p99 %.0f ms (quiet %.0f ms)%n",
                 100 * goodput, flooded.p99Millis(), quiet.p99Millis());
-        assertThat(goodput).isGreaterThan(0.75); // promise R27 is 0.9; the limit allows for other processes
+        // promise R27 requires at least 0.9; the limit allows for other processes
+        assertThat(goodput).isGreaterThan(0.75);
 
-        // promise R27 is that the latency at most doubles; the limit allows for other processes
+        // promise R27 permits the latency to double; the limit allows for other processes
         assertThat(flooded.p99Millis()).isLessThan(4 * quiet.p99Millis() + 100);
     }
 

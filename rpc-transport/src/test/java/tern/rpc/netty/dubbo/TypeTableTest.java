@@ -77,9 +77,9 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Verifies promise R30 in docs/figures/promises.md, about the kinds of types whose values arrive unchanged, as
- * arguments and as results. The calls run between two Tern peers, and between Tern and a real Apache Dubbo instance in
- * both directions. The table of results is part of docs/types.md. {@code -Dregenerate=true} rewrites it.
+ * Verifies promise R30 in docs/figures/promises.md: values of certain kinds of types arrive unchanged, as arguments and
+ * as results. The calls run between two Tern peers, and between Tern and a real Apache Dubbo instance in both
+ * directions. The table of results is part of docs/types.md. {@code -Dregenerate=true} rewrites it.
  */
 @Timeout(300)
 class TypeTableTest {
@@ -348,8 +348,8 @@ class TypeTableTest {
     }
 
     /**
-     * Returns a comparable representation of a value, for values whose {@code equals} is insufficient or whose class
-     * changes during transmission.
+     * Returns a representation of a value that can be compared. Such a representation is needed if {@code equals} does
+     * not compare the content, or if the class changes during transmission.
      */
     private static @Nullable Object seenAs(@Nullable Object value) {
         if (value instanceof StringBuilder || value instanceof AtomicLong) {

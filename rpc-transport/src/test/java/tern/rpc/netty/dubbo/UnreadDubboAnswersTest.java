@@ -71,8 +71,8 @@ class UnreadDubboAnswersTest {
 
             large = false;
             try (RawSocket good = RawSocket.connect(server.port(), 9)) {
-                // The server is allowed to refuse calls until it has closed the connections of the other clients,
-                // because the answers on these connections occupy memory until then.
+                // The server may refuse calls until it has closed the connections of the other clients, because the
+                // answers on these connections occupy memory until then.
                 for (int call = 0; call < CALLS; call++) {
                     Await.until(
                             "a call is answered", () -> good.send(ECHO).read().status() == 20);

@@ -10,8 +10,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * The resources that a server and its clients use for calls. All of these resources must be free when no call is
- * running.
+ * The resources that a server and its clients use for calls. When no call is running, all of these resources must be
+ * free.
  */
 public final class Books {
 

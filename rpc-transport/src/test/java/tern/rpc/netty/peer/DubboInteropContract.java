@@ -192,7 +192,7 @@ public abstract class DubboInteropContract {
                 .export(ServiceExport.of(MixedService.class, ourMixed));
     }
 
-    /** Starts a Tern server. The test fixture closes it after the test. */
+    /** Starts a Tern server. The test fixture closes the server after the test. */
     protected final RpcServer serve(Consumer<RpcServer.Builder> settings) {
         RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(
                         new NettyServerTransport(ServerTransportSettings.onPort(0), loops, serverProtocols())))
@@ -204,7 +204,7 @@ public abstract class DubboInteropContract {
         return server;
     }
 
-    /** Creates a Tern client. The test fixture closes it after the test. */
+    /** Creates a Tern client. The test fixture closes the client after the test. */
     protected final RpcClient client(UnaryOperator<ClientTransportSettings> limits) {
         RpcClient made = RpcClient.builder()
                 .transport(new NettyClientTransport(
@@ -551,7 +551,7 @@ public abstract class DubboInteropContract {
     }
 
     /**
-     * Returns whether Dubbo on this JDK can send attachments with capital letters in their names, and attachments whose
+     * Returns whether Dubbo on this JDK can send attachments whose names contain capital letters, and attachments whose
      * values are not strings.
      */
     protected boolean peerCarriesAttachments() {

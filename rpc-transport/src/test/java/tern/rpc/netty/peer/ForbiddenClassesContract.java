@@ -21,8 +21,8 @@ import tern.rpc.serialization.hessian.RecordingLoader;
 
 /**
  * Verifies promise R5 in docs/figures/promises.md over a socket. Every class on Dubbo's block list or hessian-lite's
- * deny list must be refused at every position in a value, by its name alone and without being loaded. The server must
- * refuse it in requests, and the client in answers.
+ * deny list must be refused at every position in a value, because of its name and without being loaded. The server must
+ * refuse such a class in requests, and the client must refuse it in answers.
  */
 @Timeout(300)
 public abstract class ForbiddenClassesContract {
@@ -225,7 +225,7 @@ public abstract class ForbiddenClassesContract {
         }
     }
 
-    /** Returns the exception of a call, which must fail. */
+    /** Makes a call that must fail, and returns its exception. */
     protected static Throwable failureOf(java.util.concurrent.Callable<?> call) {
         try {
             return fail("answered: %s", call.call());

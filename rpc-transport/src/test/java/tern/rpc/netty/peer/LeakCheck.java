@@ -28,8 +28,8 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
     private static volatile AtomicInteger open = new AtomicInteger();
 
     /**
-     * Whether there were unreleased buffers at the end of the last test class. If one of these buffers becomes
-     * unreachable later, the next class's check reports the leak.
+     * True if there were unreleased buffers at the end of the last test class. If one of these buffers becomes
+     * unreachable later, the check of the next class reports the leak.
      */
     private static volatile boolean isAnyOpen;
 
@@ -106,8 +106,8 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
     }
 
     /**
-     * Waits for the reference, for at most a second. A thread of the JVM enqueues references a moment after they were
-     * cleared, so a check without this wait would find nothing and run the garbage collector again.
+     * Waits for the reference, for at most a second. A thread of the JVM enqueues references a moment after they have
+     * been cleared. Without this wait, a check would find no reference and run the garbage collector again.
      */
     private static boolean isEnqueued(WeakReference<Object> reference, ReferenceQueue<Object> queue) {
         try {

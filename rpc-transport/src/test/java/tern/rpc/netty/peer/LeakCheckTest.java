@@ -6,7 +6,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the leak check fails for a leaked buffer. If the check detected nothing, leaks would pass unnoticed. */
+/**
+ * Tests that the leak check fails for a leaked buffer. Without this test, a defect of the check itself would not be
+ * noticed.
+ */
 class LeakCheckTest {
 
     @Test

@@ -26,15 +26,16 @@ public record LiveObjects(Map<String, Count> byClass) {
     private static final Count NONE = new Count(0, 0);
     // a line of the JVM's output has four columns: row number, objects, bytes and class
     private static final int COLUMNS = 4;
-    // the class with whose instances the JVM fills free space between objects; these instances are not counted
+    // the JVM fills free space between objects with instances of this class, which are not counted
     private static final String FILLER = "jdk.internal.vm.Filler";
 
     /**
-     * Runs the garbage collector and counts the remaining objects, twice. The result is the second count, which also
-     * includes the objects that hold the first count.
+     * Runs the garbage collector and counts the remaining objects, twice. The result is the second count. This count
+     * also includes the objects in which the first count is stored.
      */
     public static LiveObjects count() {
-        LiveObjects counted = parse(); // objects that are now waiting for a cleaner are gone at the next count
+        // objects that wait for a cleaner now are no longer on the heap at the next count
+        LiveObjects counted = parse();
         try {
             return parse();
         } finally {

@@ -14,7 +14,7 @@ import tern.rpc.transport.ServerTransport;
  * Fails a test class that leaves resources in use. The resources of each watched server are its calls in flight,
  * limiter permits, bytes in budgets or queues, and connections. Tern's threads are checked too. Timers and scheduled
  * tasks need no check, because they end with these threads. The check is registered for every test class of this
- * module, and applies to test classes with a watched server. {@link LeakCheck} checks buffers.
+ * module, and has an effect only if the class has a watched server. {@link LeakCheck} checks buffers.
  */
 public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback {
 

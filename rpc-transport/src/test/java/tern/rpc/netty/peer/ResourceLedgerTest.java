@@ -22,8 +22,8 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.IdleServerTransport;
 
 /**
- * Tests that the resource ledger's check fails for each kind of leaked resource. If the check detected nothing, leaks
- * would pass unnoticed.
+ * Tests that the resource ledger's check fails for each kind of leaked resource. Without this test, a defect of the
+ * check itself would not be noticed.
  */
 class ResourceLedgerTest {
 

@@ -50,7 +50,7 @@ public final class SmallCalls {
                     .protocol(called.name())
                     .check(true)
                     .build());
-            // the leak detector is turned off, because its records would need more memory than the calls
+            // the leak detector is turned off, because its records would occupy more memory than the calls
             ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
             call(service); // the first calls create shared objects, so they are not measured
 

@@ -41,7 +41,7 @@ final class WatchedTransport extends ForwardingServerTransport {
         return held;
     }
 
-    /** Describes the resources that a closed server still has in use, including its connections. */
+    /** Describes the resources that are still in use after the server has been closed, including its connections. */
     List<String> heldAfterwards() {
         List<String> held = heldForCalls();
         add(held, connections(), "connections");

@@ -59,7 +59,7 @@ final class Feed {
      */
     boolean take(Entry entry) {
         if (plan.mistake() != null) {
-            return false; // if the called method makes a mistake, the FeedPlan does not determine the answers
+            return false; // if the called method makes a mistake, the FeedPlan does not specify the answers
         }
         if (entry.getAccount().length() != plan.sizeOf(received)) {
             fault("answer " + received + " has " + entry.getAccount().length() + " characters instead of "

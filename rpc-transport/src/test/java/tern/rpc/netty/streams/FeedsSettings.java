@@ -34,7 +34,7 @@ record FeedsSettings(
 
     private static final Tls CLIENT_TLS = Tls.named("client").withTrust(AUTHORITY.trust());
 
-    /** Many workers, so that each service that blocks in {@code onNext} has its own worker. */
+    /** Settings with many workers, so that each service that blocks in {@code onNext} has its own worker. */
     static FeedsSettings usual() {
         return new FeedsSettings(400, 2, FeedsSides.MAX_STREAMS, false, Duration.ofSeconds(1), null);
     }

@@ -136,8 +136,8 @@ final class FeedsSides implements AutoCloseable {
     }
 
     /**
-     * Runs all streams concurrently. Paused readers resume only after all other streams have ended, so the method would
-     * never return if paused readers blocked other streams.
+     * Runs all streams concurrently. Paused readers resume only after all other streams have ended. If paused readers
+     * blocked other streams, this method would never return.
      */
     void run(FeedCaller caller, List<FeedPlan> plans) {
         List<Feed> all = plans.stream().map(Feed::new).toList();

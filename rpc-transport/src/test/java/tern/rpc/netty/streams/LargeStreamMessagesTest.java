@@ -8,11 +8,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 import tern.rpc.netty.streams.FeedPlan.Reading;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
-/** Tests streams of large messages beside streams of small messages. */
+/** Tests streams of large messages that run concurrently with streams of small messages. */
 @Timeout(1_800)
 class LargeStreamMessagesTest extends StreamsOfOneConnection {
 
-    /** The messages of all streams together are smaller than the server's memory for unread answers. */
+    /** The messages of all streams together need less memory than the server's memory for unread answers. */
     @ParameterizedTest
     @EnumSource
     void streamsOfLargeMessagesEnd(Wire wire) throws Exception {
@@ -25,7 +25,7 @@ class LargeStreamMessagesTest extends StreamsOfOneConnection {
         runLarge(wire, 6, 7 << 20);
     }
 
-    /** Runs streams of large messages beside the same number of streams of small messages. */
+    /** Runs streams of large messages concurrently with the same number of streams of small messages. */
     private static void runLarge(Wire wire, int streams, int bytes) throws Exception {
         try (FeedCaller caller = wire.connect()) {
             for (Way way : wire.ways()) {

@@ -31,7 +31,7 @@ import tern.rpc.netty.streams.WebCaller.Form;
 @Timeout(300)
 class MisfitStreamsTest {
 
-    /** The time limit of calls that only a deadline can end. Other calls have no deadline. */
+    /** The deadline of calls that do not end otherwise. Other calls have no deadline. */
     private static final Duration LIMIT = Duration.ofSeconds(1);
 
     private static final int ROUNDS = 3;
@@ -96,8 +96,8 @@ class MisfitStreamsTest {
     }
 
     /**
-     * The clients other than Tern's. They do not check deadlines themselves, so the server must end the endless
-     * streams.
+     * The clients except Tern's client. These clients do not check deadlines themselves, so the server must end the
+     * endless streams.
      */
     private enum Client {
         GRPC_CLIENT,
@@ -167,7 +167,8 @@ class MisfitStreamsTest {
             }
             requests.onCompleted();
         } catch (RuntimeException e) {
-            // the call has ended; the receiver of the answers is notified, so the exception is ignored
+            // the call has ended, and the receiver of the answers is notified of the reason, so the exception is
+            // ignored here
         }
     }
 
@@ -251,7 +252,7 @@ class MisfitStreamsTest {
         try {
             answers.subscribe(new WrongSubscriber(mistake));
         } catch (IllegalStateException expected) {
-            // subscribe() is allowed to pass on an exception that the subscriber throws
+            // subscribe() may pass on an exception that the subscriber throws
         }
     }
 
@@ -322,7 +323,7 @@ class MisfitStreamsTest {
         return new IllegalStateException("a mistake of the caller");
     }
 
-    /** A subscriber that breaks the rules. */
+    /** A subscriber that breaks the rules of reactive streams. */
     private record WrongSubscriber(CallersMistake mistake) implements Flow.Subscriber<Entry> {
 
         @Override

@@ -8,8 +8,8 @@ import java.util.concurrent.Flow;
 import tern.rpc.StreamObserver;
 
 /**
- * Streaming methods that use streams incorrectly. The call's header {@value #KIND} contains the name of the {@link
- * Mistake}.
+ * Streaming methods that intentionally use streams incorrectly. The call's header {@value #KIND} contains the name of
+ * the {@link Mistake}.
  */
 interface Misfits {
 

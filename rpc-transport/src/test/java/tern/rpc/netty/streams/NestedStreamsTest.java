@@ -32,7 +32,7 @@ class NestedStreamsTest {
     /** A service whose streams call the service itself. */
     interface Steps {
 
-        /** Answers each number with its distance from 0, which the method counts by opening nested streams. */
+        /** Answers each number with its distance from 0. To count this distance, the method opens nested streams. */
         Flux<Integer> count(Flux<Integer> numbers);
     }
 
@@ -65,7 +65,8 @@ class NestedStreamsTest {
                         .protocol(protocol)
                         .build()));
 
-                // the server has two threads for callbacks, and two more while they are blocked
+                // the server has two threads for callbacks, and uses two further threads while these threads are
+                // blocked
                 assertThat(itself.get().count(Flux.just(3)).blockLast()).isEqualTo(3);
             }
         }

@@ -56,7 +56,10 @@ class StreamConditionsTest {
                 .toList();
     }
 
-    /** Runs more streams than there are threads, and then messages that exceed the smallest flow-control window. */
+    /**
+     * Runs more streams than there are threads. Then runs streams with messages that exceed the smallest flow-control
+     * window.
+     */
     private static void run(FeedsSides sides, FeedCaller caller) {
         List<Way> ways = List.of(Way.values());
         sides.run(caller, plans(ways, 24, 12, 1 << 10));
@@ -81,8 +84,8 @@ class StreamConditionsTest {
     }
 
     /**
-     * More streams are paused than one connection permits. The answers of each paused stream exceed the stream's
-     * flow-control window.
+     * The number of paused streams is greater than the number of streams that one connection permits. The answers of
+     * each paused stream exceed the stream's flow-control window.
      */
     @Test
     void streamsBehindPausedStreamsUseFurtherConnections() throws Exception {
@@ -109,8 +112,8 @@ class StreamConditionsTest {
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "FOUR_STREAMS_AT_ONCE")
     void streamsOfWebClientsWithSmallWindowsEnd(Condition condition) throws Exception {
         for (Form form : List.of(Form.GRPC_WEB, Form.CONNECT)) {
-            // each client gets its own server, because a server with few workers reserves some of them for clients of
-            // the last second
+            // each client gets its own server, because a server with few workers reserves some workers for clients that
+            // made calls during the last second
             try (FeedsSides sides = new FeedsSides(condition.settings());
                     FeedCaller caller = sides.webCaller(form, WINDOW)) {
                 run(sides, caller);

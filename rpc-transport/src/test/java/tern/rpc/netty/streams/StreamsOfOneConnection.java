@@ -15,7 +15,10 @@ import tern.rpc.netty.streams.WebCaller.Form;
  */
 abstract class StreamsOfOneConnection {
 
-    /** A client and a server with one connection between them. Each constant combines different implementations. */
+    /**
+     * A client and a server with one connection between them. Each constant combines different implementations of
+     * client and server.
+     */
     enum Wire {
         TERN,
         MEMORY,

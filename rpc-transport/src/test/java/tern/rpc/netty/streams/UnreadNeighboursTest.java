@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests streams on a connection that they share with streams whose messages are not read. */
+/** Tests streams that share a connection with streams whose messages are not read. */
 @Timeout(1_800)
 class UnreadNeighboursTest extends StreamsOfOneConnection {
 
@@ -19,7 +19,7 @@ class UnreadNeighboursTest extends StreamsOfOneConnection {
     }
 
     /**
-     * The unread messages fill more than half of the connection's enlarged flow-control window, but not enough of it to
+     * The unread messages fill more than half of the connection's enlarged flow-control window, but too little of it to
      * cause a further enlargement.
      */
     @ParameterizedTest

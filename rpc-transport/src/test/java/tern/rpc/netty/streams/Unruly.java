@@ -2,7 +2,7 @@ package tern.rpc.netty.streams;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Sends messages without waiting for demand, even after a cancellation or concurrently with other senders. */
+/** Sends messages that were not requested, even after a cancellation or concurrently with other senders. */
 final class Unruly {
 
     private static final int MESSAGES = 2_000;

@@ -217,7 +217,7 @@ final class WebCaller implements FeedCaller {
                 .writeBytes(message);
     }
 
-    /** Sends the stream's remaining requests. Each request is sent when the previous one has been written. */
+    /** Sends the stream's remaining requests. Each request is sent after the previous request has been written. */
     private static void sendNext(Feed feed, Http2StreamChannel stream) {
         if (!feed.hasMore()) {
             stream.writeAndFlush(new DefaultHttp2DataFrame(true));
@@ -258,7 +258,7 @@ final class WebCaller implements FeedCaller {
         private final ByteBuf unread = Unpooled.buffer();
         private @Nullable StatusCode end; // the status of the call; null until it has arrived
 
-        // true if the HTTP status is an error status; the body is then one document that describes the failure
+        // true if the HTTP status is an error status; the whole body then describes the failure
         private boolean whole;
         private int taken;
         private int searched; // the number of unread bytes that do not contain the end of an event

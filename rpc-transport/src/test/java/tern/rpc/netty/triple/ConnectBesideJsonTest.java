@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Checks the table in docs/wire-protocol.md 7.1 row by row: Connect and plain JSON calls on the same port. */
+/**
+ * Checks each row of the table in docs/wire-protocol.md 7.1, about Connect calls and plain JSON calls on the same port.
+ */
 @Timeout(120)
 class ConnectBesideJsonTest {
 

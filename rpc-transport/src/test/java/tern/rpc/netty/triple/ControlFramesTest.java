@@ -16,8 +16,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests clients that send many control frames. The server must serve them if they also send data, and disconnect them
- * otherwise.
+ * Tests clients that send many control frames. The server must serve a client that also sends data, and must disconnect
+ * any other client.
  */
 @Timeout(120)
 class ControlFramesTest {
@@ -25,7 +25,7 @@ class ControlFramesTest {
     private static final String WORDS = "/" + Words.class.getName() + "/";
     private static final long ENHANCE_YOUR_CALM = 0xB;
 
-    /** Size of a message in bytes, slightly below the maximum. */
+    /** The size of a message, in bytes; slightly less than the maximum. */
     private static final int LARGE = 8_380_000;
 
     private static final int FRAME_BYTES = 16 << 10;
@@ -50,8 +50,8 @@ class ControlFramesTest {
                 "PRIORITY", (wire, bytes) -> wire.frame(2, 0, 101, (byte) 0, (byte) 0, (byte) 0, (byte) 0, (byte) 1));
         HABITS.put("unknown", (wire, bytes) -> wire.frame(0x77, 0, 0, new byte[8]));
         HABITS.put("single KiB", (wire, bytes) -> {
-            // The calling test has already updated each of the two windows once, so this method sends two updates
-            // fewer. For a frame of less than 3 KiB, it sends no update.
+            // The calling test has already sent one update for each of the two windows, so this method sends two
+            // updates fewer. This method sends no update for a frame of less than 3 KiB.
             for (int i = 2; i < bytes >> 10; i++) {
                 wire.openWindow(0, 1);
             }

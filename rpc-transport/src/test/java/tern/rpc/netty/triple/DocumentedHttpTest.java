@@ -139,7 +139,8 @@ class DocumentedHttpTest {
                     body = BodyPublishers.noBody();
                 }
                 case "-N" -> {
-                    // the option -N only changes when curl prints its output, so the test ignores it
+                    // the option -N only changes the time at which curl prints its output, so the test ignores this
+                    // option
                 }
                 default ->
                     request.uri(URI.create(

@@ -137,7 +137,7 @@ class FailingCallsTest {
         }
     }
 
-    /** The step at which a call fails. */
+    /** The steps at which a call can fail. */
     enum Step {
         AUTHORIZER,
         CONSTRUCTOR,
@@ -193,7 +193,7 @@ class FailingCallsTest {
         }
     }
 
-    /** The protocol over which a call is made. */
+    /** The protocols over which the calls are made. */
     enum Wire {
         DUBBO,
         TRI,
@@ -456,8 +456,8 @@ class FailingCallsTest {
                     continue;
                 }
                 for (Kind kind : Kind.values()) {
-                    // this combination is not tested: the JDK's futures convert an exception from a callback to a
-                    // string, which fails for an UNREADABLE exception
+                    // this combination is not tested, because the JDK's futures convert an exception from a callback to
+                    // a string, and this conversion fails for an UNREADABLE exception
                     if (step != Step.CLIENT_CALLBACK || kind != Kind.UNREADABLE) {
                         rows.add(Arguments.of(wire, step, kind));
                     }

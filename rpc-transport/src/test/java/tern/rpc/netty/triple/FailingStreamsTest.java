@@ -97,7 +97,7 @@ class FailingStreamsTest {
         }
     }
 
-    /** The step at which a stream fails. */
+    /** The steps at which a stream can fail. */
     enum Step {
         AUTHORIZER,
         FILTER_BEFORE,
@@ -137,8 +137,8 @@ class FailingStreamsTest {
         }
 
         /**
-         * Returns whether the receiver of the answers fails at this step. This receiver need not be notified that the
-         * stream has ended.
+         * Returns whether the receiver of the answers fails at this step. After its own failure, the receiver need not
+         * be notified that the stream has ended.
          */
         boolean isOfReceiver() {
             return this == CLIENT_ON_SUBSCRIBE
@@ -311,7 +311,7 @@ class FailingStreamsTest {
                     requests.onNext(Part.of("b"));
                     requests.onCompleted();
                 } catch (Throwable overOrPlanted) {
-                    // the receiver of the answers is notified of the same failure, so it is ignored here
+                    // the receiver of the answers is notified of the same failure, so the failure is ignored here
                 }
                 return taker.end;
             }

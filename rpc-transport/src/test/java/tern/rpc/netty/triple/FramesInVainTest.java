@@ -23,8 +23,8 @@ import tern.rpc.transport.PendingCall;
 class FramesInVainTest extends RawServerCalls {
 
     /**
-     * A number of frames above the limit for frames without data. All frames together fit into a stream's flow-control
-     * window.
+     * A number of frames that exceeds the limit for frames without data. All frames together fit into a stream's
+     * flow-control window.
      */
     private static final int FRAMES = 3 * Http2Limits.MAX_FRAMES_IN_VAIN;
 

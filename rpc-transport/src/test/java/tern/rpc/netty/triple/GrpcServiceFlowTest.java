@@ -99,7 +99,7 @@ class GrpcServiceFlowTest extends GrpcServiceCalls {
                         new SimpleForwardingServerCall<>(call) {
                             @Override
                             public void sendHeaders(Metadata late) {
-                                // The interceptor has already sent the headers.
+                                // No headers are sent here, because the interceptor has already sent them.
                             }
                         },
                         headers);

@@ -96,7 +96,7 @@ class GzipTest {
         byte[] plain = compressed("hello".getBytes(UTF_8));
         ByteArrayOutputStream rich = new ByteArrayOutputStream();
         rich.write(plain, 0, 3);
-        rich.write(0x1E); // the flags say that the header has an extra field, a name, a comment and a checksum
+        rich.write(0x1E); // these flags mean that the header has an extra field, a name, a comment and a checksum
         rich.write(plain, 4, 6);
         rich.writeBytes(new byte[] {2, 0, 9, 9, 'n', 0, 'c', 0, 1, 1});
         rich.write(plain, 10, plain.length - 10);
@@ -143,7 +143,7 @@ class GzipTest {
         byte[] bomb = compressed(new byte[4 << 20]);
         ByteArrayOutputStream named = new ByteArrayOutputStream();
         named.write(bomb, 0, 3);
-        named.write(0x08); // the flags say that the header has a name
+        named.write(0x08); // this flag means that the header has a name
         named.write(bomb, 4, 6);
         named.writeBytes("n".repeat(100_000).getBytes(UTF_8));
         named.write(0);

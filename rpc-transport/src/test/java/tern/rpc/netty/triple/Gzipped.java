@@ -30,7 +30,7 @@ final class Gzipped {
         }
     }
 
-    /** Returns the body of an answer. Decompresses it if the headers say that it is compressed. */
+    /** Returns the body of an answer. Decompresses the body if the headers state that it is compressed. */
     static byte[] undoneIfMarked(WebAnswer answer) {
         return answer.header("content-encoding").equals("gzip") ? undone(answer.body()) : answer.body();
     }

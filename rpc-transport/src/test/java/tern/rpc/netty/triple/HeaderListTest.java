@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class HeaderListTest {
 
-    /** A header value that counts how many of its characters have been read. */
+    /** A header value that counts the reads of its characters. */
     private static final class Counted implements CharSequence {
 
         static int read;

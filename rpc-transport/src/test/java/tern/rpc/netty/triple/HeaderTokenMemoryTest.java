@@ -10,8 +10,8 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.Token;
 
 /**
- * Tests in which memory budget the first request on a connection is counted. Unauthenticated callers share a small
- * budget, which a few of them can use up.
+ * Tests which memory budget counts the first request on a connection. All unauthenticated callers share a small budget,
+ * which a few callers can use up.
  */
 class HeaderTokenMemoryTest {
 

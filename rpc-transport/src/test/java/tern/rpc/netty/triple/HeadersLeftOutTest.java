@@ -40,7 +40,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientTransport;
 
-/** Tests headers that cannot be sent, over every protocol. Each of them must be refused or named in a warning. */
+/** Tests headers that cannot be sent, over every protocol. Each such header must be refused or named in a warning. */
 @Timeout(120)
 class HeadersLeftOutTest {
 

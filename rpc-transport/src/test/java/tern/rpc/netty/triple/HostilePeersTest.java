@@ -51,7 +51,7 @@ class HostilePeersTest {
      */
     private static final int MAX_FRAMES = 3_000;
 
-    /** Maximum number of concurrent calls made by the well-behaved client. The number is half of the server's limit. */
+    /** The maximum number of concurrent calls of the well-behaved client: half of the server's limit. */
     private static final int MAX_OPEN = 512;
 
     /**
@@ -62,7 +62,7 @@ class HostilePeersTest {
         void frame(Http2Wire wire, int number);
     }
 
-    /** Number of bytes per write. Large writes make the attack cheap for the attacker. */
+    /** The number of bytes in one write. Large writes make the attack cheap for the attacker. */
     private static final int PIECE_BYTES = 16 << 10;
 
     /** The bytes of each attack, by name. */
@@ -191,8 +191,8 @@ class HostilePeersTest {
     }
 
     /**
-     * Sends the bytes without decoding the server's frames, because decoding would cost more than the server's own
-     * work.
+     * Sends the bytes without decoding the server's frames, because decoding them would take more time than the
+     * server's work.
      */
     private void flood(byte[] bytes) {
         byte[] answer = new byte[PIECE_BYTES];
@@ -206,8 +206,8 @@ class HostilePeersTest {
                 // The loop reads until the server closes the connection.
             }
         } catch (IOException over) {
-            // either the server closed the connection with unread bytes, or it sent nothing until the timeout; the
-            // caller distinguishes the two cases by the measured time
+            // either the server closed the connection with unread bytes, or the server sent nothing until the timeout;
+            // the caller distinguishes the two cases by the measured time
         }
     }
 
@@ -281,7 +281,7 @@ class HostilePeersTest {
     }
 
     /**
-     * Verifies promise R6 in docs/figures/promises.md: measures the time until the server disconnects an attacker.
+     * Verifies promise R6 in docs/figures/promises.md. Measures the time until the server disconnects an attacker.
      * {@code -Dtern.flooders=50 -Dtern.flood-seconds=60} starts 50 concurrent attackers, which reconnect for 60
      * seconds.
      */
@@ -323,7 +323,7 @@ class HostilePeersTest {
     }
 
     /**
-     * Verifies promise R7 in docs/figures/promises.md: makes 2,000 calls per second and cancels every fiftieth call.
+     * Verifies promise R7 in docs/figures/promises.md. Makes 2,000 calls per second and cancels every fiftieth call.
      */
     @Test
     @Tag("figures")

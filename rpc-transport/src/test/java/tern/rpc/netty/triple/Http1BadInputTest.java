@@ -22,7 +22,7 @@ import tern.rpc.server.RpcServer;
 
 /**
  * Tests requests that two parsers could interpret differently, and other invalid requests. The server must refuse each
- * of them and must not read the bytes after it. Valid requests on a second connection must succeed before and
+ * invalid request and must not read the bytes after it. Valid requests on a second connection must succeed before and
  * afterwards.
  */
 @Timeout(120)
@@ -174,7 +174,7 @@ class Http1BadInputTest {
         try (RawSocket socket = RawSocket.connect(server.port())) {
             assertServed(socket);
 
-            // The next bytes of the request look like the end of a chunked body.
+            // The next bytes of the request are the same as the end of a chunked body.
             send(socket, head + "0\r\n\r\n" + SMUGGLED + SMUGGLED);
 
             assertRefused(socket, status);

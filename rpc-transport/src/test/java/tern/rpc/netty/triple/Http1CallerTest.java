@@ -37,7 +37,9 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests blocking callers that use their own sockets, and all events that end a caller's wait for an answer. */
+/**
+ * Tests blocking callers that use their own sockets, and every kind of event that ends a caller's wait for an answer.
+ */
 @Timeout(60)
 class Http1CallerTest {
 
@@ -68,7 +70,7 @@ class Http1CallerTest {
     }
 
     /**
-     * Creates a client whose first connection is already open. The connection belongs to an event loop rather than to a
+     * Creates a client whose first connection is already open. This connection belongs to an event loop, not to a
      * blocking caller.
      */
     private Notes notes(int mostConnections) {
@@ -489,7 +491,7 @@ class Http1CallerTest {
         }
     }
 
-    /** Answers the first request of each socket, because the client might have opened several sockets. */
+    /** Answers the first request on each socket, because the client might have opened several sockets. */
     private static void answerOnEverySocket(RawServer again) {
         inBackground(() -> {
             while (true) {
@@ -502,7 +504,7 @@ class Http1CallerTest {
         });
     }
 
-    /** Runs the task until it fails, which it does when its socket is closed. */
+    /** Repeats the task until it fails. The task fails when its socket is closed. */
     private static void inBackground(Runnable task) {
         Thread thread = new Thread(() -> {
             try {

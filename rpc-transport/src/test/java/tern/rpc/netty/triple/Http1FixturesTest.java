@@ -33,8 +33,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Replays every captured HTTP/1.1 request against Tern's server. Every difference from the captured answers is listed
- * with its reason.
+ * Replays every captured HTTP/1.1 request against Tern's server. This class lists each difference from the captured
+ * answers with its reason.
  */
 @Timeout(120)
 class Http1FixturesTest {

@@ -166,7 +166,7 @@ class Http1ServerTest {
         }
     }
 
-    /** The socket buffers have room for only a few of the 200 answers. */
+    /** Only a few of the 200 answers fit into the socket buffers. */
     @Test
     void noMoreAnswersAreCreatedForAPeerThatDoesNotReadThem() {
         int requests = 200;

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.triple.Http2Script.Frame;
 
 /**
- * Models how RFC 9113 permits a server to respond to each frame from a client. {@link #sent} records the client's
- * frames, {@link #came} records the server's frames, and {@link #settled} checks that no response is missing. Each
- * method throws an AssertionError if a response is not allowed.
+ * A model of the responses that RFC 9113 permits a server to send for each frame from a client. {@link #sent} records
+ * the client's frames, {@link #came} records the server's frames, and {@link #settled} checks that no response is
+ * missing. Each method throws an AssertionError if a response is not allowed.
  */
 final class Http2Model {
 
@@ -46,7 +46,7 @@ final class Http2Model {
      */
     private static final int FEW = 3;
 
-    /** The content of a header block, which the test knows because it wrote the block. */
+    /** The content of a header block that the test has written. */
     enum Block {
         REQUEST,
         TRAILERS,
@@ -54,7 +54,7 @@ final class Http2Model {
         BROKEN
     }
 
-    /** The state of a stream, from the frame that opened it onwards. */
+    /** The state of a stream since the frame that opened it. */
     private static final class Stream {
         private boolean peerEnded;
         private boolean peerReset;
@@ -79,12 +79,12 @@ final class Http2Model {
     private int pingsSent;
     private int emptyData;
     private long lastGoAway = MAX_WINDOW;
-    // the stream whose header block the client continues in CONTINUATION frames; 0 if there is none
+    // the stream whose header block the client continues in CONTINUATION frames; 0 if no header block is incomplete
     private int blockOf;
     private @Nullable Block block;
     private boolean blockEnds; // true if the client's current header block ends its stream
 
-    // the stream whose header block the server continues in CONTINUATION frames; 0 if there is none
+    // the stream whose header block the server continues in CONTINUATION frames; 0 if no header block is incomplete
     private int answerOf;
     private boolean answerEnds;
     private final ByteArrayOutputStream answer = new ByteArrayOutputStream();
@@ -220,7 +220,7 @@ final class Http2Model {
             if ((frame.flags() & Http2Script.END_HEADERS) != 0) {
                 endOfBlock();
             } else if (blockOf % 2 == 0) {
-                // the server is allowed to send the GOAWAY immediately or at the end of the header block
+                // the server may send the GOAWAY immediately or at the end of the header block
                 goAways.add(PROTOCOL_ERROR);
             }
         }
@@ -558,8 +558,8 @@ final class Http2Model {
     }
 
     /**
-     * Checks that the server has ended each complete request exactly once. Must be called with an open connection whose
-     * flow-control windows have room for all answers.
+     * Checks that the server has ended each complete request exactly once. The connection must be open, and its
+     * flow-control windows must have room for all answers.
      */
     void finished() {
         streams.forEach((id, on) -> {

@@ -169,9 +169,9 @@ class Http2ModelTest {
         private final Http2Model model = new Http2Model();
         private final List<Frame> frames = new ArrayList<>();
         private byte[] rest = {}; // the part of a header block that is still to be sent in CONTINUATION frames
-        private int remembered; // number of fields that the test has added to the server's dynamic table
+        private int remembered; // the number of fields that the test has added to the server's dynamic table
 
-        // true if no violation in the sequence can end the connection; violations then end only their stream
+        // true if violations in the sequence can end only their stream and not the connection
         private final boolean calm;
 
         /** @param wire modifies the server's frames before the model checks them */
@@ -229,7 +229,7 @@ class Http2ModelTest {
             return random.nextInt(n) == 0;
         }
 
-        /** Returns the id of a stream in any state, usually of an existing stream. */
+        /** Returns the id of a stream in any state, in most cases the id of an existing stream. */
         private int anyStream() {
             if (calm || !oneIn(12)) {
                 return Math.max(1, model.newest() - 2 * random.nextInt(4));
@@ -287,7 +287,7 @@ class Http2ModelTest {
         private static final int MAX_FRAME_BYTES = 16 << 10;
 
         /**
-         * Returns random bytes, usually as many as the given length, and sometimes a different number.
+         * Returns random bytes. Their number is usually the given length, and sometimes a different number.
          *
          * @param right the valid length
          */

@@ -18,7 +18,7 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests how a server reads frames that are unusual, and frames that are wrong on one stream. */
+/** Tests how a server reads unusual frames, and frames with an error that concerns only one stream. */
 @Timeout(60)
 class Http2OddFramesTest {
 
@@ -57,7 +57,7 @@ class Http2OddFramesTest {
                 .array();
     }
 
-    /** Adds the length of the padding before the bytes, and the padding after them. */
+    /** Adds the length of the padding before the bytes, and the padding after the bytes. */
     private static byte[] padded(int padding, byte... bytes) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         out.write(padding);
@@ -189,7 +189,7 @@ class Http2OddFramesTest {
         }
     }
 
-    /** A service whose method waits until its caller has given up. */
+    /** A service whose method waits until its call has been cancelled. */
     public interface Patient {
         String waitFor(String text) throws InterruptedException;
     }

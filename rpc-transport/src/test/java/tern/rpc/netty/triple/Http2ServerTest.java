@@ -28,7 +28,7 @@ import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests how a server reacts to peers that are hostile or faulty, or that disconnect. */
+/** Tests how a server reacts to hostile peers, faulty peers and peers that disconnect. */
 @Timeout(60)
 class Http2ServerTest {
 
@@ -283,7 +283,7 @@ class Http2ServerTest {
         }
     }
 
-    /** The rest of the request might be in flight when the client learns that its headers were malformed. */
+    /** The rest of the request might be in flight when the client receives the reset for its malformed headers. */
     @Test
     void restOfARequestWithMalformedHeadersDoesNotEndTheConnection() {
         byte[] malformed = HttpFuzzTest.joined(Http2Wire.block(ECHO), Http2Script.block("X-Upper", "1"));

@@ -261,7 +261,7 @@ final class Http2Wire implements AutoCloseable {
     static byte[] block(Http2Headers head) {
         ByteBuf block = Unpooled.buffer();
         try {
-            // The encoder uses a dynamic table of size 0, because no block may depend on an earlier block.
+            // The encoder uses a dynamic table of size 0, so that no block depends on an earlier block.
             new DefaultHttp2HeadersEncoder(Http2HeadersEncoder.NEVER_SENSITIVE, false, 16, Integer.MAX_VALUE)
                     .encodeHeaders(1, head, block);
             byte[] bytes = new byte[block.readableBytes()];
@@ -352,8 +352,8 @@ final class Http2Wire implements AutoCloseable {
 
     /**
      * Asserts that the given frames end the connection with a GOAWAY frame that has the given error code. If a server
-     * closes a connection that has unread bytes, TCP resets the connection, and the client can lose the GOAWAY. In that
-     * case, the frames are sent again on a new connection.
+     * closes a connection that has unread bytes, TCP resets the connection, and the client can lose the GOAWAY. If the
+     * GOAWAY is lost, the frames are sent again on a new connection.
      */
     static void assertCutOff(int port, Consumer<Http2Wire> frames, long code) {
         for (int attempt = 0; attempt < MAX_LOST_GOAWAYS; attempt++) {

@@ -23,8 +23,8 @@ import tern.rpc.netty.EmbeddedServer;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Verifies promise R1 in docs/figures/promises.md for HTTP servers. The inputs are bodies of each protocol after valid
- * headers.
+ * Verifies promise R1 in docs/figures/promises.md for HTTP servers. The inputs are bodies in the format of each
+ * protocol, which follow valid headers.
  */
 @Timeout(3_600)
 class HttpBodiesFuzzTest {

@@ -37,7 +37,7 @@ class HttpClientFuzzTest {
     private static final byte[] SETTINGS = frame(Http2Script.SETTINGS, 0, 0);
     private static final int FIRST_STREAM = 3;
 
-    /** Clients get only 1/{@value} of the inputs, because each input for a client costs several calls. */
+    /** Clients get only 1/{@value} of the inputs, because each input for a client requires several calls. */
     private static final int A_QUARTER = 4;
 
     private final TripleSides sides = new TripleSides();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Checks the table in docs/wire-protocol.md 7.2 row by row. */
+/** Checks each row of the table in docs/wire-protocol.md 7.2. */
 @Timeout(120)
 class HttpDispatcherTest {
 
@@ -153,7 +153,7 @@ class HttpDispatcherTest {
                         })));
     }
 
-    /** With every protocol, the answer must report a failure of the service rather than a mistake by the caller. */
+    /** With every protocol, the answer must report a failure of the service, not a mistake by the caller. */
     @TestFactory
     Stream<DynamicTest> metadataThatCannotTravelIsAFailureOfTheService() {
         String path = WebSides.WORDS + "misspell";

@@ -61,7 +61,7 @@ class IdentityTableTest {
             "Vault", "Vaulz", "open", "opez", "read", "reaz", "shout", "shouz", "join", "joiz", "touch", "toucz", "sum",
             "suz");
 
-    /** The policies that require authentication. */
+    /** The authentication policies of the server. */
     enum Policy {
         TOKEN,
         AUTHORIZER,
@@ -82,7 +82,7 @@ class IdentityTableTest {
         }
     }
 
-    /** A modification of a request that the server would otherwise execute. */
+    /** A modification of a request. The server would execute the original request. */
     private record Trick(String name, UnaryOperator<WebRequest> play) {
 
         @Override
@@ -91,7 +91,7 @@ class IdentityTableTest {
         }
     }
 
-    /** An HTTP protocol, with a request that the server would execute. */
+    /** An HTTP protocol, with a request that the server would execute for an authenticated caller. */
     private record Wire(String name, Version version, WebRequest request) {
 
         @Override
@@ -501,7 +501,7 @@ class IdentityTableTest {
         assertThat(shape(answer, called)).isEqualTo(shape(expected, "no.Such/call"));
     }
 
-    /** Returns the answer without the path and without any parts that depend on the length of the path. */
+    /** Returns the answer without the path and without the parts that depend on the length of the path. */
     private static String shape(String answer, String called) {
         String written = GrpcMessage.encode(called).toString();
         return answer.replace("call of " + called + " refused", "call of X refused")

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes one step of a call fail, for tests that check whether a failed call leaves resources in use. Only one failure
- * is injected at a time. The fault affects only threads whose names match a pattern.
+ * is injected at a time. The failure affects only threads whose names match a pattern.
  */
 final class InjectedFailure {
 

@@ -33,7 +33,7 @@ class JsonRequestHeadsTest {
         assertThat(head(1)).isSameAs(head(1)).isNotSameAs(head(2));
     }
 
-    /** Proxies choose the server by the host name in the request. */
+    /** A proxy chooses the server by the host name in the request. */
     @Test
     void headNamesTheHostThatWasLookedUp() {
         Endpoint endpoint = new Endpoint("10.0.0.7", 80, "orders.internal");

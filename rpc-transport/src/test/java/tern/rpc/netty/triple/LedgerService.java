@@ -7,7 +7,7 @@ import com.example.ledger.Receipt;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 
-/** An implementation of a generated gRPC service, written as users of gRPC write it. */
+/** An implementation of a generated gRPC service, written in the same way as in applications that use gRPC. */
 class LedgerService extends LedgerGrpc.LedgerImplBase {
 
     @Override

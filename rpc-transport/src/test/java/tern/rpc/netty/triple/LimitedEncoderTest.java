@@ -26,7 +26,7 @@ class LimitedEncoderTest {
     private final List<ChannelPromise> unsent = new ArrayList<>();
     private boolean reads;
 
-    /** A channel to a client that can stop reading. The channel provides the encoder's context. */
+    /** A channel to a client that can stop reading. The encoder writes to the context of this channel. */
     private final EmbeddedChannel channel = new EmbeddedChannel(
             new ChannelDuplexHandler() {
                 @Override

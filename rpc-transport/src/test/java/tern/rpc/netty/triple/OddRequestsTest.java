@@ -17,8 +17,8 @@ import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 
 /**
- * Tests valid but unusual requests as the first bytes of a connection. Each request gets an answer that explains the
- * problem. The connection then serves the next request or is closed.
+ * Tests valid but unusual requests as the first bytes of a connection. The answer to each request explains the problem.
+ * The connection then serves the next request or is closed.
  */
 @Timeout(60)
 class OddRequestsTest {

@@ -125,7 +125,7 @@ class OneMistakeOneAnswerTest {
         LOCAL
     }
 
-    /** The protocols of clients other than Tern's. The test writes the requests of these clients by hand. */
+    /** The protocols for which Tern has no client. The test writes the requests of these protocols by hand. */
     enum Foreign {
         CONNECT_JSON("application/json"),
         CONNECT_PROTO("application/proto"),
@@ -342,7 +342,7 @@ class OneMistakeOneAnswerTest {
         table.put(name, answers);
     }
 
-    /** Makes one erroneous call over each protocol of clients other than Tern's. */
+    /** Makes one erroneous call over each protocol for which Tern has no client. */
     private void onForeign(String name, Side side, String path, byte[] json, byte[] proto, String... header) {
         Map<String, String> headers = new LinkedHashMap<>();
         for (int i = 0; i < header.length; i += 2) {

@@ -37,7 +37,7 @@ class OpenRequestsTest {
     private static final int INBOUND = 4 << 20;
     private static final int STREAMS = 200;
 
-    /** A number of requests that fit into the buffers of a socket, so their sender need not wait. */
+    /** A number of requests that fit into the buffers of a socket, so that their sender need not wait. */
     private static final int FEW = 24;
 
     /** A message size slightly below 4 KiB, the size from which messages count towards the budgets immediately. */
@@ -148,8 +148,8 @@ class OpenRequestsTest {
         send(connect(), 0, 1);
         Await.until("the first request counts", () -> held() > SMALL);
         double each = held();
-        // One connection uses up the address's part, which is half of the budget. The connection is allowed to exceed
-        // its own part to complete its message.
+        // One connection uses up the part of its address, which is half of the budget. The connection may exceed its
+        // own part to complete its message.
         int first = 2 + (int) (INBOUND / 2 / each);
         send(connect(), 0, first);
         Await.until("the part of the address is used up", () -> held() > (first + 0.5) * each);

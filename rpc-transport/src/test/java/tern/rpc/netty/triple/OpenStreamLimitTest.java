@@ -21,7 +21,7 @@ import tern.rpc.server.ServiceExport;
 
 /**
  * Tests which streaming calls are refused because too many are open. When a connection is closed, the embedded server
- * checks that its streams no longer count as open.
+ * checks that the connection's streams no longer count as open.
  */
 class OpenStreamLimitTest {
 

@@ -27,7 +27,7 @@ import tern.rpc.server.ServiceExport;
 @Timeout(60)
 class OversizedHeadersTest {
 
-    /** The maximum size of headers that clients with gRPC for Java accept. */
+    /** The maximum size of headers that gRPC for Java accepts in a client, in bytes. */
     private static final int MOST = 8 << 10;
 
     private static final String LONG = "v".repeat(MOST);

@@ -95,7 +95,7 @@ class PacedFlowControllerTest {
         channel.finishAndReleaseAll();
     }
 
-    /** Opens streams whose data waits for a window. */
+    /** Opens streams whose data waits for a larger flow-control window. */
     private void writeTextOfEachStream() {
         channel.writeInbound(settings(0));
         for (int i = 0; i < STREAMS; i++) {
@@ -110,7 +110,7 @@ class PacedFlowControllerTest {
         frames.flushes.clear();
     }
 
-    /** Encodes SETTINGS frames, each with an initial window. */
+    /** Encodes SETTINGS frames, each of which sets the size of the initial flow-control window. */
     private static ByteBuf settings(int... windows) {
         ByteBuf bytes = Unpooled.buffer();
         for (int window : windows) {

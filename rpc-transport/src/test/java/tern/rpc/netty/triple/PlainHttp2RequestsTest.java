@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.triple.Http2Wire.Answer;
 
-/** Tests how a server answers requests from general HTTP clients over HTTP/2. */
+/** Tests how a server answers HTTP/2 requests from clients that use no RPC protocol. */
 @Timeout(60)
 class PlainHttp2RequestsTest {
 

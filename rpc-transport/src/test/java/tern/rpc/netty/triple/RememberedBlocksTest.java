@@ -246,7 +246,7 @@ class RememberedBlocksTest {
             broken += expected.startsWith("CONNECTION") ? 1 : 0;
             known += blocksSent - counted.read;
         }
-        assertThat(broken).isGreaterThan(100); // with fewer invalid blocks than this, the test would prove nothing
+        assertThat(broken).isGreaterThan(100); // with fewer invalid blocks, the test would not cover enough cases
         assertThat(known).isGreaterThan(5_000);
     }
 

@@ -15,7 +15,7 @@ import tern.rpc.transport.Items;
 /** Implements {@link Shapes}. */
 final class ShapesServer implements Shapes {
 
-    /** Size of a message in bytes. */
+    /** The size of a message in bytes. */
     static final int LARGE = 256 << 10;
 
     /** The arguments of the endless streams that were cancelled. */

@@ -9,7 +9,7 @@ import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.Tls;
 
-/** A client transport that passes each opened connection to the test. */
+/** A client transport that makes each opened connection available to the test. */
 record ShownTransport(ClientTransport actual, Consumer<ClientConnection> opened) implements ClientTransport {
 
     @Override

@@ -110,7 +110,7 @@ class SmallStreamMessagesTest {
                 wire.frame(Http2Wire.DATA, 0, 1 + 2 * i, messages.toByteArray());
             }
 
-            // one message of each stream has been decoded, and the others wait
+            // one message of each stream has been decoded, and the other messages wait
             Await.until("all of it counts", () -> held() >= STREAMS * (MESSAGES - 1) * 1024.0);
             free.countDown();
             Await.until("nothing is held", () -> held() == 0);

@@ -172,7 +172,7 @@ class TripleClientAnswersTest extends RawServerCalls {
                 "snappy");
     }
 
-    /** A server is allowed to name an encoding even if it compresses no message. */
+    /** A server may name an encoding even if it compresses no message. */
     @Test
     void encodingThatWasNotOfferedDoesNotHideTheStatus() {
         assertAnswer(

@@ -13,7 +13,7 @@ import tern.rpc.netty.triple.Http2Script.Request;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
-/** Tests how the Triple client reads answers in unusual frames, and answers whose frames are wrong. */
+/** Tests how the Triple client reads answers in unusual frames and answers in invalid frames. */
 @Timeout(60)
 class TripleClientOddFramesTest extends RawServerCalls {
 

@@ -61,7 +61,7 @@ class TripleClientTest extends RawServerCalls {
         assertThat(window).hasToString("type 8 flags 0 stream 0 " + hex((8 << 20) - 65_535));
     }
 
-    /** Proxies choose the server by the host name in the request. */
+    /** A proxy chooses the server by the host name in the request. */
     @Test
     void requestNamesTheHostThatWasLookedUp() {
         send(requests.connect(new Endpoint("127.0.0.1", server.port(), "orders.internal")), "1");
@@ -288,7 +288,7 @@ class TripleClientTest extends RawServerCalls {
         send(connection, "y");
         Http2Script script = Http2Script.accept(server);
 
-        // either of the two requests might be complete first
+        // the two requests can be complete in either order
         assertThat(List.of(script.request(), script.request()))
                 .extracting(request -> new String(message(request), UTF_8) + request.header("tern-one-way"))
                 .containsExactlyInAnyOrder("xyes", "y");

@@ -50,7 +50,7 @@ class TripleForbiddenClassesTest extends ForbiddenClassesContract {
                 .port();
     }
 
-    @SuppressWarnings("unchecked") // the served object has the given type
+    @SuppressWarnings("unchecked") // the cast is safe, because the served object has the given type
     private static <T> ServiceExport export(Class<T> type, Object served) {
         return ServiceExport.of(type, (T) served);
     }

@@ -134,7 +134,7 @@ class TripleGrpcServerTest {
     }
 
     /**
-     * Answers a unary request with the request itself. Certain strings in the request cause a different answer or a
+     * Answers a unary request with the same message. Certain strings in the request cause a different answer or a
      * failure.
      */
     private void one(byte[] request, StreamObserver<byte[]> answers) {

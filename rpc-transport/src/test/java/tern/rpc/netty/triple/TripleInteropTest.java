@@ -53,7 +53,7 @@ class TripleInteropTest extends DubboInteropContract {
     private interface Streams extends StreamService {}
 
     /**
-     * Number of messages in a stream. Together, the messages exceed the flow-control windows of the stream and the
+     * The number of messages in a stream. All messages together exceed the flow-control windows of the stream and the
      * connection.
      */
     private static final int MANY = 100;
@@ -97,7 +97,7 @@ class TripleInteropTest extends DubboInteropContract {
         dubbo.provide(PbService.class, new DubboPbServer(), service -> {});
     }
 
-    /** A provider whose method fails as a method in a Dubbo application would. */
+    /** A provider whose method fails in the same way as a method in a Dubbo application. */
     private static final class DubboPbServer implements PbService {
         @Override
         public StringValue hello(StringValue v) {
@@ -135,7 +135,8 @@ class TripleInteropTest extends DubboInteropContract {
     }
 
     /**
-     * Returns false on JDK 25, where Dubbo 3.3.6 needs a JSON library for Triple's headers but does not depend on one.
+     * Returns false on JDK 25. On JDK 25, Dubbo 3.3.6 needs a JSON library for Triple's headers, but does not declare a
+     * dependency on such a library.
      */
     @Override
     protected boolean peerCarriesAttachments() {
@@ -143,8 +144,8 @@ class TripleInteropTest extends DubboInteropContract {
     }
 
     /**
-     * Returns whether the failure is a timeout. Dubbo might report Tern's status as a cause, because this status might
-     * arrive before Dubbo's own timer expires.
+     * Returns whether the failure is a timeout. Tern's status might arrive before Dubbo's own timer expires. In this
+     * case, Dubbo reports Tern's status as a cause.
      */
     @Override
     protected boolean saysTimeout(org.apache.dubbo.rpc.RpcException failure) {

@@ -114,7 +114,7 @@ class TripleServerFixturesTest {
     }
 
     /**
-     * Checks Tern's answer to a Connect request. The answer differs from the captured one, because the captured
+     * Checks Tern's answer to a Connect request. The answer differs from the captured answer, because the captured
      * provider does not support Connect.
      */
     private static void connectProto(Answer ours, Answer captured) {

@@ -21,8 +21,8 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests Tern's calls while a Dubbo provider is shutting down its Triple server. When a provider shuts down, Dubbo stops
- * all Triple servers in the process, so this test is in a separate class.
+ * Tests Tern's calls while a Dubbo provider is shutting down its Triple server. This test is in a separate class,
+ * because Dubbo stops all Triple servers in the process when one provider shuts down.
  */
 @Timeout(120)
 class TripleShutdownOfDubboTest {

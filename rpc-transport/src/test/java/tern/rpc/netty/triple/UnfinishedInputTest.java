@@ -128,7 +128,8 @@ class UnfinishedInputTest {
     }
 
     /**
-     * Tests a frame whose rest does not arrive, for example because of a network interruption, while a call is running.
+     * Tests an incomplete frame whose remaining bytes do not arrive while a call is running, for example because of a
+     * network interruption.
      */
     @Test
     void runningCallIsAnsweredAlthoughAFrameDoesNotArriveInTime() {
@@ -140,8 +141,8 @@ class UnfinishedInputTest {
             wire.message(1, true, 0, StringValue.of("x").toByteArray());
             Await.until("the call runs", () -> running.get() == 1);
             wire.send(part);
-            // this frame begins after the one above, which is therefore late, too, when the connection of this frame is
-            // closed
+            // this frame begins after the frame above; when the connection of this frame is closed, the frame above is
+            // late too
             Http2Wire.assertCutOff(server.port(), other -> other.send(part), ENHANCE_YOUR_CALM);
 
             answers.countDown();

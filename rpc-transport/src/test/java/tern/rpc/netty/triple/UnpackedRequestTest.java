@@ -37,7 +37,7 @@ class UnpackedRequestTest {
 
     private static final int BUDGET = 8 << 20;
 
-    /** Slightly more than a quarter of the budget. A single connection is allowed to use at most a quarter. */
+    /** Slightly more than a quarter of the budget. A single connection may use at most a quarter of the budget. */
     private static final int TOO_MUCH = 3 << 20;
 
     @WireName("test.Texts")
@@ -62,15 +62,15 @@ class UnpackedRequestTest {
     }
 
     /**
-     * Closes client and server. The resource check of the test class then detects any counted bytes that have not been
-     * released.
+     * Closes client and server. Afterwards, the resource check of the test class detects counted bytes that have not
+     * been released.
      */
     @AfterEach
     void close() throws Exception {
         sides.close();
     }
 
-    /** Returns random digits, 0 or 1. Gzip cannot reduce them to a hundredth of their size. */
+    /** Returns random digits, each 0 or 1. Gzip cannot reduce the digits to a hundredth of their size. */
     private static String digits(int count) {
         StringBuilder text = new StringBuilder(count);
         Random random = new Random(count);
@@ -145,8 +145,8 @@ class UnpackedRequestTest {
     }
 
     /**
-     * One of the requests is large. The other request is small, but becomes a hundred times as large when it is
-     * decompressed.
+     * One of the requests is large. The other request is small when compressed, and a hundred times larger after its
+     * decompression.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

@@ -36,7 +36,9 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that a stream occupies neither workers nor much memory while its caller reads nothing, or almost nothing. */
+/**
+ * Tests streams whose callers read nothing or almost nothing. Such a stream must occupy no worker and little memory.
+ */
 @Timeout(120)
 class UnreadStreamsTest {
 
@@ -45,7 +47,7 @@ class UnreadStreamsTest {
     private static final int WORKERS = 10;
     private static final int STREAMS = 15;
 
-    /** The number of messages in a stream, far more than the server buffers. */
+    /** The number of messages in a stream, which is far more than the server buffers. */
     private static final int MANY = 1_000_000;
 
     /** A service whose streams never block a worker. */
@@ -376,7 +378,7 @@ class UnreadStreamsTest {
         assertThat(refused).isPositive();
     }
 
-    /** A single connection without competitors is allowed to use three quarters of the memory for unread answers. */
+    /** If only one connection has unread answers, it may use three quarters of the memory for unread answers. */
     @ParameterizedTest
     @EnumSource(names = {"GRPC", "GRPC_WEB"})
     void loneConnectionMayUseItsWholeShare(Form form) {

@@ -41,8 +41,8 @@ class UnreadUnaryAnswersTest {
     private static final long MAX_BYTES = 8 << 20;
 
     /**
-     * Size of an answer in bytes. The server writes answers of this size without Netty's codec. All answers together
-     * exceed the socket buffers.
+     * The size of an answer, in bytes. The server writes answers of this size without Netty's codec. All answers
+     * together exceed the socket buffers.
      */
     private static final int PAGE_BYTES = 8_000;
 
@@ -132,9 +132,8 @@ class UnreadUnaryAnswersTest {
     }
 
     /**
-     * Checks that a client that reads its answers still gets them. The server is allowed to refuse such calls until it
-     * has closed the connections of the other clients, because the answers on these connections occupy memory until
-     * then.
+     * Checks that a client that reads its answers still gets answers. The server may refuse such calls until it has
+     * closed the connections of the other clients, because the answers on these connections occupy memory until then.
      */
     private void assertOthersAreServed() {
         try (RawSocket good = RawSocket.connect(server.port(), 9)) {

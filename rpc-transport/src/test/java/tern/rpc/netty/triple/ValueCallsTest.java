@@ -168,8 +168,8 @@ class ValueCallsTest {
     }
 
     /**
-     * Returns messages that a client with its own {@code .proto} file could send. The messages have protobuf's own
-     * types. Their fields are the same as in the messages of such a file.
+     * Returns messages that a client with its own {@code .proto} file could send. The messages are of types that
+     * protobuf defines. Their fields have the same numbers and types as the fields in such a file.
      */
     static Stream<Arguments> messagesOfOwnFiles() {
         return Stream.of(

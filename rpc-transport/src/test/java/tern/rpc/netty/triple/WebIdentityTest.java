@@ -216,7 +216,7 @@ class WebIdentityTest {
     @ParameterizedTest
     @EnumSource
     void probeAbove4KibIsRefused(Version version) {
-        // field 15 of the message is unknown to the health service, which skips it
+        // field 15 of the message is unknown to the health service, so the service skips this field
         byte[] longest = new byte[4 << 10];
         longest[0] = 0x7A;
         longest[1] = (byte) (0x80 | ((longest.length - 3) & 0x7F));

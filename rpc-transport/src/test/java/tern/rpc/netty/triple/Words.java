@@ -14,7 +14,7 @@ interface Words {
     @RpcMethod(readOnly = true)
     StringValue shout(StringValue text);
 
-    /** Returns the string in upper case. Unlike {@link #shout}, uses Java types. */
+    /** Returns the string in upper case. Unlike {@link #shout}, this method uses Java types. */
     @RpcMethod(readOnly = true)
     String shoutJava(String text);
 

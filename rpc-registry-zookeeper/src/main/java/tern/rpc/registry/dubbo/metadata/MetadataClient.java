@@ -48,7 +48,7 @@ public final class MetadataClient implements ProcessMetadata {
     /**
      * Creates a client.
      *
-     * @param transports returns the application's transports, at most one per protocol; invoked for each call
+     * @param transports returns the application's transports, at most one for each protocol; invoked for each call
      */
     public MetadataClient(Supplier<List<ClientTransport>> transports) {
         this.transports = transports;
@@ -67,7 +67,7 @@ public final class MetadataClient implements ProcessMetadata {
         CompletableFuture<ApplicationMetadata> answer = new CompletableFuture<>();
         try {
             call(process, MetadataAddress.of(process), answer);
-        } catch (RuntimeException e) { // The transport is closed, or the entry is invalid, so the request fails.
+        } catch (RuntimeException e) { // The request fails, because the transport is closed or the entry is invalid.
             answer.completeExceptionally(e);
         }
         return answer;
@@ -75,7 +75,8 @@ public final class MetadataClient implements ProcessMetadata {
 
     private void call(ProcessEntry process, MetadataAddress address, CompletableFuture<ApplicationMetadata> answer) {
         Endpoint endpoint = new Endpoint(address.host(), address.port());
-        if (!endpoint.mayBeProvider()) { // for example, a connection to 0.0.0.0 would reach this machine
+        // for example, a connection to 0.0.0.0 would reach this machine instead of the provider
+        if (!endpoint.mayBeProvider()) {
             throw new IllegalArgumentException(endpoint + " cannot be a provider");
         }
         ClientTransport transport = transport(address.protocol());
@@ -100,8 +101,8 @@ public final class MetadataClient implements ProcessMetadata {
                         answer.completeExceptionally(failure);
                     }
                 });
-        // An open connection fails the call at the call's deadline. This additional time limit also ends the call if
-        // the connection cannot be opened.
+        // An open connection fails the call at the call's deadline. The additional time limit ends the call even if the
+        // connection is never opened.
         answer.orTimeout(TIMEOUT.toMillis() + 500, TimeUnit.MILLISECONDS).whenComplete((metadata, failure) -> {
             pending.fail(
                     new RpcException(StatusCode.CANCELLED, pending + " is not needed any more", Executed.MAYBE, null));

@@ -16,7 +16,7 @@ public final class MetadataExports {
 
     /**
      * Returns the exports of versions 1.0.0 and 2.0.0 of the service. Both versions respond with the current metadata
-     * even if a caller requests a different revision, because a Dubbo consumer would repeat an unanswered request.
+     * even if a caller requests a different revision. Without a response, a Dubbo consumer would repeat its request.
      *
      * @param application the name of the application, which is the group of the services
      * @param metadata returns the services that the process currently publishes

@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * A pattern for addresses in a rule, in one of the forms of Dubbo 3.3: {@code host}, {@code host:port}, {@code host:*},
+ * A pattern for addresses in a rule. As in Dubbo 3.3, the forms are {@code host}, {@code host:port}, {@code host:*},
  * {@code 0.0.0.0} for every host, an IPv4 address with {@code *} or a range such as {@code 1-20} instead of a number,
  * and a network such as {@code 10.1.0.0/16}. Names are never looked up.
  *
@@ -101,7 +101,7 @@ record AddressPattern(Form form, String host, int prefixBits, int port, int leas
             boolean isRange = range.matches();
             int least = part.equals(ANY) ? 0 : Integer.parseInt(isRange ? range.group(1) : part);
             int most = part.equals(ANY) ? MAX_OCTET : Integer.parseInt(isRange ? range.group(2) : part);
-            // If the lower limit exceeds 255, the range becomes 255 to 0, which no number matches.
+            // If the lower limit exceeds 255, the range becomes 255 to 0, and no number is in this range.
             boolean isImpossible = least > MAX_OCTET;
             int end = isLeast ? Math.min(least, MAX_OCTET) : isImpossible ? 0 : Math.min(most, MAX_OCTET);
             ends = ends << Byte.SIZE | end;
@@ -209,7 +209,8 @@ record AddressPattern(Form form, String host, int prefixBits, int port, int leas
                     : ByteBuffer.allocate(OCTETS).putInt((int) address).array();
         }
         try {
-            return InetAddress.getByName(text).getAddress(); // The text has a colon, so no name is looked up.
+            // The text contains a colon, so it is not a name, and no lookup takes place.
+            return InetAddress.getByName(text).getAddress();
         } catch (UnknownHostException e) {
             return null;
         }

@@ -13,7 +13,7 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * One condition of a rule: calls that match {@code calls} go only to providers that match {@code providers}.
+ * One condition of a rule. Calls that match {@code calls} go only to providers that match {@code providers}.
  *
  * @param calls the terms that the call and the consumer must match; empty for all calls
  * @param providers the terms that a provider must match; empty to reject the calls
@@ -24,8 +24,8 @@ record Condition(List<Term> calls, List<Term> providers) {
     private static final Set<String> CALL_FIELDS = Set.of(METHOD, "host", "application");
 
     /**
-     * Matches a term of a condition. The quantifiers of the pattern are possessive, because a malicious text could
-     * otherwise cause extensive backtracking.
+     * Matches a term of a condition. The quantifiers of the pattern are possessive. Otherwise, a malicious text could
+     * cause extensive backtracking.
      */
     private static final Pattern TERM = Pattern.compile("\\s*+([^&!=,\\s]++)\\s*+(!?=)\\s*+([^&!=]++)");
 
@@ -54,7 +54,10 @@ record Condition(List<Term> calls, List<Term> providers) {
         return of(text.substring(0, arrow), text.substring(arrow + 2));
     }
 
-    /** As in Dubbo, {@code true} stands for all calls, and {@code false} for no provider. */
+    /**
+     * Parses the two parts of a condition. As in Dubbo, {@code true} stands for all calls, and {@code false} stands for
+     * no provider.
+     */
     static Condition of(String calls, String providers) {
         return new Condition(
                 calls.trim().equals("true") ? List.of() : terms(calls, CALL_FIELDS),

@@ -63,7 +63,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
     /**
      * One change of parameters, with its scope.
      *
-     * @param consumers the hosts of the consumers that apply the change, without regard to their ports; empty for all
+     * @param consumers the hosts of the consumers that apply the change, regardless of their ports; empty for all
      * @param applications the names of the applications that apply the change; empty for all
      * @param providers the addresses of the providers to which the change applies; empty for all
      * @param timeouts the timeouts by method name; the empty name applies to all methods
@@ -113,7 +113,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         return new ConfiguratorRule(changes, Set.copyOf(providers.get()));
     }
 
-    /** Returns whether a change in a rule of this scope applies to this service. */
+    /** Returns whether a change applies to this service, if the change is part of a rule with this scope. */
     private static boolean isWithin(RuleText config, Scope scope, String key, ServiceKey service) {
         String side = config.text("side", CONSUMER_SIDE);
         if (!side.equals(PROVIDER_SIDE) && !side.equals(CONSUMER_SIDE)) {
@@ -195,7 +195,8 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 continue;
             }
             if (scope == Scope.PROVIDER && !OF_PROVIDERS.contains(name)) {
-                // A parameter that is not in OF_PROVIDERS concerns only the providers, which read the rule themselves.
+                // A parameter that is not in OF_PROVIDERS concerns only the providers, and they read the rule
+                // themselves.
                 continue;
             }
             if (isNamed(name, TIMEOUT)) {

@@ -29,8 +29,8 @@ import tern.rpc.registry.JsonWriter;
 public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, RuleConsumer consumer) implements Rules {
 
     /**
-     * The end of the key of a rule for an application's providers. This suffix distinguishes the rule from a rule for
-     * the services that the application calls, which has the same key in the registry.
+     * The suffix of the key of a rule for an application's providers. The suffix distinguishes this rule from the rule
+     * for the services that the application calls. In the registry, both rules have the same key.
      */
     public static final String OF_PROVIDERS = " (providers)";
 
@@ -117,7 +117,7 @@ public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, R
         if (key.endsWith(OF_PROVIDERS)) {
             return 0;
         }
-        return key.indexOf(':') < 0 ? 1 : 2; // The keys of services contain colons: interface:version:group.
+        return key.indexOf(':') < 0 ? 1 : 2; // The key of a service contains colons: interface:version:group.
     }
 
     private <T extends Rule> Stream<T> rules(Class<T> kind) {
@@ -186,7 +186,7 @@ public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, R
                 .toList();
     }
 
-    /** A timeout with the key of the rule that sets this timeout. */
+    /** A timeout, with the key of the rule that sets the timeout. */
     private record RuledTimeout(Duration value, String key) {}
 
     @Override

@@ -20,7 +20,7 @@ final class Fields {
         };
     }
 
-    /** Returns whether {@link #matches} understands the pattern. As in Dubbo, a pattern has at most one {@code *}. */
+    /** Returns whether {@link #matches} supports the pattern. As in Dubbo, a pattern has at most one {@code *}. */
     static boolean isPattern(String text) {
         return text.indexOf('*') == text.lastIndexOf('*');
     }

@@ -19,7 +19,7 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
     /** The maximum number of values in all conditions of one rule. */
     int MAX_VALUES = 8_000;
 
-    /** The kinds of rules. A rule for a service and a rule for an application can have the same key suffix. */
+    /** The kinds of rules. A rule for a service and a rule for an application can have keys with the same suffix. */
     enum Kind {
         /** Changed parameters for one service. */
         CONFIGURATORS(".configurators"),
@@ -77,7 +77,9 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
             }
             RuleText text = RuleText.parse(yaml);
             if (!text.flag("enabled", true)) {
-                return null; // An operator can switch off a rule even if a part of the rule is not supported.
+                // A disabled rule is accepted even if Tern does not support a part of it, so that an operator can
+                // disable any rule.
+                return null;
             }
             return switch (this) {
                 case CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.SERVICE, service);
@@ -95,7 +97,8 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
     }
 
     /**
-     * Returns this rule for the providers of one application.
+     * Returns a copy of this rule that applies only to the providers of one application. Returns this rule if the rule
+     * needs no addresses.
      *
      * @param providers supplies the addresses of the application; called only if the rule needs them
      */

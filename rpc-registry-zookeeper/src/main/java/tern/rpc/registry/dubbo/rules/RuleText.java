@@ -14,7 +14,8 @@ import tern.rpc.registry.dubbo.Limits;
 
 /**
  * An object in a rule's YAML. Parsing creates only maps, lists, strings, numbers and other scalars. Values of an
- * unexpected type and unsupported keys are rejected, because applying only part of a rule could do harm.
+ * unexpected type and unsupported keys are rejected, because a rule that is applied only in part could send calls to
+ * the wrong providers.
  */
 final class RuleText {
 
@@ -54,7 +55,7 @@ final class RuleText {
     }
 
     /**
-     * Checks that the object contains no keys except the given ones.
+     * Checks that the object contains only the given keys.
      *
      * @throws IllegalArgumentException if the object contains another key
      */
@@ -110,7 +111,7 @@ final class RuleText {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // The exception after this block reports the invalid number.
+            // The exception that is thrown after this block reports the invalid number.
         }
         throw new IllegalArgumentException("'" + Limits.shown(key) + "' is " + Limits.shown(text)
                 + "; expected a number from " + least + " to " + most);

@@ -46,7 +46,7 @@ record TagRule(boolean force, List<Tag> tags) implements Rule {
         return tags.stream().anyMatch(each -> each.name().equals(tag));
     }
 
-    /** Returns whether this rule lists addresses for the tag. If it does, only these addresses have the tag. */
+    /** Returns whether this rule lists addresses for the tag. If so, only these addresses have the tag. */
     boolean decides(String tag) {
         return tags.stream()
                 .anyMatch(each -> each.name().equals(tag) && !each.addresses().isEmpty());

@@ -11,7 +11,10 @@ import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests both forms of the metadata service's response. In other tests, real Dubbo reads and writes these forms. */
+/**
+ * Tests both formats of the metadata service's response. Other tests exchange these formats with real Dubbo
+ * applications.
+ */
 class MetadataMessagesTest {
 
     private static ApplicationMetadata metadata(int services, Map<String, String> parameters) {

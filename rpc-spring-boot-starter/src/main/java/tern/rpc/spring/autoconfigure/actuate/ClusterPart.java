@@ -28,9 +28,9 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      * @param endpoints the providers to which the client connects
      * @param retries the number of retries since the client started, for all references to the service
      * @param hedges the number of attempts sent to a second provider because the first provider was slow, counted like
-     *     retries
-     * @param fallbacks the number of calls answered by a fallback because no provider accepted them, counted like
-     *     retries
+     *     {@code retries}
+     * @param fallbacks the number of calls that a fallback answered because no provider answered them, counted like
+     *     {@code retries}
      */
     record Reference(
             String service, ProviderList list, List<Endpoint> endpoints, long retries, long hedges, long fallbacks) {
@@ -52,11 +52,11 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
     /**
      * The state of a reference's provider list.
      *
-     * @param why the reason for the list's state; empty if there is none
+     * @param why the reason for the list's state; empty if there is no reason to report
      * @param listed the number of providers in the list
      * @param held the number of providers that are kept because they still respond, even though they are no longer
      *     listed
-     * @param heldSince the time when the client began to keep these providers; null if none is kept
+     * @param heldSince the time at which the client began to keep these providers; null if no provider is kept
      * @param heldWhy a description of the change to the list that was not applied; empty if no provider is kept
      */
     record ProviderList(
@@ -87,15 +87,15 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      *
      * @param heard whether the provider's server has sent data on the connection
      * @param lastFailure the reason why the provider is not connected; empty if it is connected
-     * @param nextAttempt the time of the next connection attempt that is not triggered by a call; null if none is
+     * @param nextAttempt the time of the next connection attempt that is not triggered by a call; null if no attempt is
      *     planned
      * @param held whether the provider is kept even though it is no longer listed
      * @param score the score by which load balancing compares providers; lower is better
-     * @param responseTime the response time as a multiple of the usual response time
+     * @param responseTime the recent response time, as a multiple of the provider's usual response time
      * @param inFlight the number of calls and streams that have not ended
      * @param shareOfLastMinute the provider's share of the calls through this reference, from 0 to 1
-     * @param stalledSince the time when the provider stopped sending data while calls were waiting for it; null if it
-     *     is not stalled
+     * @param stalledSince the time at which the provider stopped sending data while calls were waiting for answers;
+     *     null if it is not stalled
      * @param ejectedUntil the end of the provider's ejection, which is caused by failures; null if it is not ejected
      * @param ejectedWhy the reason for the last ejection; empty if there was none
      * @param ejections the number of ejections since the client started

@@ -8,8 +8,8 @@ import java.util.Locale;
 import tern.rpc.cluster.ClusterReport;
 
 /**
- * Formats the report on each reference's providers as text: one line for the reference's provider list, one line for
- * each provider, and one line for retries, hedges and fallbacks if there were any.
+ * Formats the report on each reference's providers as text. The text has one line for the reference's provider list and
+ * one line for each provider. If there were retries, hedges or fallbacks, it also has a line for them.
  */
 final class ClusterText {
 

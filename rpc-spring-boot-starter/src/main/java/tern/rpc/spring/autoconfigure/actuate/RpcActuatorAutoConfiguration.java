@@ -56,7 +56,7 @@ public final class RpcActuatorAutoConfiguration {
             return new RpcActuatorEndpoint(reporter, parts);
         }
 
-        /** This report part exists even without the Actuator endpoint, because the console also shows it. */
+        /** This part of the report exists even without the Actuator endpoint, because the console also shows it. */
         @Bean
         @Lazy
         RpcReportPart rpcClusterPart(RpcReferences references) {

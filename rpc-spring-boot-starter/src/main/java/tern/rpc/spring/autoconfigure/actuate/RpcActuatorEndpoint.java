@@ -15,8 +15,8 @@ import org.springframework.util.MimeTypeUtils;
 import tern.rpc.metrics.RpcReportPart;
 
 /**
- * Serves a report on the services, the references and the calls in the last minute at {@code /actuator/rpc}, and each
- * {@link RpcReportPart} under that path, for example at {@code /actuator/rpc/diagnosis}.
+ * Serves a report on the services, the references and the calls in the last minute at {@code /actuator/rpc}. Each
+ * {@link RpcReportPart} is served under that path, for example at {@code /actuator/rpc/diagnosis}.
  */
 @Endpoint(id = "rpc")
 public final class RpcActuatorEndpoint {
@@ -73,9 +73,9 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Runs the action of a report part. For example, the action of the diagnosis starts a flight recording. Responds
-     * with 202 if the action was started, and with 409 if the action is already running. Returns null if the part has
-     * no action. Actuator then responds with 404.
+     * Runs the action of a report part. For example, the action of the diagnosis starts a flight recording. The
+     * response has the status 202 if the action was started, and 409 if the action is already running. Returns null if
+     * the part has no action, and Actuator then responds with 404.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

@@ -9,8 +9,8 @@ import org.springframework.boot.health.contributor.Health;
 import tern.rpc.metrics.LatencyWindow;
 
 /**
- * Reports DOWN if the server should be running but is not. An unreachable provider appears only in the details, because
- * another application's failure is not a failure of this application.
+ * Reports DOWN if the server is not running although it should be running. An unreachable provider appears only in the
+ * details, because another application's failure is not a failure of this application.
  */
 final class RpcHealthIndicator extends AbstractHealthIndicator {
 
@@ -18,8 +18,8 @@ final class RpcHealthIndicator extends AbstractHealthIndicator {
     private final Supplier<Map<String, String>> registries;
 
     /**
-     * @param registries returns the reason why the server is not registered, for each registry; an empty string if the
-     *     server is registered there
+     * @param registries returns, for each registry, the reason why the server is not registered; an empty string if the
+     *     server is registered
      */
     RpcHealthIndicator(RpcReporter reporter, Supplier<Map<String, String>> registries) {
         super("RPC health check failed");

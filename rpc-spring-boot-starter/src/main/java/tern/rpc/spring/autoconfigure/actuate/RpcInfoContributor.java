@@ -5,7 +5,7 @@ import java.util.Map;
 import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.actuate.info.InfoContributor;
 
-/** Adds the port, services and references to Actuator's info, under {@code rpc}. */
+/** Adds the port, services and references to the response of Actuator's info endpoint, under {@code rpc}. */
 final class RpcInfoContributor implements InfoContributor {
 
     private final RpcReporter reporter;

@@ -27,8 +27,8 @@ final class SecretValues implements SanitizingFunction {
     }
 
     /**
-     * @param maxMiddle the maximum number of characters between the property prefix and {@code token}; a service name,
-     *     for example, can come between them
+     * @param maxMiddle the maximum number of characters between the property prefix and {@code token}, for example the
+     *     number of characters of a service's name
      */
     private static String keys(int maxMiddle) {
         return "rpc[._](?:server|client)(?:[._][^\\s=:\"]{1," + maxMiddle

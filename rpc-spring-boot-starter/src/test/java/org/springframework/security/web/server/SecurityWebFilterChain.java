@@ -1,4 +1,4 @@
 package org.springframework.security.web.server;
 
-/** Has the same name as Spring Security's interface, so that the tests need no web server. */
+/** Replaces Spring Security's interface of the same name, so that the tests need no web server. */
 public interface SecurityWebFilterChain {}

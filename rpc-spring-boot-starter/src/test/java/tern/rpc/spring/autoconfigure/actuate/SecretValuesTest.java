@@ -39,7 +39,7 @@ class SecretValuesTest {
                 .isEqualTo("******");
     }
 
-    /** A search in quadratic time would exceed the timeout of this class several times. */
+    /** A search in quadratic time would take several times as long as the timeout of this class. */
     @Test
     void longTextsAreSearchedInLinearTime() {
         int parts = 50_000;

@@ -17,7 +17,7 @@ import tern.rpc.diagnosis.Surroundings;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.PoolSource;
 
-/** Tests the thread of the diagnosis while the application closes. */
+/** Tests the thread that runs the diagnosis while the application closes. */
 @ExtendWith(OutputCaptureExtension.class)
 class DiagnosisLifecycleTest {
 
@@ -37,7 +37,9 @@ class DiagnosisLifecycleTest {
         assertThat(output).doesNotContain("The diagnosis failed");
     }
 
-    /** An application that returns its pools while it is open, and throws an exception after it has closed. */
+    /**
+     * An application context that returns its pools while it is open, and throws an exception after it has been closed.
+     */
     private static final class ClosingApplication implements Surroundings {
 
         private final CountDownLatch asked = new CountDownLatch(1);

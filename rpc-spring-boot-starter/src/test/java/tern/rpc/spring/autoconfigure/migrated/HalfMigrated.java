@@ -15,7 +15,7 @@ public class HalfMigrated {
     @Nullable
     Runnable reference;
 
-    /** A service that nothing exports. */
+    /** A service that is not exported. */
     @DubboService
     public static class Left implements Runnable {
         @Override

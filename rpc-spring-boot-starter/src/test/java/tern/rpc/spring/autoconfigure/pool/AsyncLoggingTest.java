@@ -24,7 +24,7 @@ import tern.rpc.pool.PoolSource;
 /** Tests the ring buffer of Log4j 2 while the disk is stalled. */
 class AsyncLoggingTest {
 
-    // The size of the ring buffer. Half of the slots in this small buffer are reserved. In a buffer of the usual size,
+    // The size of the ring buffer. In such a small buffer, half of the slots are reserved. In a buffer of normal size,
     // the reserved share is smaller.
     private static final int RING = 256;
     private static final int RESERVE = RING / 2;
@@ -50,7 +50,7 @@ class AsyncLoggingTest {
         disk.awaitStalled();
 
         for (int i = 0; i < 1_000; i++) {
-            log.info("info {}", i); // The test would hang here if the calling thread blocked.
+            log.info("info {}", i); // If the calling thread blocked, the test would hang here.
         }
 
         assertThat(ring.free()).isEqualTo(RESERVE);
@@ -85,7 +85,8 @@ class AsyncLoggingTest {
         disk.stop();
 
         assertThat(disk.written())
-                // The filter also runs when a line leaves the ring buffer, and then accepts every line.
+                // The filter runs a second time when a line leaves the ring buffer. In this second run, the filter
+                // accepts every line.
                 .hasSize(RING - RESERVE);
     }
 

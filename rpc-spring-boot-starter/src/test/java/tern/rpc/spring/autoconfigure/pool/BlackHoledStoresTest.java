@@ -35,7 +35,7 @@ class BlackHoledStoresTest {
     private static final int THREADS = 40; // twice the number of connections, so that half of the threads must wait
     private static final long NANOS = TimeUnit.SECONDS.toNanos(Long.getLong("tern.seconds", 20));
 
-    /** The measured durations of one kind of wait. */
+    /** The measured durations of the waits of one kind. */
     private static final class Waits {
         private final AtomicLong count = new AtomicLong();
         private final AtomicLong slowest = new AtomicLong();
@@ -55,7 +55,7 @@ class BlackHoledStoresTest {
         }
     }
 
-    /** Repeats the call on many threads, from the moment of the network failure. */
+    /** Starts at the time of the network failure, and makes the call repeatedly on many threads. */
     private static void whileLost(BlackHole hole, Callable<?> call) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {

@@ -64,7 +64,7 @@ class DruidPoolTest {
                     assertThat(druid.getMaxActive()).isEqualTo(20);
                     assertThat(druid.getMinIdle()).isEqualTo(20);
                     assertThat(druid.getInitialSize()).isEqualTo(20);
-                    assertThat(druid.getPoolingCount()).isEqualTo(20); // All connections are open from the start.
+                    assertThat(druid.getPoolingCount()).isEqualTo(20); // The pool opens all connections at the start.
                     assertThat(druid.getMaxWait()).isEqualTo(1_000);
                     assertThat(druid.getConnectTimeout()).isEqualTo(1_000);
                     assertThat(druid.getSocketTimeout()).isEqualTo(5_000);
@@ -136,7 +136,7 @@ class DruidPoolTest {
             assertThat(druid.getMinIdle()).isZero();
             assertThat(druid.getInitialSize()).isZero();
             assertThat(druid.getMaxWait()).isEqualTo(-1);
-            // Pools are measured even if Tern does not tune them.
+            // A pool is measured even if Tern does not tune it.
             assertThat(setting(pool(there, "druid"), "spring.datasource.druid.max-active"))
                     .isEqualTo("8 (LIBRARY)");
         });
@@ -344,9 +344,12 @@ class DruidPoolTest {
         });
     }
 
-    /** A database can accept a connection but send nothing. Without timeouts, a thread would then wait forever. */
+    /**
+     * A database can accept a connection and then send nothing. Without timeouts, a thread would wait forever for such
+     * a database.
+     */
     @Test
-    @Timeout(20) // The test must end before the driver's default timeout of 30 s.
+    @Timeout(20) // The test must end sooner than the driver's default timeout of 30 s.
     void driverOfMariaDbGetsTheTimeouts() throws Exception {
         // HikariCP sets the login timeout for the whole JVM. The driver multiplies the timeout by 1,000, and the
         // product can overflow.

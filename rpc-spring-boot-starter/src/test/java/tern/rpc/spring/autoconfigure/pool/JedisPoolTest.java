@@ -62,8 +62,8 @@ class JedisPoolTest {
     }
 
     /**
-     * Creates an application with long timeouts, because a busy machine can delay the server. Used only by tests that
-     * do not measure time.
+     * Creates an application with long timeouts, because a busy machine can delay the server. Only tests that do not
+     * measure time use such an application.
      */
     private static ApplicationContextRunner patient() {
         return spring().withPropertyValues("spring.data.redis.timeout=10s", "spring.data.redis.connect-timeout=10s");

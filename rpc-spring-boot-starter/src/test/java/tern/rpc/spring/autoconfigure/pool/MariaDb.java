@@ -105,7 +105,7 @@ final class MariaDb implements AutoCloseable {
     /**
      * Returns the JDBC URL.
      *
-     * @param way the port of the server, or of a proxy in front of it
+     * @param way the port of the server, or the port of a proxy in front of the server
      */
     String url(int way) {
         return "jdbc:mariadb://127.0.0.1:" + way + "/test?createDatabaseIfNotExist=true";

@@ -74,7 +74,7 @@ class MariaDbPoolTest {
         });
     }
 
-    /** The database server aborts the statement, so that the waiting thread returns, as in a real application. */
+    /** The database server aborts the statement. As in a real application, the waiting thread then returns. */
     @ParameterizedTest
     @ValueSource(classes = {DruidDataSource.class, HikariDataSource.class})
     void callThatWaitsForAnAnswerIsSeenInSql(Class<?> type) {

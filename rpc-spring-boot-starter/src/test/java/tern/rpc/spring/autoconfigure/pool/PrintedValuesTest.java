@@ -107,7 +107,7 @@ class PrintedValuesTest {
                         "rpc.pools.jedis.max-wait=30s");
     }
 
-    /** Tests the smallest value that a library accepts, small and large values, and the largest value. */
+    /** Tests the smallest value and the largest value that a library accepts, and values between them. */
     @ParameterizedTest
     @ValueSource(longs = {0, 2, 7, 50, 2_000, Integer.MAX_VALUE})
     void applicationStartsWithEveryValueThatMayBePrinted(long wanted) {
@@ -165,7 +165,10 @@ class PrintedValuesTest {
                 .toList();
     }
 
-    /** Returns the properties that affect a pool, each with the accepted value nearest to {@code wanted}. */
+    /**
+     * Returns the properties that affect a pool. The value of each property is the accepted value nearest to {@code
+     * wanted}.
+     */
     private static Map<String, String> lines(List<PoolSnapshot> pools, long wanted) {
         Map<String, String> lines = new TreeMap<>();
         for (PoolSnapshot pool : pools) {

@@ -67,7 +67,7 @@ class ReplacingPoolTest {
         network = new CountDownLatch(1);
 
         broken.setBroken();
-        broken.close(); // The test would hang here if this call opened a connection.
+        broken.close(); // If this call opened a connection, the test would hang here.
 
         assertThat(nextConnecting()).isNotSameAs(Thread.currentThread());
         network.countDown();
