@@ -28,8 +28,8 @@ import tern.rpc.pool.ResultRows;
 final class BaselineUpdater {
 
     /**
-     * The usual 99th percentile is updated only after more than this many seconds since the last miss of the latency
-     * target.
+     * The usual 99th percentile is updated only after more than this many seconds since the start and since the last
+     * miss of the latency target. The first calls of a process are slower than usual.
      */
     private static final int PERCENTILE_SECONDS = 60;
 
@@ -59,7 +59,7 @@ final class BaselineUpdater {
     private final CallRecords records;
     private final Deque<Pending> pending = new ArrayDeque<>(); // seconds that do not yet count, the oldest first
     private double usualP99 = -1;
-    private int healthySeconds = PERCENTILE_SECONDS; // seconds since the last miss of the latency target
+    private int healthySeconds; // seconds since the start or since the last miss of the latency target
 
     /**
      * The counters at the start and at the end of a second whose calls have not yet been added to the usual shares of

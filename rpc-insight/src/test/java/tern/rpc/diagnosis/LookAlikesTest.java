@@ -110,6 +110,9 @@ class LookAlikesTest {
     @Test
     void lateCallsOfTheLastMissDoNotBecomeUsual() {
         shop.healthy(USUAL);
+        for (int i = 0; i < 60; i++) {
+            shop.second(100, USUAL);
+        }
         for (int i = 0; i < 20; i++) {
             shop.second(100, call -> call.own(400));
         }
@@ -125,5 +128,19 @@ class LookAlikesTest {
         Diagnosis diagnosis = shop.diagnosis();
         assertThat(diagnosis.miss()).isNotNull();
         assertThat(diagnosis.miss().usualP99Ms()).as(diagnosis.text()).isBetween(5.0, 20.0);
+    }
+
+    @Test
+    void slowCallsAtTheStartDoNotBecomeUsual() {
+        shop.second(10, call -> call.own(5000));
+        shop.healthy(USUAL);
+
+        for (int i = 0; i < 5; i++) {
+            shop.second(100, call -> call.own(400));
+        }
+
+        Diagnosis diagnosis = shop.diagnosis();
+        assertThat(diagnosis.miss()).isNotNull();
+        assertThat(diagnosis.miss().usualP99Ms()).as(diagnosis.text()).isEqualTo(-1);
     }
 }
