@@ -41,8 +41,7 @@ public final class AsyncOperation {
 
     /**
      * Records that a task of the ledger's call is waiting for an executor thread. {@link CallLedger#unfinished} lists
-     * the task until {@link #started} is called. If the task never starts, nothing else shows what the call is waiting
-     * for.
+     * the task until {@link #started} is called. A task that never starts leaves no other trace in the ledger.
      *
      * @param executor the executor name, for diagnoses
      * @param now the current time on the call's clock
@@ -80,8 +79,9 @@ public final class AsyncOperation {
 
     /**
      * Records the end of this operation as an operation of another kind. An exchange that is waiting for a connection
-     * can end before it gets one, for example because the peer refuses the connection. The reason is then the peer and
-     * not the pool. Has no effect after the call has ended. Call this once, instead of {@link #end()}.
+     * can end before it gets one, for example because the peer refuses the connection. The call was then delayed by the
+     * peer and not by the connection pool. Has no effect after the call has ended. Call this once, instead of {@link
+     * #end()}.
      *
      * @param actual the kind of the operation
      * @param result a name that includes the result, see {@link CallLedger#leave(Phase, String)}

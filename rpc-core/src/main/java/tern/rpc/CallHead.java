@@ -111,8 +111,8 @@ public final class CallHead {
     }
 
     /**
-     * Returns the caller: the principal returned by an earlier authorizer, or otherwise the subject of the certificate
-     * that TLS verified. Returns null if the caller is unknown.
+     * Returns the caller: the principal returned by an earlier authorizer or, without such a principal, the subject of
+     * the verified TLS certificate. Returns null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;

@@ -136,7 +136,7 @@ public final class CallLedger {
 
     /**
      * Returns the name of the operation of the given kind that the call's thread is running; null if the thread runs no
-     * such operation, or if the name is not known yet. Any thread may call this.
+     * operation of this kind, or if the name is not known yet. Any thread may call this.
      */
     public @Nullable String running(Phase kind) {
         return phases.running(kind);
@@ -144,8 +144,8 @@ public final class CallLedger {
 
     /**
      * Renames the operation of the given kind that the call's thread is running, for example to a name that includes
-     * the operation's result. {@link #running} then returns this name. Does nothing if the thread runs no such
-     * operation.
+     * the operation's result. {@link #running} then returns this name. Does nothing if the thread runs no operation of
+     * this kind.
      *
      * @param name as in {@link #leave(Phase, String)}
      */
@@ -241,7 +241,10 @@ public final class CallLedger {
         }
     }
 
-    /** Returns the thread that created this ledger, and that works on the call or on this part of it. */
+    /**
+     * Returns the thread that created this ledger. This thread runs the call, or the part of the call that the ledger
+     * records.
+     */
     public Thread thread() {
         return thread;
     }
@@ -256,7 +259,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns whether the call has ended. A resource that the call borrowed and has not returned by then has leaked.
+     * Returns whether the call has ended. If the call has not returned a borrowed resource before its end, the resource
+     * has leaked.
      */
     public boolean isEnded() {
         return whole().ended;
@@ -347,8 +351,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the ledgers of the parts of the call that other threads currently run, but at most 64. Any thread may
-     * call this.
+     * Returns the ledgers of the parts of the call that other threads are currently running. The list has at most 64
+     * entries. Any thread may call this.
      */
     public List<CallLedger> parts() {
         OtherThreads known = whole().others;

@@ -15,7 +15,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class CallOptions {
 
-    /** Warns that an object is not a proxy, at most once per minute, because every call can cause this warning. */
+    /**
+     * Logs the warning that an object is not a proxy. The limit is one warning per minute, because every call can cause
+     * it.
+     */
     private static final SeldomWarning NOT_A_PROXY =
             new SeldomWarning(LoggerFactory.getLogger(CallOptions.class), NanoClock.SYSTEM, Duration.ofMinutes(1));
 
@@ -24,7 +27,7 @@ public final class CallOptions {
     /** The header that contains a call's tag. Dubbo uses an attachment with the same name. */
     private static final String TAG = "dubbo.tag";
 
-    /** A part of the class name of every mock that Mockito creates for an interface. */
+    /** The class names of all mocks that Mockito creates for interfaces contain this text. */
     private static final String MOCK = "$MockitoMock$";
 
     private final Metadata headers;
@@ -160,9 +163,9 @@ public final class CallOptions {
     }
 
     /**
-     * Sets the consumer of response trailers, which also gets the trailers of an {@link RpcException}. The consumer
-     * runs on the thread that completes the call. On the dubbo protocol, the trailers are the answer's attachments. If
-     * the consumer throws an exception, the call fails with this exception.
+     * Sets the consumer of response trailers. If the call fails, the consumer gets the trailers of the {@link
+     * RpcException}. The consumer runs on the thread that completes the call. On the dubbo protocol, the trailers are
+     * the answer's attachments. If the consumer throws an exception, the call fails with this exception.
      */
     public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, responseHeaders, consumer, key, waitForReady);

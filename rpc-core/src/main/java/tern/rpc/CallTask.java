@@ -40,7 +40,7 @@ public final class CallTask implements Runnable {
 
     /**
      * Works like {@link #of}, but {@link CallLedger#unfinished} does not list the task. Use this for a scheduler that
-     * also runs timers. A timer waits because of its delay, and not because no thread is free.
+     * also runs timers. A timer task waits because of its delay, and not because no thread is free.
      */
     public static Runnable ofScheduled(Runnable task, String scheduler) {
         return of(task, scheduler, false);

@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
 public interface Filter {
 
     /**
-     * Passes the call on, or answers it. Must not wait for the answer's stage, because the calling thread may be needed
-     * to complete it.
+     * Passes the call on, or answers it. Must not block until the answer arrives, because the calling thread may be
+     * needed to complete the answer's stage.
      *
      * @param next executes the call: the next filter or the last step
      * @return a stage of the answer, never null, such as the stage that {@code next} returns. If the call is not passed
      *     on, the stage completes with this filter's own answer
-     * @throws RuntimeException to fail the call. For the caller, this is the same as a stage that fails
+     * @throws RuntimeException to fail the call. The caller gets the same failure as from a stage that fails
      */
     CompletionStage<Response> invoke(Invocation call, Invoker next);
 

@@ -18,7 +18,10 @@ public final class MethodDescriptor {
     private final String fullName;
     private final String label;
 
-    /** @param effects the side effects of a call; {@link RpcMethod} may declare fewer */
+    /**
+     * @param effects the side effects of a call, unless {@link RpcMethod} declares that the method has fewer side
+     *     effects
+     */
     MethodDescriptor(
             ServiceDescriptor service, int index, MethodSignature signature, ServiceDescriptor.Effects effects) {
         this.service = service;

@@ -25,9 +25,9 @@ public @interface RpcMethod {
     boolean readOnly() default false;
 
     /**
-     * Whether a {@code default} method is a local helper that runs on the client. The provider does not serve it, so
-     * its parameters need not be serializable. A default method that is not local runs on the provider, as in Dubbo.
-     * Its body runs on the client only if an older provider lacks the method.
+     * Whether a {@code default} method is a local helper that runs on the client. The provider does not serve local
+     * methods, so their parameters need not be serializable. A default method that is not local runs on the provider,
+     * as in Dubbo. The body of such a method runs on the client only if an older provider does not have the method.
      */
     boolean local() default false;
 

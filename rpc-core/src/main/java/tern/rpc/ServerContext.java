@@ -260,8 +260,8 @@ public final class ServerContext {
     /**
      * Returns whether the caller has stopped waiting. Possible reasons: the deadline has passed, the caller has
      * cancelled the call, the connection was lost, or the server has ended the stream, for example because the caller
-     * read too slowly. The nested calls that the method has made through Tern are then cancelled, too, and further ones
-     * fail.
+     * read too slowly. The nested calls that the method has made through Tern are then cancelled, too. Further nested
+     * calls fail.
      */
     public boolean isCancelled() {
         return whole.cancelled;
@@ -292,7 +292,7 @@ public final class ServerContext {
     public void removeOnCancel(Runnable listener) {
         synchronized (whole) {
             List<Runnable> present = whole.listeners;
-            // the latest listener is usually the first to be removed
+            // the search starts at the end, because the latest listener is usually removed first
             for (int i = present == null ? 0 : present.size(); present != null && i > 0; i--) {
                 if (present.get(i - 1) == listener) {
                     present.remove(i - 1);

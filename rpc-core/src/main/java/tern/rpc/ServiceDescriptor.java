@@ -211,7 +211,7 @@ public final class ServiceDescriptor {
         return all;
     }
 
-    /** Returns the Java interface; null for a service without one. */
+    /** Returns the Java interface; null for a service without a Java interface. */
     public @Nullable Class<?> type() {
         return type;
     }

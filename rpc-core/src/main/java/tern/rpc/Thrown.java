@@ -14,8 +14,8 @@ public final class Thrown {
     private static final int MAX_CAUSES = 64;
 
     /**
-     * If an exception, its causes and all suppressed exceptions are more than this many in total, the exception counts
-     * as long.
+     * The maximum total number of an exception, its causes and all suppressed exceptions. Above this number, the
+     * exception counts as long.
      */
     static final int MAX_EXCEPTIONS = 64;
 

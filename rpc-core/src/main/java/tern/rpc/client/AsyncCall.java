@@ -30,8 +30,9 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile boolean last;
     // The previous attempt's failure. Only the thread of the current attempt uses this field.
     private @Nullable RpcException before;
-    // Whether a provider has executed a failed attempt: YES if at least one attempt was executed, otherwise MAYBE if
-    // one may have been executed, otherwise NO. Only the thread of the current attempt uses this field.
+    // The strongest execution state of all failed attempts: YES if a provider has executed at least one of the
+    // attempts, otherwise MAYBE if a provider may have executed one of them, otherwise NO. Only the thread of the
+    // current attempt uses this field.
     private Executed executed = Executed.NO;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {
@@ -63,8 +64,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
             endpoints.checkDeadline(call);
             chosen = endpoints.pick(method, call, used);
         } catch (Throwable e) {
-            // The deadline has passed, no provider is known, or the balancer or the endpoint source has thrown an
-            // exception.
+            // Possible reasons: the deadline has passed, no provider is known, or the balancer or the endpoint source
+            // threw an exception.
             end(null, e);
             return;
         }

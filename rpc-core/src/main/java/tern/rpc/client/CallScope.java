@@ -3,8 +3,8 @@ package tern.rpc.client;
 import java.util.concurrent.Executor;
 
 /**
- * Runs one call's callbacks, and is notified when the filters have passed the call on, and when they have received its
- * answer.
+ * Runs the callbacks of one call. The client notifies this object when the filters have passed the call on, and when
+ * the filters have received the answer.
  */
 interface CallScope extends Executor {
 

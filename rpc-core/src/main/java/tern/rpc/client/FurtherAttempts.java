@@ -201,9 +201,9 @@ final class FurtherAttempts {
 
     /**
      * Returns whether the call can use another connection: another provider for the given method and tag is available
-     * and does not lack the service. After UNAVAILABLE, a provider that the client is still connecting to is
-     * sufficient. If the attempt's connection was lost, a new connection to the same provider is also sufficient,
-     * because it may be open before the caller sees the failure.
+     * and does not lack the service. After UNAVAILABLE, the other provider may still be connecting. If the attempt's
+     * connection was lost, a new connection to the same provider is also sufficient, because it may be open before the
+     * caller sees the failure.
      */
     private boolean canGoElsewhere(
             ClientMethod method, Invocation call, RpcException failure, Target used, PendingCall attempt) {

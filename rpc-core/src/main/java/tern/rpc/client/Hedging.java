@@ -71,7 +71,7 @@ final class Hedging {
         try {
             return timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            return null; // The client is closed, which the failure of the first attempt reports.
+            return null; // The client is closed. The failure of the first attempt will say so.
         }
     }
 

@@ -12,12 +12,13 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Ends an asynchronous call or a stream at its deadline while a filter holds it: before the filter has passed it on, or
- * after the filter has received the answer. In between, the connection checks the deadline. Thread-safe.
+ * Ends an asynchronous call or a stream at its deadline if a filter delays it: the filter has not passed the call on,
+ * or has received the answer without passing it on. While the call is with the connection, the connection checks the
+ * deadline. Thread-safe.
  */
 final class LateFilters {
 
-    /** The time after the deadline during which filters are allowed to pass on the failure of a call that was sent. */
+    /** If a call was sent, its filters have this time after the deadline to pass on the failure. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ProviderWait timer;

@@ -13,7 +13,7 @@ import tern.rpc.endpoint.Endpoint;
  */
 final class ProviderMethodNames {
 
-    /** The maximum number of names, because frequently changing providers could otherwise exhaust the memory. */
+    /** The maximum number of names. Without a limit, a frequently changing provider list could exhaust the memory. */
     private static final int MAX_NAMES = 1_024;
 
     private final String method;

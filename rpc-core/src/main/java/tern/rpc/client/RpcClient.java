@@ -58,7 +58,7 @@ public final class RpcClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);
     /**
      * The maximum number of callback threads. A callback that waits for another call blocks one of these threads.
-     * Applications should avoid this by composing stages.
+     * Applications should compose stages instead of waiting.
      */
     private static final int CALLBACK_THREADS = 200;
 
@@ -408,9 +408,10 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the timeout for calls without a more specific one. It covers all attempts of a call. The client sends
-         * the remaining time to the server. When the timeout expires, the call fails with DEADLINE_EXCEEDED. The server
-         * may still have run the call. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
+         * Sets the timeout for calls without a more specific timeout. The timeout covers all attempts of a call. The
+         * client sends the remaining time to the server. When the timeout expires, the call fails with
+         * DEADLINE_EXCEEDED. The server may still have run the call. Streams have no default timeout (see {@link
+         * tern.rpc.RpcMethod#timeout()}).
          *
          * @param timeout a positive duration; the default is 3 seconds
          */

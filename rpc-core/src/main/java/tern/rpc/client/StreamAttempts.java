@@ -164,7 +164,9 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             opened(this, opened);
         }
 
-        /** Completes the pending call, after waking a sender that may be blocking the serial executor's thread. */
+        /**
+         * Wakes the sender, which may be blocking the serial executor's thread, and then completes the pending call.
+         */
         @Override
         public void execute(Runnable completion) {
             wakeWriter();
@@ -266,7 +268,10 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         close(null);
     }
 
-    /** @param failure the failure of the call, which is also passed to a sender; null if there is none */
+    /**
+     * @param failure the failure of the call, which is also the reason why no more values can be sent; null if the call
+     *     has not failed
+     */
     private void close(@Nullable Throwable failure) {
         if (over == null) {
             over = ended(failure);
@@ -306,7 +311,10 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
-    /** Returns whether the caller or the deadline has ended the call, rather than its server or its connection. */
+    /**
+     * Returns true if the caller or the deadline has ended the call, and false if the server or the connection has
+     * ended it.
+     */
     boolean isCutShort(long now) {
         return cancelled != null || deadline.isExpired(now);
     }
@@ -407,8 +415,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             return reason;
         }
         Attempt running = attempt;
-        // The callback that would deliver the end may be waiting for the calling thread, or running on it. If nothing
-        // has been committed, another attempt may follow.
+        // The attempt has ended, but the callback that reports its end may have to wait for the calling thread. As long
+        // as no value has been sent or received, another attempt may follow.
         boolean isEndWaiting = running != null && running.pending.isDone() && (committed || serial.isRunningHere());
         return isEndWaiting ? ended(null) : null;
     }

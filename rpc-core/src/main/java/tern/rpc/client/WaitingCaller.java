@@ -55,8 +55,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
     @Override
     public void passedOn(SentCall call) {
         passedOn = call;
-        // The call was cancelled before this thread passed it on, and the cancelling thread may have missed the sent
-        // call.
+        // If the call was cancelled before the line above, the cancelling thread may not have found the sent call.
         if (cancelled) {
             call.cancel();
         }

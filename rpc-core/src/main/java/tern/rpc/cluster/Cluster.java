@@ -98,8 +98,8 @@ public final class Cluster implements AutoCloseable {
     /**
      * Subscribes to the source of the provider list.
      *
-     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider. There is no
-     *     wait if another reference has already waited for the same list in vain
+     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider. Does not wait
+     *     if another reference has already waited for the same list without success
      */
     public void start(Duration atMost) {
         SharedSources.Subscription made = sources.subscribe(source, service, this::changed);
@@ -115,7 +115,7 @@ public final class Cluster implements AutoCloseable {
         try {
             if (!atMost.isZero() && !made.isLate() && !heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
                 made.waitedInVain();
-                refresh(); // The source may have an old list to use until the first list arrives.
+                refresh(); // The source may have stored an old list, which it then reports.
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -288,8 +288,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Connects to the providers with the given tag. They were left out because the providers have too many different
-     * tags.
+     * Connects to the providers with the given tag. The client is not connected to them yet, because there are too many
+     * different tags.
      */
     private synchronized @Nullable Group connectedGroup(String method, String tag, boolean forceTag) {
         String leftOut = routes.of(method).leftOut(tagOrDefault(tag));

@@ -33,8 +33,8 @@ final class ConsistentHash implements Balancer {
     private static final double LOAD_BOUND = 1.25;
 
     /**
-     * A provider is allowed this many calls in flight beyond 1.25 times the mean. Without this allowance, the choice
-     * would be restricted too much while only few calls are in flight.
+     * A provider is allowed this many calls in flight beyond 1.25 times the mean. Without this allowance, too few
+     * providers could be chosen while only few calls are in flight.
      */
     private static final int FEW = 2;
 

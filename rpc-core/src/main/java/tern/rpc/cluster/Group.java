@@ -67,7 +67,8 @@ final class Group {
      * good, the remaining calls go to providers of other zones.
      *
      * @return whether more than half of the connected providers are ejected. Ejections are then ignored. Providers with
-     *     weight 0 count only if there are no others, because they do not take over the calls
+     *     weight 0 count only if all providers have weight 0, because they do not take over calls from ejected
+     *     providers
      */
     boolean measure(String zone, long now) {
         int taking = 0;

@@ -131,7 +131,8 @@ record LastGood(
 
     /**
      * Returns whether fewer than half of the providers in use are in the next list. Unlisted providers that are tried
-     * last do not count. If they did, each further list change would extend the time for which they stay in use.
+     * last do not count. Otherwise, each further list change would extend the time for which these providers stay in
+     * use.
      */
     private boolean hasLostMost(List<Instance> next) {
         List<Instance> counted = areHeldTriedLast() ? listed : all();

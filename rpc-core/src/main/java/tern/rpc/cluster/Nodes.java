@@ -42,7 +42,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // The services of the references that use the node.
-        int releases; // How many times the node has been released by its last reference.
+        int releases; // How often the number of references to the node has dropped to zero.
 
         Shared(Node node) {
             this.node = node;
@@ -178,7 +178,10 @@ public final class Nodes {
         return shared != null && shared.node == node && !shared.services.isEmpty();
     }
 
-    /** Returns whether an additional connection attempt may start now. Connections also retry on their own schedule. */
+    /**
+     * Returns whether an additional connection attempt may start now. Each connection also reconnects by itself, after
+     * a pause.
+     */
     boolean mayAttempt() {
         return pace.take(clock.nanoTime());
     }

@@ -13,8 +13,8 @@ import tern.rpc.endpoint.Outcome;
 public final class Outcomes {
 
     /**
-     * If this process notices a deadline later than this, the process has paused or its threads got no processor time.
-     * Calls to all providers then fail, and these failures say nothing about the providers.
+     * If this process notices an expired deadline with more than this delay, the process was paused or its threads got
+     * no processor time. Calls to all providers then fail, and these failures say nothing about the providers.
      */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 

@@ -50,8 +50,8 @@ final class ResponseCost {
     private static final double GOOD_MEAN = 2.5;
 
     /**
-     * The last response time affects load balancing even if the mean is good, if it exceeds this multiple of the usual
-     * time.
+     * If the last response time exceeds this multiple of the usual time, it affects load balancing even if the mean is
+     * good.
      */
     private static final double VERY_SLOW = 4;
 
@@ -68,8 +68,9 @@ final class ResponseCost {
     private static final int MUCH_FASTER = 40;
 
     /**
-     * When a slow answer replaces a longer earlier one, this fraction of the earlier duration is kept as a minimum. A
-     * recovered provider may still be busy with the probes (copies of idempotent calls) of many clients.
+     * If a slow answer takes less time than the previous slow answer, the recorded duration drops to no less than this
+     * fraction of the previous duration. A recovered provider may still be busy with the probes (copies of idempotent
+     * calls) of many clients.
      */
     private static final double REMEMBERED = 0.25;
 

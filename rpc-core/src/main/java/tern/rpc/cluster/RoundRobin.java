@@ -18,8 +18,8 @@ final class RoundRobin implements Balancer {
     private static final int FULL = 0xFFFF;
 
     /**
-     * For one call, at most this number of steps to the next provider in the rotation are made. If these steps reach no
-     * usable provider, one is drawn at random.
+     * The maximum number of providers in the rotation that are tried for one call. If none of them is usable, a
+     * provider is drawn at random.
      */
     private static final int MAX_TURNS = 64;
 

@@ -15,7 +15,7 @@ import tern.rpc.endpoint.Rules;
 
 /**
  * The providers for the calls to a method, grouped by tag according to Dubbo's rules. A call with a tag goes to the
- * providers with this tag or, if there are none, to the providers without a tag. A call with the {@code a|b|c} tag also
+ * providers with this tag or, if there are none, to the providers without a tag. A call with the tag {@code a|b|c} also
  * tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag, unless rules assign
  * the tags. Rules can exclude providers and give them tags. Thread-safe.
  */
@@ -150,9 +150,9 @@ final class Routes {
     }
 
     /**
-     * Calls with a tag are routed to the providers with a provider tag. If there are too many provider tags, the client
-     * does not connect to the providers of some tags. Returns the provider tag of the given tag if it is one of these;
-     * otherwise null.
+     * Returns the first tag among {@code a|b|c}, {@code a|b} and {@code a} whose providers are not connected, because
+     * there are too many tags. Returns null if a call with the tag {@code a|b|c} finds connected providers before that,
+     * or if no such tag was left out.
      */
     @Nullable
     String leftOut(String tag) {

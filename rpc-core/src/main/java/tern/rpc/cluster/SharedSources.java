@@ -37,8 +37,8 @@ final class SharedSources {
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
     /**
-     * At most this many positions of the last list are searched for an instance. An unchanged instance is found if only
-     * a few of the instances before it have been added, removed or replaced.
+     * At most this many positions of the last list are searched for an instance. The limit is high enough to find an
+     * unchanged instance if only a few instances before it have changed.
      */
     private static final int LOOK_AHEAD = 8;
 
@@ -66,12 +66,12 @@ final class SharedSources {
          */
         void refresh();
 
-        /** Records that a reference has waited in vain for the source's first list. */
+        /** Records that a reference has waited for the source's first list without success. */
         void waitedInVain();
 
         /**
-         * Returns whether a reference has waited in vain for the first list. The other references then need not wait,
-         * so an application with many references starts quickly.
+         * Returns whether a reference has waited for the first list without success. The other references then need not
+         * wait, so an application with many references starts quickly.
          */
         boolean isLate();
 
@@ -149,7 +149,7 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
-        private volatile boolean late; // whether a reference has waited in vain for the first list
+        private volatile boolean late; // whether a reference has waited for the first list without success
         // This object's lock guards this field and the next eight.
         private final Coalescing coalescing = new Coalescing();
         private final List<String> services = new ArrayList<>(); // The services of all references that use the source.

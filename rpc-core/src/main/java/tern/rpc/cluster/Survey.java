@@ -31,8 +31,8 @@ final class Survey {
 
     /**
      * The minimum number of calls between two probes (copies of idempotent calls) of one provider while the first probe
-     * is unanswered. Otherwise, the probes of many clients could overload a provider that is ten times slower and
-     * usually gets a tenth of the calls.
+     * is unanswered. Otherwise, the probes of many clients could overload a provider that is ten times slower than the
+     * others and therefore gets only a tenth of the calls.
      */
     private static final int COPY_OF_UNANSWERED = 100;
 
@@ -148,7 +148,8 @@ final class Survey {
             boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
             if (isLost && node.isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
-                    return; // Enough connection attempts have started. The next survey continues with this provider.
+                    // Enough connection attempts have been started. The next survey continues with this provider.
+                    return;
                 }
                 node.attempted(now);
                 target.connection().connectSoon();

@@ -66,7 +66,7 @@ final class StallRelief {
     /** Called when no thread is free for a task. */
     void taskWaits() {
         if (!watching.get() && watching.compareAndSet(false, true)) {
-            moved = true; // the first check comes less than a second after the last task began
+            moved = true; // the last task may have begun less than a second before the first check
             checkLater();
         }
     }

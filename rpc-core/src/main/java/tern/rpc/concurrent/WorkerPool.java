@@ -21,16 +21,16 @@ import tern.rpc.Thrown;
  * A bounded number of threads with a bounded queue. At most one wake-up is in progress: a producer wakes one idle
  * worker, and no further worker is woken until that worker runs. A worker that takes a task and finds more tasks wakes
  * the next worker. Under load, submitting a task therefore needs no system call. Threads are created on demand. While
- * many tasks have no thread, each new thread starts another thread. Idle threads are reused in last-in, first-out
- * order, and end after the keep-alive time. With virtual threads and no keep-alive time, the pool starts a new thread
- * instead of waking an idle one. A {@linkplain #growing growing} pool starts additional threads while all threads are
- * blocked. Thread-safe.
+ * many tasks are waiting for a thread, each new thread starts another thread. Idle threads are reused in last-in,
+ * first-out order, and end after the keep-alive time. With virtual threads and no keep-alive time, the pool starts a
+ * new thread instead of waking an idle one. A {@linkplain #growing growing} pool starts additional threads while all
+ * threads are blocked. Thread-safe.
  */
 public final class WorkerPool implements Executor, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
 
-    /** If at least this many tasks have no thread, a new thread starts another one. */
+    /** If at least this many tasks are waiting for a thread, a new thread starts another thread. */
     private static final int MANY_WAITING = 8;
 
     private final int maxThreads;
@@ -323,8 +323,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return false;
             }
             LockSupport.parkNanos(this, Math.max(1, left));
-            // Clears an interrupt that was meant for an earlier task but arrived late. An interrupt that is not cleared
-            // would make the loop spin.
+            // Clears an interrupt that was meant for an earlier task but arrived late. Without this step, the loop
+            // would spin, because the interrupted thread could not park.
             Thread.interrupted();
         }
         return true;

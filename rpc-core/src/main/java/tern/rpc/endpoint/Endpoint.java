@@ -41,8 +41,8 @@ public record Endpoint(String host, int port, String name, String protocol) {
     /**
      * Returns whether the address can belong to a single provider. Unspecified addresses such as {@code 0.0.0.0}, the
      * other addresses of {@code 0.0.0.0/8}, multicast addresses and {@code 255.255.255.255} cannot belong to a
-     * provider. For example, connecting to {@code 0.0.0.0} reaches the client's own machine. A name is never looked up,
-     * and is assumed to belong to a provider.
+     * provider. For example, a connection to {@code 0.0.0.0} reaches the client's own machine. If the host is a name,
+     * returns true without looking the name up.
      */
     public boolean mayBeProvider() {
         if (!Character.isDigit(host.charAt(0)) && host.indexOf(':') < 0) {

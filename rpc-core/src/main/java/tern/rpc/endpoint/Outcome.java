@@ -1,6 +1,6 @@
 package tern.rpc.endpoint;
 
-/** The outcome of an attempt, as far as it says something about the provider. */
+/** The outcome of an attempt, classified by what it shows about the provider. */
 public enum Outcome {
     /** The provider answered with a result, an exception of the method, or an error caused by the caller. */
     ANSWERED,
