@@ -4,8 +4,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A non-blocking operation of a call, such as an HTTP exchange whose answer is a future. An operation that is still
- * running when the call ends shows what the call may have been waiting for. Thread-safe.
+ * A non-blocking operation of a call, such as an HTTP exchange whose answer is a future. If an operation is still
+ * running when the call ends, the call may have been waiting for it. Thread-safe.
  */
 public final class AsyncOperation {
 

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Records the time that a served call spends in each phase, and counts the call's operations of each kind. Only the
- * thread that runs the call may write to its ledger. Any thread may read the ledger, and may call the methods whose
- * comments say so. If a phase ends while the ledger is being read, the values read may not include it.
+ * thread that runs the call may write to its ledger. Any thread may read the ledger. Some methods say that any thread
+ * may call them. If a phase ends while the ledger is being read, the values read may not include it.
  *
  * <p>The ledger includes the work of other threads for the call. For example, three parallel operations of 40 ms add
  * 120 ms.
@@ -18,8 +18,8 @@ public final class CallLedger {
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
-     * An operation shorter than {@link #NAMED_FROM_NANOS} is recorded with its name only if the call has already made
-     * at least this many operations of the same kind.
+     * Short operations (see {@link #NAMED_FROM_NANOS}) are recorded with their names only after the call has made this
+     * many operations of the same kind.
      */
     private static final int NAMED_FROM_COUNT = 8;
 
@@ -322,8 +322,8 @@ public final class CallLedger {
     /**
      * Returns the asynchronous operations that were still running when the call ended, and the tasks that were still
      * waiting for a thread. While the call is running, returns those that are currently running or waiting. The list
-     * has at most 64 entries. The times of these operations and tasks are not included in {@link #nanos}, because the
-     * call has not necessarily waited for them. Any thread may call this method.
+     * has at most 64 entries. {@link #nanos} does not include the times of these operations and tasks, because the call
+     * did not necessarily wait for them. Any thread may call this method.
      */
     public List<NamedTimes.Entry> unfinished() {
         CallLedger call = whole();

@@ -181,8 +181,8 @@ public final class CallOptions {
      * mock or implementation. The options then have no effect, and a warning is logged unless the object is a Mockito
      * mock.
      *
-     * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy might wrap a
-     *     Tern proxy, whose calls would then not have the options
+     * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. A foreign proxy might
+     *     wrap a Tern proxy, and the calls of the wrapped proxy would not have the options
      */
     @SuppressWarnings("unchecked")
     public <T> T on(T proxy) {

@@ -34,8 +34,8 @@ final class PhaseClock {
     private int @Nullable [] counts; // the number of operations of each kind; null until the first operation
 
     /**
-     * The current phase in the low four bits, and its start in the upper bits, in nanoseconds since {@code begun}. The
-     * phase and its start are in one field, so that a reader gets a consistent pair.
+     * The current phase in the low four bits, and its start in the upper bits, in nanoseconds since {@code begun}. Both
+     * values are in one field, so that a reader gets the start that belongs to the phase.
      */
     @SuppressWarnings("unused") // accessed only through the VarHandle CURRENT
     private long current;

@@ -141,9 +141,9 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Returns the exception to report for a call whose last attempt failed with this exception. If the method is more
-     * likely to have run in an earlier attempt than in the last one, the returned exception says that the method may
-     * have run, or has run. Otherwise, returns this exception.
+     * Returns the exception to report for a call whose last attempt failed with this exception. If the method may have
+     * run, or has run, in an earlier attempt, the returned exception says so. Returns this exception if it already says
+     * so.
      *
      * @param earlier whether the method ran in an earlier attempt of the call
      */

@@ -27,7 +27,7 @@ public final class ServerContext {
     private final @Nullable Principal principal;
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
-    // The context of the whole call: this object, or another object if this is the context of a wrapped task.
+    // The context of the whole call. It is this object, unless this object is the context of a wrapped task.
     private final ServerContext whole;
     // Only the context of the whole call uses this field, under the lock of that context.
     private @Nullable List<Runnable> listeners;
@@ -169,7 +169,7 @@ public final class ServerContext {
         }
     }
 
-    /** Returns the ledger of the call or the wrapped task. Only the current thread may write to it. */
+    /** Returns the ledger of the call or the wrapped task. Only the current thread may write to the ledger. */
     public CallLedger ledger() {
         return ledger;
     }

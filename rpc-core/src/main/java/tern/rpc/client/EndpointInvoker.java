@@ -45,7 +45,7 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * @param executor runs probe callbacks
-     * @param timer checks on behalf of waiting calls whether a provider is available, and checks silent providers
+     * @param timer regularly checks for available providers while calls wait for one, and checks silent providers
      */
     EndpointInvoker(
             ServiceKey service,
@@ -84,8 +84,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether {@link #passedOnUnseen} was called. If so, any call may have been passed on without a
-     * notification of its {@link CallScope}.
+     * Returns whether {@link #passedOnUnseen} was called. After that, a call may have been passed on even if its
+     * {@link CallScope} was not notified.
      */
     boolean mayPassOnUnseen() {
         return passedOnUnseen;
@@ -170,7 +170,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Waits for the delay requested by the provider that failed, because the next attempt goes to the same provider.
+     * Waits for the delay that the failed provider has requested, because the next attempt goes to the same provider.
      *
      * @return false if the remaining time of the call is too short
      */
@@ -278,8 +278,8 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Returns the connection for an asynchronous attempt. Fails the attempt if the connection cannot be opened, for
-     * example because the client's keys are unusable. If this method threw an exception instead, nothing would handle
-     * it, and the attempt would stay in flight forever.
+     * example because the client's keys are unusable. An exception thrown by this method would not be handled, and the
+     * attempt would stay in flight forever.
      *
      * @return null if the attempt has failed
      */
@@ -358,8 +358,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Adds the token that the provider has published in the registry. This token replaces the client's token, because
-     * the provider accepts only its own token. A token that the application has set for the call is kept.
+     * Adds the token that the provider has published in the registry. The published token replaces the client's token,
+     * because the provider accepts only the published token. A token that the application has set for the call is kept.
      */
     private static Invocation forProvider(Invocation call, Target target) {
         PublishedToken token = target.attributes().token();

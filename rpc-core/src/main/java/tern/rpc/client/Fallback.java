@@ -40,8 +40,8 @@ final class Fallback {
 
     /**
      * Returns whether the fallback may answer: no provider was available, a provider refused the call, the connection
-     * was lost, or the deadline passed before the call ran. A failure that the method itself reported is an answer, and
-     * is not replaced.
+     * was lost, or the deadline passed before the call ran. A failure reported by the method itself is an answer, and
+     * the fallback does not replace it.
      */
     static boolean covers(Throwable failure) {
         if (!(failure instanceof RpcException rpc)) {

@@ -61,8 +61,8 @@ final class FilteredCall implements BiConsumer<@Nullable Response, @Nullable Thr
     }
 
     /**
-     * Ends the call at its deadline if it has not ended by then. Called when the filters have returned without passing
-     * the call on, and when they have received the answer.
+     * Ends the call at its deadline, unless the call ends earlier. Called when the filters have returned without
+     * passing the call on, and when they have received the answer.
      */
     void watch() {
         if (!ended.get()) {

@@ -23,9 +23,9 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.UnsentCallException;
 
 /**
- * Decides whether a call is attempted again after a failed attempt. If the method is idempotent and another provider
- * can take the call, also ends an attempt at a provider that has become silent, for example because its process is
- * frozen. The call is then attempted again; otherwise, the call would wait for the silent provider until its deadline.
+ * Decides whether a call is attempted again after a failed attempt. Also ends an attempt at a provider that has become
+ * silent, for example because its process is frozen, if the method is idempotent and another provider can take the
+ * call. The call is then attempted again. Otherwise, the call would wait for the silent provider until the deadline.
  * Thread-safe.
  */
 final class FurtherAttempts {
@@ -34,7 +34,7 @@ final class FurtherAttempts {
 
     /**
      * A provider counts as silent if it has not answered the client's ping for this time, plus the time that the
-     * connection needs to send a ping. A provider that is only slow answers the ping earlier.
+     * connection needs to send a ping. A provider whose methods are only slow answers the ping earlier.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -187,8 +187,8 @@ final class FurtherAttempts {
     /**
      * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
      * the whole service. That provider certainly did not run the call, and another provider may have the service. The
-     * repetition does not count towards the retry budget. The repetition causes no overload, because later calls avoid
-     * the provider without the service.
+     * repetition does not count towards the retry budget. No overload can result, because later calls avoid the
+     * provider without the service.
      */
     private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
         long now = clock.nanoTime();

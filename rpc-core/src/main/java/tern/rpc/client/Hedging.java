@@ -12,9 +12,9 @@ import tern.rpc.cluster.AttemptBudget;
 import tern.rpc.metrics.RecentPercentile;
 
 /**
- * Decides when a call to one idempotent method is sent to a second provider. The call must have taken longer than 95 %
- * of the recent attempts, and at least {@value #MIN_MILLIS} ms. At most 5 % of the service's calls are hedged. No call
- * is hedged while more than half of the service's retry budget is spent. Thread-safe.
+ * Decides when a call to one idempotent method is sent to a second provider. This happens when the call has taken
+ * longer than 95 % of the recent attempts, and at least {@value #MIN_MILLIS} ms. At most 5 % of the service's calls are
+ * hedged. No call is hedged while more than half of the service's retry budget is spent. Thread-safe.
  */
 final class Hedging {
 

@@ -34,7 +34,7 @@ final class LateFilters {
 
     /**
      * @param began the start of the call, for error messages
-     * @param passedOn returns whether the filters are known to have passed the call on
+     * @param passedOn returns whether the client was notified that the filters have passed the call on
      * @param mayBePassedOn returns whether the filters may have passed the call on
      * @param over returns whether the call has ended
      * @param end ends the call; runs on the call's executor
@@ -60,8 +60,8 @@ final class LateFilters {
 
     /**
      * Schedules the check at the deadline, unless it is already scheduled. Called when the filters have returned, and
-     * when they have received the answer. Does nothing if the client is closed, because a closed client itself fails
-     * its calls.
+     * when they have received the answer. Does nothing if the client is closed, because closing a client fails its
+     * calls.
      */
     void watch() {
         if (!over.getAsBoolean()

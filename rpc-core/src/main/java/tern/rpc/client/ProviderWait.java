@@ -31,7 +31,7 @@ final class ProviderWait {
     private volatile boolean closed;
 
     /**
-     * @param timer checks for providers on behalf of asynchronous calls
+     * @param timer checks for available providers while asynchronous calls wait for one
      * @param failures describes why no provider became available before the deadline
      */
     ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService timer, ProviderFailures failures) {
@@ -127,8 +127,8 @@ final class ProviderWait {
         }
 
         /**
-         * Ends the wait. Only the first invocation has an effect, because both the timer and another thread might call
-         * this method.
+         * Ends the wait. Only the first invocation has an effect. Both the timer and another thread might call this
+         * method.
          */
         private void finish() {
             if (finished.compareAndSet(false, true)) {
@@ -159,7 +159,7 @@ final class ProviderWait {
         }
     }
 
-    /** A task that runs at most once. Any thread may call its methods. */
+    /** A task that runs at most once. Any thread may call the methods of this object. */
     final class Later implements Runnable {
 
         private volatile @Nullable Runnable task; // the task; null after it has run or has been cancelled

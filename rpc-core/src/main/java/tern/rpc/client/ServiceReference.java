@@ -175,8 +175,8 @@ public record ServiceReference<T>(
          * Sets an object that answers calls on the client if no provider accepts them. The object answers calls that
          * fail with UNAVAILABLE, unless the method itself reported this failure. It also answers calls that fail with
          * DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED, if the method certainly did not run. Meters still count the call as
-         * failed. Streams have no fallback. The object's methods run on the thread that would have received the
-         * failure.
+         * failed. Streams have no fallback. The fallback's methods run on the thread that would otherwise have received
+         * the failure.
          */
         public Builder<T> fallback(T answering) {
             return fallbackFrom(() -> answering);

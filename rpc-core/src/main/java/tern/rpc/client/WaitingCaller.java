@@ -16,8 +16,8 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * A thread that blocks until a stage completes, and meanwhile runs the tasks passed to {@link #execute}. The caller's
- * thread thus decodes the answer and completes the stages even if a blocking call passes through filters. Any thread
- * may call {@link #execute} and {@link #cancel}.
+ * thread therefore decodes the answer and completes the stages, even if the blocking call passes through filters. Any
+ * thread may call {@link #execute} and {@link #cancel}.
  */
 final class WaitingCaller extends NestedCall implements CallScope {
 

@@ -67,7 +67,7 @@ public final class AttemptBudget {
         return true;
     }
 
-    /** Returns a reserved attempt to the budget if the attempt was not made after all. */
+    /** Returns an attempt to the budget, because the attempt was not made. */
     public synchronized void giveBack() {
         spent = Math.max(0, spent - 1);
     }

@@ -226,8 +226,8 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider that
-     * is being connected. If there is none of these, picks any provider, so that the call fails with the reason why
-     * that provider cannot be reached.
+     * is being connected. Without such a provider, picks any provider, so that the call fails with the reason why that
+     * provider cannot be reached.
      *
      * @param method the method name
      * @param key the hash of the call's key, or 0 if the call has no key
@@ -436,8 +436,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns the reason why all providers are avoided, to be appended to the message of a failed call. Returns an
-     * empty string if the failure has another reason.
+     * Returns the reason why all providers are avoided. The caller appends this text to the message of a failed call.
+     * Returns an empty string if not all providers are avoided.
      */
     public String whyAvoided(long now) {
         return ClusterTexts.avoided(routes.all(), now);
@@ -474,8 +474,8 @@ public final class Cluster implements AutoCloseable {
         synchronized (this) {
             routes.all().forEach(target -> nodes.giveBack(target.node(), service));
             routes = new Routes(List.of(), settings);
-            // The cluster is marked as closed only after its routes have been removed. If it were marked earlier, a
-            // waiting call could see that the cluster is closed, find a provider in the old routes, and be sent.
+            // The routes are removed before the cluster is marked as closed. In the opposite order, a waiting call
+            // could see that the cluster is closed, find a provider in the old routes, and be sent.
             closed = true;
             current = subscription;
             subscription = null;

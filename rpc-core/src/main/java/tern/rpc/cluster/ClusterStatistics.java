@@ -4,7 +4,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Values computed from all providers of a cluster, ten times per second while there are calls: the median response
- * time, and whether any provider has passed its slow start. Thread-safe.
+ * time, and whether any provider has finished its slow start (the period after a connection in which it gets fewer
+ * calls). Thread-safe.
  */
 final class ClusterStatistics {
 

@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Candidate;
  * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. If that provider is not
  * usable, is avoided, or has more than 1.25 times the mean number of calls in flight, the slot's next provider is used
  * instead. When the provider list changes, only the keys of added and removed providers move. A choice takes constant
- * time, unless it is the first one for its slot or skips a provider. Thread-safe.
+ * time, except the first choice for a slot and choices that skip a provider. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
 
@@ -124,9 +124,7 @@ final class ConsistentHash implements Balancer {
         return best;
     }
 
-    /**
-     * Returns the rank of a provider for a slot, or 0 if the provider's rank certainly does not exceed the given one.
-     */
+    /** Returns the rank of a provider for a slot, or 0 if this rank certainly does not exceed the given rank. */
     private double rank(long hashed, int index, double highest) {
         double uniform = ((Hashes.mix(hashed ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
         // The rank is at most the share divided by (1 - uniform). For most providers, this bound is already too low, so

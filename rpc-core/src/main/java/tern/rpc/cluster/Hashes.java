@@ -54,8 +54,8 @@ public final class Hashes {
     }
 
     /**
-     * Returns a hash of the value's content. The hash codes of arrays and enum constants depend on their identity, so
-     * they would differ between processes or between equal values.
+     * Returns a hash of the value's content. The identity hash codes of arrays and enum constants are not used, because
+     * they differ between processes or between equal values.
      */
     private static long ofContent(@Nullable Object value) {
         if (value == null) {

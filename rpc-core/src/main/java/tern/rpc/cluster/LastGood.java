@@ -16,14 +16,13 @@ import tern.rpc.endpoint.Instance;
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") while they answer. If a list
  * has lost more than half of its entries, the missing providers stay in use while they answer, until 30 s have passed
  * and a listed provider is connected. This rule applies even if the list has gained as many entries as it has lost,
- * because the client is not connected to the new providers yet. A registry can also lose the entries of its providers
+ * because the client is not yet connected to the new providers. A registry can also lose the entries of its providers
  * one after another, for example while their sessions expire. Therefore, each list is compared with the longest list of
  * the previous 30 s.
  *
  * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
- * the list has entries again, until at least half of the providers are listed. If held providers lost their weight
- * immediately, the first provider that registers again would get all calls. In all other cases, held providers are
- * tried last. Immutable.
+ * the list has entries again, until at least half of the providers are listed. Without this rule, the first provider
+ * that registers again would get all calls. In all other cases, held providers are tried last. Immutable.
  *
  * @param snapshot the last snapshot of the source
  * @param listed the providers that the source lists, or listed before it became unreachable

@@ -17,15 +17,18 @@ import tern.rpc.transport.ClientConnection;
 public final class Node {
 
     /**
-     * While calls are in flight, {@link #judgedCost} treats the time since the last answer as a response time if it
-     * exceeds this multiple of the usual response time.
+     * If calls are in flight and the time since the last answer exceeds this multiple of the usual response time,
+     * {@link #judgedCost} counts this time as a response time.
      */
     private static final double LONG_WAIT = 3;
 
     /** A probe (a copy of an idempotent call) waits for its answer for at least this time. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
-    /** {@link #silentForNanos} treats longer usual response times as this time, so that it sends a ping early. */
+    /**
+     * The maximum usual response time that {@link #silentForNanos} assumes, so that it sends a ping early even to a
+     * slow provider.
+     */
     private static final long MAX_USUAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** The minimum time between two connection attempts that are started by calls. */
@@ -131,7 +134,7 @@ public final class Node {
 
     /**
      * Records that a copy of an idempotent call is about to be sent as a probe. Probes do not count as calls in flight.
-     * If they did, a provider that lost a probe would look busy or slow after its recovery.
+     * Otherwise, a provider that lost a probe would look busy or slow after its recovery.
      */
     public void beginCopy() {
         counts.copied();
@@ -206,8 +209,8 @@ public final class Node {
 
     /**
      * Records the end of a probe, which is a copy of an idempotent call. An answer after the timeout of the original
-     * call counts as a failure. A late answer also shows that the provider has served the calls that were waiting
-     * before the probe, so the next probe follows soon.
+     * call counts as a failure. A late answer also shows that the provider has served the calls that arrived before the
+     * probe, so the next probe follows soon.
      *
      * @param tookNanos the time since {@link #beginCopy}
      * @param timeoutNanos the timeout of the call that was copied
@@ -296,9 +299,9 @@ public final class Node {
 
     /**
      * Returns the cost (the response time as a multiple of the usual one) for a comparison with other nodes. The cost
-     * is 1 for a healthy node, because the response times of healthy nodes vary by chance. If this variation counted, a
-     * node with more calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls has
-     * more slow answers.
+     * is 1 for a healthy node, because the response times of healthy nodes vary by chance. Otherwise, a node with more
+     * calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls gives more slow
+     * answers.
      */
     double judgedCost(long now) {
         double ended = responses.judgedCost(now);

@@ -101,10 +101,10 @@ public final class Nodes {
     }
 
     /**
-     * Returns whether the provider at an endpoint is connected, or about to be connected, and answers. The endpoint
-     * must be in use, or must have been in use until recently. A provider that has been silent for only a short time
-     * counts as answering, because all providers are silent during a pause of this process. If the client dropped
-     * unlisted providers after such a pause, it could not use them again until they are listed.
+     * Returns whether the provider at an endpoint is connected or about to be connected, and still answers. The
+     * endpoint must be in use, or must have been in use until recently. A provider that has been silent for only a
+     * short time counts as answering, because all providers are silent during a pause of this process. If the client
+     * dropped unlisted providers after such a pause, it could not use them again until they are listed.
      */
     boolean isAnswering(Endpoint endpoint, long now) {
         Node node = known(endpoint);

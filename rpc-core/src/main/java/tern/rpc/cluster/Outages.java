@@ -20,7 +20,7 @@ final class Outages {
 
     /**
      * If a connection is lost within this time after it was opened, and a call on it failed, the loss counts as a
-     * provider failure. Without this rule, a provider that resets every connection would get calls after each
+     * provider failure. Without this rule, a provider that resets every connection would get further calls after each
      * reconnect.
      */
     private static final long SOON_LOST_NANOS = TimeUnit.SECONDS.toNanos(10);

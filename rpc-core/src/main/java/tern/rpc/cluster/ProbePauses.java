@@ -108,10 +108,9 @@ final class ProbePauses {
     }
 
     /**
-     * Starts the pause before the next probe, unless a probe is still unanswered. The pause lasts between half of the
-     * given time and one and a half times the given time. The lengths of the pauses differ, so that the clients do not
-     * all send their probes at the same time after a recovery. The pauses depend on the clock instead of random
-     * numbers, so that simulations are reproducible.
+     * Starts the pause before the next probe, unless a probe is still unanswered. The pause lasts between 0.5 and 1.5
+     * times the given time. The lengths differ, so that the clients do not all send their probes at the same time after
+     * a recovery. The pauses depend on the clock instead of random numbers, so that simulations are reproducible.
      */
     private void pause(long nanos, long now) {
         if (!isUnanswered()) {
@@ -119,7 +118,7 @@ final class ProbePauses {
         }
     }
 
-    /** Returns a time between half of the given time and one and a half times the given time. */
+    /** Returns a pseudo-random time between 0.5 and 1.5 times the given time. */
     static long varied(long nanos, long now) {
         double part = (Hashes.mix(now) >>> 11) * 0x1p-53; // a pseudo-random number from 0 to 1
         return (long) (nanos * (0.5 + part));

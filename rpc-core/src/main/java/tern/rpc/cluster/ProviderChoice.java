@@ -31,7 +31,9 @@ final class ProviderChoice {
      */
     static final int MAX_TAGS = 100;
 
-    /** The maximum number of tags whose providers are connected only because calls have these tags. */
+    /**
+     * The maximum number of tags of calls that are remembered. The client connects to the providers with these tags.
+     */
     private static final int MAX_WANTED = MAX_TAGS - 2;
 
     /**
@@ -185,11 +187,11 @@ final class ProviderChoice {
     }
 
     /**
-     * Returns the unlisted providers that stay in use. If they are tried last, they have weight 0, so they get calls
+     * Returns the unlisted providers that stay in use. Providers that are tried last have weight 0, so they get calls
      * only while no listed provider is available.
      */
     List<Instance> held(LastGood list, Rules rules) {
-        // If there are listed providers, rules can disable all unlisted ones.
+        // If there are listed providers, rules can disable all unlisted providers.
         List<Instance> held = list.listed().isEmpty() ? ruled(list.held(), rules) : enabled(list.held(), rules);
         return list.areHeldTriedLast()
                 ? held.stream()

@@ -76,8 +76,8 @@ final class ResponseCost {
 
     /**
      * A failure or a slow mean within this time after a recovery counts as a relapse. Each relapse doubles the number
-     * of good answers that the next recovery needs. Otherwise, calls would return too early to a provider that fails
-     * only for some calls.
+     * of good answers that the next recovery needs. Otherwise, a provider that fails only for some calls would get its
+     * calls back too early.
      */
     private static final long RELAPSE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
@@ -98,8 +98,8 @@ final class ResponseCost {
     private volatile long slowNanos;
     private volatile boolean failing; // True from a failure until the next slow answer or the provider's recovery.
     private volatile int relapses;
-    private volatile boolean
-            recovered; // True if the provider has recovered, and has been neither slow nor failing since.
+    // True if the provider has been neither slow nor failing since its last recovery.
+    private volatile boolean recovered;
     private volatile long recoveredNanos; // The time of the last recovery.
 
     ResponseCost(long now) {
@@ -129,7 +129,8 @@ final class ResponseCost {
         boolean recovers = good == needed && (cost > GOOD || ejected);
         if (recovers) {
             cost = multiple;
-            mean = Math.min(multiple, GOOD); // A slow last answer counts as GOOD, because the provider has recovered.
+            // If the last answer was slow, it now counts as GOOD, because the provider has recovered.
+            mean = Math.min(multiple, GOOD);
             costNanos = now;
             failing = false;
             slowNanos = 0;

@@ -30,8 +30,8 @@ final class RoundRobin implements Balancer {
     private final AtomicInteger position;
 
     /**
-     * Creates a balancer that starts at a random provider. If balancers started at the first provider, each change of
-     * the list would favour the first provider.
+     * Creates a balancer that starts at a random provider. Otherwise, the first provider of the list would get an
+     * additional call after each change of the list.
      */
     RoundRobin(List<Candidate> candidates) {
         this(candidates, ThreadLocalRandom.current().nextInt(candidates.size()));
@@ -89,8 +89,8 @@ final class RoundRobin implements Balancer {
 
     /**
      * Returns whether the provider is used in this round. The provider's counter (stride scheduling) grows by its
-     * weight in each round, and each use subtracts the largest weight. The initial value depends on the index, so that
-     * providers with equal weights are not all skipped in the same round.
+     * weight in each round, and each use subtracts the largest weight. The initial value of the counter depends on the
+     * provider's index. Otherwise, all providers with equal weights would be skipped in the same rounds.
      */
     private boolean isDue(long round, int index) {
         long stride = strides[index];

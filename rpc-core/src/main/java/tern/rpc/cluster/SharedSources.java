@@ -70,8 +70,8 @@ final class SharedSources {
         void waitedInVain();
 
         /**
-         * Returns whether a reference has waited for the first list without success. The other references then need not
-         * wait, so an application with many references starts quickly.
+         * Returns whether a reference has waited for the first list without success. If so, the other references do not
+         * wait, so that an application with many references starts quickly.
          */
         boolean isLate();
 
@@ -223,8 +223,8 @@ final class SharedSources {
          * list is being delayed.
          */
         void hurry() {
-            // Usually no list is being delayed. The check before the lock is cheap, because many failed calls may call
-            // this method at the same time.
+            // Usually no list is being delayed. This check takes no lock, because many failed calls may run this method
+            // at the same time.
             if (!waiting || hurried) {
                 return;
             }
@@ -275,8 +275,8 @@ final class SharedSources {
                 }
             }
             if (failed) {
-                // A source reports only changes. Without another attempt, the reference would keep its old list until
-                // the next change.
+                // A source reports only changes. Without another attempt to apply the list, the reference would keep
+                // its old list until the next change.
                 later(RETRY_NANOS, this::passAgain);
             }
         }

@@ -38,8 +38,8 @@ final class Survey {
 
     /**
      * A provider is slow if its response time exceeds the median by this factor. The response time of a healthy
-     * provider counts as 1, as in the choice of providers. If the two rules differed, a provider could be avoided but
-     * never tried again.
+     * provider counts as 1, as in the choice of providers. Otherwise, a provider could be avoided but never tried
+     * again.
      */
     private static final double SLOW = 3;
 
@@ -203,8 +203,8 @@ final class Survey {
 
     /**
      * Returns the response time above which a provider is tried again. While most providers are healthy, a provider
-     * that is slow on average is avoided. It must be tried again even if the recorded response time of its last answer
-     * has almost decayed to the usual time.
+     * that is slow on average is avoided. Such a provider must be tried again even if the recorded response time of its
+     * last answer has almost decayed to the usual time.
      */
     private static double threshold(Node node, double median, long now) {
         return median <= 1 && node.isSlow(now) ? 1 : SLOW * median;

@@ -8,8 +8,8 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. In a client with
- * many references, many targets get no calls, so a target allocates the state of its calls only at its first call.
+ * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. A target allocates
+ * the state of its calls only at its first call, because in a client with many references, many targets get no calls.
  * Thread-safe.
  */
 public final class Target implements Candidate {

@@ -15,7 +15,7 @@ final class TrialPauses {
 
     /**
      * After this number of calls, a trial call to a failing provider is due even if the pause has not ended. Clients
-     * with many calls thus notice a recovery early, at the price of only a few failed calls.
+     * with many calls therefore notice a recovery early, and only a few of their calls fail.
      */
     static final int CALLS_FOR_FAILING = 4_000;
 
@@ -109,9 +109,7 @@ final class TrialPauses {
         pause(HEARD_NANOS, now);
     }
 
-    /**
-     * Starts a pause between half of the given time and one and a half times the given time, as in {@link ProbePauses}.
-     */
+    /** Starts a pause of 0.5 to 1.5 times the given time, as in {@link ProbePauses}. */
     private void pause(long nanos, long now) {
         nextNanos = now + ProbePauses.varied(nanos, now);
     }

@@ -11,8 +11,8 @@ import tern.rpc.Thrown;
 
 /**
  * Lets a {@link WorkerPool} grow while all of its threads are blocked. The threads might be waiting for tasks in the
- * pool's own queue, for example if stream callbacks wait for other streams of the same server. Without further threads,
- * all of them would wait forever.
+ * pool's own queue, for example if stream callbacks wait for other streams of the same server. Without additional
+ * threads, such a pool would be blocked forever.
  *
  * <p>While tasks wait, the relief checks the pool every second. If no task has begun since the last check, the pool may
  * start additional threads for the waiting tasks. These threads end when no task is waiting, and the permission to
@@ -26,8 +26,8 @@ final class StallRelief {
     private static final int CHECKS_BEFORE_GIVING_UP = 10;
 
     /**
-     * A pool whose threads were all blocked once is often blocked again, and would then have to wait for another
-     * second.
+     * The permission for additional threads ends after this many checks without a waiting task. A pool whose threads
+     * were all blocked is often blocked again soon, and would otherwise lose another second.
      */
     private static final int CHECKS_BEFORE_SHRINKING = 60;
 

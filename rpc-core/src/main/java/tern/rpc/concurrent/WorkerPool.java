@@ -222,7 +222,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
             }
             waking.set(false);
             // The loop is repeated because another worker may have become idle or ended in the meantime. That worker
-            // may have seen the pending wake-up, and may therefore not have woken another worker.
+            // may not have woken another worker, because it saw that a wake-up was in progress.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < limit() && !failing)));
     }
 
@@ -253,8 +253,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void work() {
         Thread self = Thread.currentThread();
         try {
-            // While the flag "waking" is true, the pool wakes no other worker. The flag is reset before this thread is
-            // registered and starts another thread, because these two steps need memory and may fail.
+            // While the flag "waking" is true, the pool wakes no other worker. The flag is reset before this thread
+            // registers itself and starts another thread, because both steps need memory and may fail.
             waking.set(false);
             alive.add(self);
             startAnother();
@@ -391,8 +391,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Rejects new tasks from now on, except tasks of {@link #executeAdmitted}. Queued tasks still run, and idle
-     * threads end.
+     * Closes the pool. New tasks are rejected, except tasks of {@link #executeAdmitted}. Queued tasks still run, and
+     * idle threads end.
      */
     @Override
     public void close() {

@@ -29,8 +29,8 @@ public interface Balancer {
      * @param key the hash of the call's key, or 0 if the call has no key
      * @param excluded the provider of the previous attempt, which failed, or null for the first attempt
      * @param nowNanos the time on the client's clock
-     * @return the provider; null if no provider except the excluded one is {@linkplain Candidate#isUsable() usable}, in
-     *     which case the client falls back to a provider that it avoids or is still connecting to
+     * @return the provider; null if no provider other than the excluded provider is {@linkplain Candidate#isUsable()
+     *     usable}. The client then chooses a provider that it avoids or is still connecting to
      */
     @Nullable
     Candidate pick(long key, @Nullable Candidate excluded, long nowNanos);

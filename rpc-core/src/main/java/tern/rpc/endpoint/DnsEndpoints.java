@@ -45,8 +45,8 @@ public final class DnsEndpoints implements EndpointSource {
     private static final long FIRST_LIST_MILLIS = 500;
 
     /**
-     * The maximum number of names that a source looks up at the same time. It is above 1, so that a name whose servers
-     * do not answer does not delay the other names. It is small enough that one source cannot occupy all threads of the
+     * The maximum number of names that a source looks up at the same time. With only one lookup at a time, a name whose
+     * servers do not answer would delay the other names. With many lookups, one source could occupy all threads of the
      * client.
      */
     private static final int AT_ONCE = 2;
@@ -78,7 +78,7 @@ public final class DnsEndpoints implements EndpointSource {
     private final boolean[] unresolved; // For each name, true if its last lookup failed.
     private final boolean[] looked; // For each name, true after its first lookup has ended.
     private final boolean[] looking; // For each name, true while it is being looked up.
-    private final Queue<Integer> due = new ArrayDeque<>(); // The indexes of the names that have to be looked up.
+    private final Queue<Integer> due = new ArrayDeque<>(); // The indexes of the names that must be looked up.
     private int workers; // The number of threads that are looking up names.
     private boolean isFirstListDue; // True if even an incomplete list is reported.
 

@@ -29,7 +29,7 @@ public interface EndpointSource extends AutoCloseable {
     void start(Consumer<EndpointSnapshot> listener);
 
     /**
-     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method as often as it likes,
+     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method, and may call it often,
      * because the source limits the rate of its lookups. Does not block.
      */
     default void refresh() {}
@@ -65,7 +65,7 @@ public interface EndpointSource extends AutoCloseable {
     @Override
     String toString();
 
-    /** Stops watching. Does not block. The listener might still be called once more. */
+    /** Stops watching. Does not block. The source may still call the listener once after this method has returned. */
     @Override
     default void close() {}
 }

@@ -20,10 +20,10 @@ import tern.rpc.NanoClock;
  * conditions hold: the largest other tenant holds more than an equal share of the permits, and the tenant itself holds
  * either less than an equal share or less than half as many permits as the largest other tenant.
  *
- * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for the tenants
- * with fewer calls than the largest tenant, while these tenants send calls. Their calls are admitted even beyond the
- * limit while another tenant holds more than twice as many permits, so that the larger tenant loses permits. If many
- * tenants hold one or two permits each, no call is admitted beyond the limit. The largest tenant is found without
+ * <p>If no tenant floods, the tenant that holds the most permits must wait. While tenants with fewer calls than the
+ * largest tenant send calls, some permits are reserved for them. The calls from such a tenant are admitted even beyond
+ * the limit while another tenant holds more than twice as many permits. The larger tenant therefore loses permits. If
+ * many tenants hold one or two permits each, no call is admitted beyond the limit. The largest tenant is found without
  * sorting: a tenant that holds more permits than the largest known tenant replaces it.
  *
  * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race can cause a single call to be wrongly
@@ -200,8 +200,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether any tenant other than the given one has recently sent calls. A closed connection of the given
-     * tenant's address does not count as another tenant.
+     * Returns whether any tenant other than the given one has recently sent calls. A closed connection from the same
+     * address does not count as another tenant.
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;

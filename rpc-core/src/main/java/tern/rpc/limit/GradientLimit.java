@@ -73,7 +73,7 @@ public final class GradientLimit implements Limit {
 
     /**
      * The target duration after a step down, as a fraction of the acceptable duration. The fraction is below 1, because
-     * the random arrival of calls makes the actual duration vary.
+     * calls arrive at random times, so that their actual duration varies.
      */
     private static final double AIM = 0.75;
 
@@ -224,8 +224,8 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * Keeps the limit. A lower limit would not help, and with a higher limit, the additional calls would only wait. A
-     * higher limit is tried when the mean time of calls changes, or after twenty windows.
+     * Keeps the limit. With a lower limit, calls would not be faster. With a higher limit, the additional calls would
+     * only wait. A higher limit is tried when the mean time of calls changes, or after twenty windows.
      */
     private void hold(Window seen, double inside) {
         double known = heldNanos;

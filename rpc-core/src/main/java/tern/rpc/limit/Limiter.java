@@ -9,13 +9,13 @@ import tern.rpc.NanoClock;
 
 /**
  * Admits a limited number of concurrent calls, and provides measurements of them to its {@link Limit}. Each admitted
- * call holds a permit until it leaves the limiter, when it has ended. Entering and leaving cost a few atomic operations
- * each and allocate no memory.
+ * call holds a permit until it ends and leaves the limiter. Entering and leaving cost a few atomic operations each and
+ * allocate no memory.
  *
  * <p>A measurement window begins when most calls that entered under an earlier limit have left, because an immediate
  * measurement would favour short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and
- * twenty calls, whichever comes first. The window lasts for at least the mean duration of a call, because calls that
- * arrive together leave together.
+ * twenty calls, whichever comes first. The window lasts at least as long as a call takes on average, because calls that
+ * arrive together also leave together.
  *
  * <p>Calls are considered to queue if two conditions hold. First, the number of calls that found no free permit is at
  * least a tenth of the number of calls served. Second, it is at least ten times the number of calls that found less
@@ -55,8 +55,8 @@ public final class Limiter {
     private static final int KEPT = 16;
 
     /**
-     * At least this number of permits is reserved, but no more than half of all permits. With fewer reserved permits,
-     * all of them would often be in use by chance.
+     * At least this number of permits is reserved, but no more than half of all permits. If fewer permits were
+     * reserved, all reserved permits would often be in use by chance.
      */
     private static final int MIN_KEPT = 12;
 
@@ -236,7 +236,7 @@ public final class Limiter {
             return Refusal.SHARE;
         }
         // Calls from earlier windows are not counted in the comparison with the limit, because they may exceed a
-        // reduced limit. If they were counted, new calls would be refused until those calls have ended.
+        // reduced limit. Otherwise, new calls would be refused until the earlier calls have ended.
         boolean full = met >= current && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }
@@ -258,8 +258,8 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            // A call that entered just as a window ended may have been counted in the earlier window. Therefore the
-            // code compares the time when the call entered with the beginning of the window.
+            // If the call entered just as a window ended, it may have been counted in the earlier window. The code
+            // therefore compares the call's time of entry with the beginning of the window.
             turn(false, now);
         }
     }

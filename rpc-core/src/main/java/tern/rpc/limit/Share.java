@@ -130,7 +130,7 @@ public final class Share {
 
     /**
      * Returns whether this tenant is the only open connection of its address, and the other tenant belongs to the same
-     * address. The other tenant is then this connection, or a connection that has been closed.
+     * address. In that case, the other tenant is either this connection or a closed connection.
      */
     public boolean isAllThatIsLeftOf(@Nullable Share other) {
         return other != null && other.whole == whole && isAlone();

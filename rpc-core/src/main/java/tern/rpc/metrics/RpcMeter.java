@@ -49,7 +49,7 @@ public enum RpcMeter {
 
     public static final String METHOD = "method";
 
-    /** The name of a property whose value weakens the server's protection. */
+    /** The name of a property whose value makes the server less secure. */
     public static final String SETTING = "setting";
 
     /** The key of a {@link tern.rpc.Phase}, such as {@code sql}. */

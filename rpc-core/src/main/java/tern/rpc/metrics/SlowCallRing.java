@@ -18,7 +18,7 @@ import tern.rpc.ServerContext;
 
 /**
  * The last {@value #PLACES} served unary calls that missed the latency target. Keeps at most {@value #MAX_PER_SECOND}
- * calls per second, so that an overloaded server spends little time on recording, and the kept calls cover several
+ * calls per second. An overloaded server therefore spends little time on recording, and the kept calls cover several
  * seconds. The length of all strings is limited, so the ring takes at most about 400 KB. Thread-safe.
  */
 public final class SlowCallRing {

@@ -102,8 +102,9 @@ public record AdvertisedAddress(String host, int port, String reason) {
         /** A connection was opened. Another process accepted it, because this process accepted no connection. */
         OTHER_PROCESS,
         /**
-         * This process accepted a connection, or does not count its connections. The accepted connection is not
-         * necessarily the opened one. Source addresses are not compared, because a proxy can change them.
+         * This process accepted a connection, or does not count its connections. The accepted connection may be a
+         * different connection than the opened connection. Source addresses are not compared, because a proxy can
+         * change them.
          */
         THIS_PROCESS
     }

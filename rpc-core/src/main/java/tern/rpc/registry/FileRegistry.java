@@ -199,7 +199,7 @@ public final class FileRegistry implements Registry {
         } catch (IllegalArgumentException e) {
             result.completeExceptionally(new IllegalStateException(
                     file + " is not changed, because " + e.getMessage() + ". Correct the file, or remove it", e));
-        } catch (RuntimeException | Error e) { // Otherwise the publication would never learn of the failure.
+        } catch (RuntimeException | Error e) { // without this step, the publication would not be notified
             result.completeExceptionally(e);
         }
     }
@@ -264,7 +264,7 @@ public final class FileRegistry implements Registry {
             ProviderDocument after = change.apply(before);
             if (!after.equals(before)) {
                 Path next = target.resolveSibling(target.getFileName() + ".next");
-                // A crashed process may have left this file, and it could be a link to another file.
+                // A crashed process may have left this file. The file could also be a link to another file.
                 Files.deleteIfExists(next);
                 Files.write(next, after.json().getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE_NEW);
                 if (Files.exists(target)) {

@@ -131,7 +131,7 @@ final class LatePublication implements Publication {
                 return;
             }
             if (found.equals(last)) {
-                problem = ""; // The published address is correct again, so the earlier problem no longer exists.
+                problem = ""; // The published address is correct again, so the recorded problem no longer exists.
                 return;
             }
             try {

@@ -42,7 +42,7 @@ public final class Registrar implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
 
-    /** Waits for a given time. Tests replace this object. */
+    /** Waits for a given time. Tests use another implementation. */
     interface Waiting {
 
         Waiting SYSTEM = new Waiting() {

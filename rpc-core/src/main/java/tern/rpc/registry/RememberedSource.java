@@ -42,11 +42,11 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
 /**
- * Stores another source's last good list, and the rules for it, in a file. If the wrapped source fails before its first
- * list, or does not answer in time, this source reports the stored list, so that an application can start without its
- * registry. If the first list of the wrapped source is empty, this source first reports the stored list, so that the
- * stored providers stay in use while they answer. Only the file's owner can read the file, which contains no secrets. A
- * separate thread writes the file, so that a slow or unreachable disk does not delay the lists.
+ * Stores the last good list of another source, together with its rules, in a file. If the wrapped source fails before
+ * its first list, or does not answer in time, this source reports the stored list, so that an application can start
+ * without its registry. If the first list of the wrapped source is empty, this source first reports the stored list, so
+ * that the stored providers stay in use while they answer. Only the file's owner can read the file, which contains no
+ * secrets. A separate thread writes the file, so that a slow or unreachable disk does not delay the lists.
  */
 public final class RememberedSource implements EndpointSource {
 
@@ -103,7 +103,8 @@ public final class RememberedSource implements EndpointSource {
     private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before this source is started
     private boolean heard; // guarded by this; whether the wrapped source has reported a list
     private boolean offered; // guarded by this; whether the stored list has been reported
-    private volatile boolean answered; // whether the wrapped source has reported anything, or the file was used
+    // whether the wrapped source has reported anything, or the stored list was reported
+    private volatile boolean answered;
 
     private RememberedSource(EndpointSource source, Subscription subscription, Path file, Executor writer) {
         this.source = source;
@@ -247,7 +248,7 @@ public final class RememberedSource implements EndpointSource {
         }
     }
 
-    /** Writes the list soon. If several lists arrive before the writer has time, only the newest list is written. */
+    /** Writes the list soon. If several lists arrive before the writer runs, only the newest list is written. */
     private void writeLater(Remembered current) {
         if (unwritten.getAndSet(current) == null) {
             writer.execute(() -> {
@@ -274,7 +275,7 @@ public final class RememberedSource implements EndpointSource {
             Files.write(next, content.json(Map.of(RULES, current.rules.texts())).getBytes(StandardCharsets.UTF_8));
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            newest = null; // The list could not be written, so it must be written if it arrives again.
+            newest = null; // Writing has failed. The list is forgotten here, so that it is written if it arrives again.
             delete(next);
             unwritable.warn(() -> "The list of " + subscription.service() + " could not be remembered in " + file + ": "
                     + e + ". Check the directory in rpc.client.registry-cache");

@@ -1,7 +1,8 @@
 package tern.rpc.serialization;
 
 /**
- * Keeps several {@link Coder}s for reuse by any thread. If all of them are in use, it creates a new one. Thread-safe.
+ * Keeps several {@link Coder}s for reuse by any thread. If all coders are in use, the pool creates a new coder.
+ * Thread-safe.
  */
 public final class CoderPool {
 

@@ -42,7 +42,7 @@ final class FairPermits {
 
     // The number of waiting requests; changed only while holding the lock. A request increments this number before it
     // looks for permits for the last time. A thread that releases permits reads this number after it has returned them.
-    // So either the request finds these permits, or the releasing thread finds the request.
+    // Therefore either the request finds these permits, or the releasing thread finds the request.
     private volatile int waiting;
 
     /**
@@ -228,9 +228,9 @@ final class FairPermits {
     }
 
     /**
-     * Grants permits to a request for which enough permits are free: the oldest such request of the first tenant that
-     * has one. Returns false if there is no such request. If the next request has waited for more than a second, only
-     * this request may get permits.
+     * Grants permits to the first waiting request for which enough permits are free. The tenants are checked in their
+     * current order, and the requests of each tenant from the oldest to the newest. Returns false if no request got
+     * permits. If the next request has waited for more than a second, only this request may get permits.
      */
     private boolean grantOne() {
         if (isNextOverdue()) {

@@ -1,8 +1,8 @@
 package tern.rpc.serialization;
 
 /**
- * Estimates the memory of the objects that a JSON text describes, before they are created. Three bytes of text can
- * describe an object of more than 60 bytes. Without a check, a text of a few megabytes could therefore fill a small
+ * Estimates the memory of the objects that a JSON text describes, before the objects are created. Three bytes of text
+ * can describe an object of more than 60 bytes. Without a check, a text of a few megabytes could therefore fill a small
  * heap.
  */
 public final class JsonEstimate {
@@ -14,8 +14,8 @@ public final class JsonEstimate {
     private static final int MEMBER_BYTES = 48;
 
     /**
-     * Objects take at most about this multiple of their estimate. A text is decoded through a buffer of characters, and
-     * the objects of a class with many fields are larger than the estimate.
+     * Objects take at most about this multiple of their estimate. Decoding needs a character buffer, and the objects of
+     * a class with many fields are larger than the estimate.
      */
     private static final int MARGIN = 4;
 

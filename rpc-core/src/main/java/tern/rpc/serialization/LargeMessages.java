@@ -9,8 +9,8 @@ import tern.rpc.StatusCode;
 /**
  * Limits the memory for the objects of large requests. The objects of running calls, and of requests that are being
  * decoded, may together take a quarter of the heap. A request whose objects do not fit into the remaining memory must
- * wait. The request is decoded anyway if no other request is being decoded and running calls leave some of this memory
- * free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
+ * wait. As an exception, the request is decoded if no other request is being decoded and running calls leave some of
+ * this memory free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
  * Thread-safe.
  *
  * <p>A further sixteenth of the heap is reserved for requests of up to 128 KiB. Without this reserve, a caller that

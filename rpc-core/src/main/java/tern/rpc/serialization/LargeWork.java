@@ -72,13 +72,13 @@ public final class LargeWork {
     private static final int MAX_WAITING_TO_DECODE = Math.min(MAX_WAITING, 32);
 
     /**
-     * Decompresses and decodes requests that were compressed. A few compressed bytes can cause much work, so this work
-     * leaves one processor free.
+     * Decompresses and decodes requests that were compressed. One processor is left free for other work, because a few
+     * compressed bytes can take long to process.
      */
     private static final LargeWork DECODE_UNPACKED =
             new LargeWork("decoded", "decode", Math.max(1, PROCESSORS - 1), MAX_WAITING_TO_DECODE);
 
-    /** Hashes and compares keys that take many steps. This work leaves one processor free, too. */
+    /** Hashes and compares keys that take many steps. One processor is left free for other work. */
     private static final LargeWork HASH = new LargeWork(
             "decoded, because hashing its keys takes many steps",
             "decode",
@@ -191,8 +191,8 @@ public final class LargeWork {
 
     private void enter(Executed executed, int bytes, Object tenant) {
         int places = places();
-        // The threads are counted before they queue for the lock, because each of these threads already holds an object
-        // to write.
+        // Threads are counted before they wait for the lock, because each waiting thread already holds an object to
+        // write.
         if (entering.incrementAndGet() > places + threads) {
             entering.decrementAndGet();
             throw refusal(executed, bytes, crowded(places, places));

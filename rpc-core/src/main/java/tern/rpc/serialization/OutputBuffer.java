@@ -18,7 +18,7 @@ public final class OutputBuffer {
     private @Nullable MessageKind kind;
     // The kind of work whose permit is needed to create a large array; null if no permit is needed.
     private @Nullable LargeWork inTurns;
-    private Object tenant = LargeWork.OWN_CALLS; // the tenant on whose behalf the permit is taken
+    private Object tenant = LargeWork.OWN_CALLS; // the tenant for whose message the permit is taken
     private @Nullable LargeWork turn; // the kind of work for which this buffer currently has a permit
 
     /**
@@ -68,7 +68,7 @@ public final class OutputBuffer {
         tenant = caller;
     }
 
-    /** Gives the permit back, and keeps the buffer's content. */
+    /** Returns the permit, and keeps the buffer's content. */
     public void endTurn() {
         inTurns = null;
         tenant = LargeWork.OWN_CALLS; // the buffer is reused, and must not keep a reference to the caller

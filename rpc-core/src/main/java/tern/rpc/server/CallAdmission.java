@@ -9,7 +9,10 @@ import tern.rpc.RpcException;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServerCall;
 
-/** Checks one call with the tokens and authorizers of a server. Confined to the worker, except {@link #late}. */
+/**
+ * Checks one call with the tokens and authorizers of a server. Only the call's worker uses this object; any thread may
+ * call {@link #late}.
+ */
 final class CallAdmission implements ServerCall.Admission {
 
     /** Admits every call unchecked. */
@@ -34,7 +37,7 @@ final class CallAdmission implements ServerCall.Admission {
     // Records which authorizer is checking the call; null while none is.
     private volatile CallGate.@Nullable AuthorizerProgress progress;
 
-    /** @param watcher notices if the call's deadline passes while an authorizer is checking the call */
+    /** @param watcher is notified if the call's deadline passes while an authorizer is checking the call */
     CallAdmission(CallGate gate, ServerCall call, ServerCall.Watcher watcher, NanoClock clock) {
         this.gate = gate;
         this.call = call;

@@ -8,7 +8,8 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * The permits, threads and memory that one call holds on the server. {@link ServedCall} decides when the call releases
- * them. This is the superclass of {@code ServedCall}, because a separate object would cost an allocation per call.
+ * them. This class is the superclass of {@code ServedCall}, because a separate object would cost an allocation per
+ * call.
  */
 abstract class CallPermits {
 
@@ -121,8 +122,8 @@ abstract class CallPermits {
 
     /**
      * Records, before the answer is sent, that a unary call no longer needs its thread. The caller may send its next
-     * call before the thread has finished the answered call. By then, the answered call must no longer count as
-     * occupying a thread of its tenant or its method.
+     * call before the thread has finished the answered call. When that call arrives, the answered call must no longer
+     * count as occupying a thread of its tenant or its method.
      */
     void methodReturned(MethodHandler method) {
         threadReturns(method);

@@ -26,8 +26,8 @@ import tern.rpc.transport.ServiceLookup;
 /**
  * Refuses calls, or passes them to workers, which run {@link ServedCall#run()}. Calls to critical services go to
  * reserved workers. All other calls need a permit from the limiter, which costs only a few atomic operations. While all
- * workers are busy, calls to methods that occupy few threads may use reserved threads (the method reserve), if
- * necessary even without a permit. Other calls wait in a queue. If the queue is full, the call is refused.
+ * workers are busy, calls to methods that occupy few threads may use reserved threads (the method reserve). These calls
+ * may run even without a permit. Other calls wait in a queue. If the queue is full, the call is refused.
  */
 final class Dispatcher implements CallHandler {
 
@@ -144,9 +144,9 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Returns whether a call that the limiter refuses may run on a thread of the method reserve. If measurements have
-     * reduced the limit below the number of threads, slow calls of many tenants can use up the limit while some threads
-     * are idle.
+     * Returns whether a call that the limiter refuses may run on a thread of the method reserve. This is useful even
+     * while threads are idle: if measurements have reduced the limit below the number of threads, slow calls from many
+     * tenants can use up the limit.
      */
     private boolean entersWithoutPermit(ServerCall call, Refusal refusal) {
         try {
@@ -231,7 +231,9 @@ final class Dispatcher implements CallHandler {
         }
     }
 
-    /** Returns metadata that tells the client when to send its next attempt. A worker is likely to be free by then. */
+    /**
+     * Returns metadata that tells the client when to send its next attempt. A worker is likely to be free at that time.
+     */
     private Metadata pushBack(Refusal reason) {
         return reason == Refusal.DEADLINE
                 ? new Metadata()

@@ -23,13 +23,14 @@ import tern.rpc.limit.Share;
  * <p>A tenant is crowded out if two conditions hold: the largest other tenant holds more than an equal share of the
  * threads, and the tenant itself holds either less than an equal share or less than half as many threads as the largest
  * other tenant. If a call from a crowded-out tenant finds no spare thread, it waits until another call from its tenant
- * frees a spare thread, or until a regular thread is idle. It does not wait in the queue of the regular threads,
+ * frees a spare thread, or until a regular thread is idle. The call does not wait in the queue of the regular threads,
  * because that queue is full of the larger tenant's calls.
  *
- * <p>If calls nevertheless wait too long for a thread or find the queue full, waiting does not help. The calls from a
- * tenant are then refused while it holds more than twice the number of free threads, and other tenants get the threads
- * that it returns. A tenant that is crowded out is never refused for this reason. The refusals end after one second
- * without calls that wait too long or find the queue full, or after one second without calls that need a spare thread.
+ * <p>If calls still wait too long for a thread or find the queue full, the server refuses calls. The calls from a
+ * tenant are then refused while the tenant holds more than twice the number of free threads. Other tenants get the
+ * threads that this tenant returns. A tenant that is crowded out is never refused for this reason. The refusals end
+ * after one second without calls that wait too long or find the queue full, or after one second without calls that need
+ * a spare thread.
  *
  * <p>Thread-safe. A race can cause a single call to be wrongly accepted or refused. While threads are idle, the check
  * costs two reads per call.
@@ -50,8 +51,8 @@ final class FairWorkers {
 
     /**
      * A tenant with at most this many calls is not refused: its calls may wait for a spare thread, and then for a
-     * regular thread. Even a tenant that makes one call at a time may have several calls in this count, because a
-     * thread is still counted for a short time after it has sent the answer.
+     * regular thread. For a tenant that makes one call at a time, several calls may be counted, because a thread is
+     * still counted for a short time after it has sent the answer.
      */
     private static final int FEW = 4;
 
@@ -148,8 +149,8 @@ final class FairWorkers {
 
     /**
      * Passes the call to a spare thread or to the method reserve, or lets it wait until another of its tenant's calls
-     * ends. The method reserve is tried before the queue of the spare threads. Slow calls can occupy all spare threads,
-     * and a call to a different method must not have to wait for them.
+     * ends. The method reserve is tried before the queue of the spare threads. If slow calls occupy all spare threads,
+     * a call to a different method need not wait for them.
      */
     private boolean runsElsewhere(ServedCall call, Share share, int held) {
         boolean isAnySpareIdle = spare != null && spare.hasRoom();
@@ -211,8 +212,9 @@ final class FairWorkers {
     }
 
     /**
-     * Returns whether the call has waited too long for a spare thread. If so, removes it from the waiting calls. If all
-     * other calls of its tenant run on regular threads, none of them frees a spare thread.
+     * Returns whether the call has waited too long for a spare thread. If so, removes it from the waiting calls. This
+     * can happen if all other calls of its tenant run on regular threads, because these calls do not free a spare
+     * thread.
      */
     boolean waitedInVain(ServedCall call) {
         for (Waiting each : waiting) {

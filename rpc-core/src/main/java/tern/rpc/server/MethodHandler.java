@@ -32,8 +32,8 @@ final class MethodHandler {
     private static final Logger LOG = LoggerFactory.getLogger(MethodHandler.class);
 
     /**
-     * The minimum interval between two logged stack traces. Writing a stack trace costs more than most calls, so
-     * logging every one would overload a failing server.
+     * The minimum interval between two logged stack traces. Writing a stack trace costs more than most calls, so a
+     * failing server would be overloaded if it logged every stack trace.
      */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
 
@@ -134,7 +134,7 @@ final class MethodHandler {
         return new RpcException(StatusCode.INTERNAL, text);
     }
 
-    /** Returns the name of the code that threw the exception, for the log: the method, or a filter around it. */
+    /** Returns the name of the method or the filter that threw the exception, for the log. */
     private String thrower(Throwable cause) {
         for (StackTraceElement frame : filters.isEmpty() ? new StackTraceElement[0] : Thrown.trace(cause)) {
             if (frame.getClassName().equals(MethodInvoker.class.getName())) {

@@ -68,9 +68,9 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Returns a failure that says that the method ran. If a method calls another service and rethrows that call's
-     * exception, the exception may state that the other service's method did not run. The caller must learn that this
-     * method did run.
+     * Returns a failure that says that this method ran. The given failure may say the opposite: if the method called
+     * another service and rethrew the exception of that call, the exception may say that the other service's method did
+     * not run.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {

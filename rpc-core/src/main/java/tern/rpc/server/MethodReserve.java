@@ -9,8 +9,8 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * A reserve of threads for methods that currently occupy few of the server's threads. Even if many tenants' calls to a
- * slow method occupy all other threads, calls to other methods can still run.
+ * A reserve of threads for methods that currently occupy few of the server's threads. Calls to other methods can
+ * therefore still run if calls from many tenants to a slow method occupy all other threads.
  *
  * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies at most
  * 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. The reserve's queue has as many places
@@ -39,7 +39,7 @@ final class MethodReserve {
 
     /**
      * While measurements have reduced the limit below the number of threads, the number of calls without a permit is at
-     * most 1/{@value} of the limit. The limit may be low because the processors are busy.
+     * most 1/{@value} of the limit. This maximum is low, because the processors may be busy.
      */
     private static final int BEYOND_PART = 4;
 
@@ -105,9 +105,9 @@ final class MethodReserve {
     }
 
     /**
-     * Like {@link #enterWithoutPermit}, for the case that regular threads are idle because measurements have reduced
-     * the limit below the number of threads. The number of calls without a permit, and of threads of their methods, is
-     * then proportional to the limit.
+     * Like {@link #enterWithoutPermit}, but used while regular threads are idle because measurements have reduced the
+     * limit below the number of threads. The number of calls without a permit, and of threads of their methods, is then
+     * proportional to the limit.
      */
     boolean enterBeyond(int limit, ServerCall call) {
         MethodDescriptor method = method(call);

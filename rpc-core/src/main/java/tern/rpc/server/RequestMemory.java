@@ -24,7 +24,10 @@ final class RequestMemory {
                 : null;
     }
 
-    /** Returns a mark, to be passed to {@link #since} on the same thread after the request has been decoded. */
+    /**
+     * Returns the current number of allocated bytes. Pass it to {@link #since} on the same thread after the request has
+     * been decoded.
+     */
     static long mark(ServerCall call) {
         return LargeMessages.isChecked(call.requestBytes()) ? allocated() : UNKNOWN;
     }

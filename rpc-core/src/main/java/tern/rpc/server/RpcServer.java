@@ -41,8 +41,8 @@ public final class RpcServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
     /**
-     * The adaptive limit is at least ten calls plus one call per processor. With a lower limit, a processor could by
-     * chance be idle, or calls from other connections could be refused.
+     * The adaptive limit is at least ten calls plus one call per processor. With a lower limit, a processor could be
+     * idle by chance, or calls from other connections could be refused.
      */
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
@@ -145,7 +145,7 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * Serves calls from an additional transport immediately, even before {@link #start}. When the server is closed, it
-     * also closes the transport. Draining waits for this transport's calls but does not refuse new ones, because the
+     * also closes the transport. Draining waits for this transport's calls but does not refuse new calls, because the
      * calls that are still being served may make in-memory calls. Does nothing if the transport is already served.
      *
      * @throws IllegalStateException if the server was closed
@@ -376,7 +376,8 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the time that a call may wait for a worker. After this time, the call is refused as not executed.
+         * Limits the time that a call may wait for a worker. After this time, the call is refused, and its caller
+         * learns that it was not executed.
          *
          * @param wait the maximum wait, more than zero; the default is 50 ms
          */
@@ -388,8 +389,8 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Limits the time that a worker may block in {@code onNext} because the reader of a stream is slow. The default
          * is 1 s. The limit applies to the sum of a stream's waits. For every 32 KiB that the caller reads, the worker
-         * may wait for this time again. Unused time, up to 17 times the limit, is kept until the caller next reports
-         * what it has read. HTTP/2 callers usually report what they have read once it fills half of their flow-control
+         * may wait for this time again. Unused time is kept until the caller next reports what it has read, up to 17
+         * times the limit. HTTP/2 callers usually report what they have read once it fills half of their flow-control
          * window. Once the limit is reached, the transport buffers a limited number of bytes and then ends the stream
          * with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
          *

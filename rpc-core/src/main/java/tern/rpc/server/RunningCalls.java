@@ -55,8 +55,8 @@ final class RunningCalls {
     }
 
     /**
-     * Returns whether the table contains a call that has ended. Such a call has not been counted yet, or its worker has
-     * not finished.
+     * Returns whether the table contains a call that has ended. Such a call has not been counted in the meters yet, or
+     * its worker has not finished.
      */
     boolean hasEndedCall() {
         for (int i = 0; i < places.length(); i++) {

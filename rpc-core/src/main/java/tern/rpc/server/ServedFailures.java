@@ -15,8 +15,8 @@ import tern.rpc.transport.TimeOuts;
 final class ServedFailures {
 
     /**
-     * A cancellation this short a time before the deadline counts as an expired deadline, because the clocks of client
-     * and server differ.
+     * If a call is cancelled less than this time before its deadline, the deadline counts as expired, because the
+     * clocks of client and server differ.
      */
     private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -24,8 +24,8 @@ final class ServedFailures {
 
     /**
      * Returns the failure of a call whose request cannot be decoded. A method runs only after its request has been
-     * decoded. The reader that decodes values cannot know this, because it also reads answers, so its failures may say
-     * MAYBE.
+     * decoded. The failures of the reader may say MAYBE, because the reader also decodes answers and cannot tell them
+     * from requests.
      */
     static RpcException unreadable(Throwable cause) {
         if (cause instanceof RpcException known) {

@@ -80,8 +80,8 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     /**
      * Runs the filters and the method on the calling thread. If another thread is running a callback of this stream,
-     * the filters and the method run after that callback, on another thread. After the method, the calling thread may
-     * also run pending callbacks.
+     * the filters and the method run after that callback, on another thread. After the method has returned, the calling
+     * thread may also run pending callbacks.
      *
      * @param ended called at the end of the call; its response has a value if the method has a single answer
      */
@@ -301,7 +301,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     /**
      * If the method is still running, ends the call without waiting for the method and its filters. The method may be
-     * waiting for its subscriber, which gets no further signal.
+     * waiting for its subscriber, which will get no further signal.
      */
     @Override
     public void subscriberFailed(Throwable cause) {

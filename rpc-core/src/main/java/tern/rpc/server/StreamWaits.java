@@ -40,8 +40,8 @@ final class StreamWaits {
     /**
      * The remaining waiting time of one stream. Each time the caller has read another {@link #RENEWAL_BYTES} bytes,
      * time is added. Callers report what they have read in large steps, so the time added by one report can be used
-     * until the next one. No more unused time than that is kept; otherwise, a caller could read fast at first and then
-     * block a worker for a long time. Thread-safe.
+     * until the next report. Older unused time is dropped. Otherwise, a caller could read fast at first and then block
+     * a worker for a long time. Thread-safe.
      */
     final class Patience {
 

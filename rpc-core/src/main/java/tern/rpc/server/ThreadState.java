@@ -30,8 +30,8 @@ final class ThreadState {
     }
 
     /**
-     * Runs one clearing action. If the action throws an exception, logs it instead of rethrowing it, because the call
-     * must still be completed.
+     * Runs one clearing action. An exception thrown by the action is only logged, because the call must still be
+     * completed.
      */
     private static void clear(Runnable clear) {
         try {

@@ -10,9 +10,10 @@ import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 
 /**
- * Converts violations reported by Bean Validation. If the arguments violate constraints, this is the caller's fault; if
- * the result does, it is the server's. The exceptions contain the validated objects, so callers get only their message.
- * The classes are read by reflection, because Bean Validation is not on every class path.
+ * Converts violations reported by Bean Validation. If the arguments violate constraints, the caller has made a mistake.
+ * If the result violates constraints, the server has made a mistake. The exceptions contain the validated objects, so
+ * callers get only their message. The classes are read by reflection, because Bean Validation is not on every class
+ * path.
  */
 final class Violations {
 
@@ -66,7 +67,7 @@ final class Violations {
                         : place(method, target == null ? null : target.getClass(), name(validated));
             }
             Set<?> violations = (Set<?>) required(call(cause.getClass(), "getConstraintViolations", cause));
-            if (!violations.isEmpty()) { // All violations in one exception are of one kind.
+            if (!violations.isEmpty()) { // All violations in one exception are of the same kind.
                 Object first = violations.iterator().next();
                 return place(method, cause.getClass().getClassLoader(), first);
             }

@@ -22,10 +22,10 @@ import tern.rpc.transport.Message;
 
 /**
  * Publishes a call's received messages to one subscriber. The stream's serial executor decodes the messages and
- * delivers no more than the requested number. From the first request of the subscriber on, the publisher requests a
- * limited number of messages and bytes from the transport in advance, so that one task can deliver messages that arrive
- * together, even if the subscriber requests one message at a time. Messages in advance wait undecoded. The end of the
- * stream is delivered after them. Messages are discarded if the subscriber no longer wants them. Thread-safe.
+ * delivers no more than the requested number. After the subscriber's first request, the publisher requests a limited
+ * number of messages and bytes from the transport in advance. One task can then deliver messages that arrive together,
+ * even if the subscriber requests one message at a time. Messages requested in advance wait undecoded, and the end of
+ * the stream is delivered after them. When the subscription has ended, further messages are discarded. Thread-safe.
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
@@ -85,7 +85,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private @Nullable Throwable failure;
     private volatile boolean noneFollow; // true once the last event is queued
     private volatile boolean begun; // true once the subscriber has requested messages
-    private volatile @Nullable Throwable early; // a failure that overtakes the messages that are not requested
+    // a failure that is delivered before the messages that are not requested
+    private volatile @Nullable Throwable early;
     private volatile boolean done; // true once the subscriber gets no further callbacks
 
     /** @param name the call name, for error messages */
@@ -135,7 +136,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             return;
         }
         events.add(message);
-        // A message that nobody has requested needs no task: the request or the end will start one.
+        // A message that has not been requested needs no task. The request or the end of the stream will start a task.
         if (demand.get() != 0 || done || noneFollow || subscriber.get() == null) {
             signal();
         }
@@ -156,7 +157,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     /**
      * Queues the failure that ended the call. Messages that the subscriber has not requested are discarded, so that a
-     * slow subscriber learns of the failure without requesting them. Any thread may call this.
+     * slow subscriber is notified of the failure without requesting these messages. Any thread may call this.
      */
     public void failEarly(Throwable reason) {
         early = reason;
@@ -253,8 +254,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Decodes the queued messages of a stream that has ended. Its subscriber may never request them, but no buffer may
-     * stay allocated after the end of a call.
+     * Decodes the queued messages of a stream that has ended. The subscriber may never request these messages, but
+     * their buffers must be released at the end of the call.
      */
     private void decodeWaiting(Flow.Subscriber<? super Object> current) {
         while (events.peek() instanceof Message message) {

@@ -15,7 +15,7 @@ import tern.rpc.SeldomWarning;
 /**
  * Sends the values from the application's publisher. The subscriber requests values only while the sink is ready. The
  * first request is for one value. Each further request is for twice as many values, up to a limit, because a publisher
- * may need a switch of threads for each request. A value that arrives when the sink is no longer ready waits in this
+ * may have to switch threads for each request. A value that arrives when the sink is no longer ready waits in this
  * object, and the next request is for one value again. Therefore, few large values wait in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
@@ -102,7 +102,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
     }
 
-    /** How the publisher has ended, with its failure or without one. */
+    /** The end of the publisher, with its failure if there is one. */
     private record Ending(@Nullable Throwable failure) {}
 
     /**
@@ -161,7 +161,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         values.clear();
     }
 
-    /** Sends a value on the thread that does the work, unless other values or the sink are in the way. */
+    /** Sends a value on the thread that does the work, unless other values are waiting or the sink is not ready. */
     private void sendOrKeep(Object value) {
         if (values.isEmpty() && isReady()) {
             send(value);

@@ -19,14 +19,14 @@ public interface CallHandler {
 
     /**
      * Returns whether there are authorizers, which run on a worker. Until they have allowed a call, a transport must
-     * not reveal which services exist. A transport therefore passes calls to unknown services to the authorizers like
-     * any other call.
+     * not reveal which services exist. A transport therefore passes a call to an unknown service to the authorizers,
+     * like any other call.
      */
     boolean hasAuthorizers();
 
     /**
-     * Returns the accepted tokens, so that a transport that receives the token before the body need not wait for an
-     * unauthorized caller's body.
+     * Returns the accepted tokens. A transport that receives the token before the body can use them to refuse an
+     * unauthorized caller without waiting for the body.
      */
     AcceptedTokens tokens();
 }

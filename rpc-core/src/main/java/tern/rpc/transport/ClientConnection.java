@@ -11,12 +11,13 @@ public interface ClientConnection extends AutoCloseable {
 
     Endpoint endpoint();
 
-    /** Returns whether calls are sent immediately. Only reads a flag. */
+    /** Returns whether calls are sent immediately. The method only reads a flag. */
     boolean isAvailable();
 
     /**
-     * Returns how many times this connection has become available. If the number changes, the connection was lost in
-     * between, so the server may be a different process. Always 0 if the server cannot change.
+     * Returns how many times this connection has become available. If the number changes between two calls, the
+     * connection was lost, so the server may now be a different process. The result is always 0 if the server cannot
+     * change.
      */
     default long timesAvailable() {
         return 0;

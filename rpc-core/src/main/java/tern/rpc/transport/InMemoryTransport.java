@@ -290,8 +290,8 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         /**
          * Registers a received call, so that closing the transport ends it.
          *
-         * @throws RpcException if the transport has been closed in the meantime; without this exception, the call would
-         *     never end. Also thrown if the call has ended
+         * @throws RpcException if the transport has been closed in the meantime, because the call would otherwise never
+         *     end. Also thrown if the call has ended
          */
         private void received(MemoryCall call, PendingCall pending) {
             calls.add(call);

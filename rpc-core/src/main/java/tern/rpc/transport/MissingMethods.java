@@ -32,7 +32,7 @@ public final class MissingMethods {
 
     /**
      * Names are compared for at most this number of refusals per second. Requests with unknown names are refused on
-     * event loops, before any other limit, and a comparison of 30 names takes longer than a small call.
+     * event loops, before any other limit applies. Comparing 30 names takes longer than a small call.
      */
     private static final int RANKED_PER_SECOND = 50;
 

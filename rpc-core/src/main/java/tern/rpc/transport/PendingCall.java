@@ -72,7 +72,7 @@ public final class PendingCall implements Runnable {
     private final long startedNanos;
 
     // The outcome is null, then SENT, then an Answer or an RpcException. SENT may be skipped. All states are in one
-    // field, so that a request is never sent after its call has failed as "not executed".
+    // field. Otherwise, a request could be sent after its call has failed as "not executed".
     private volatile @Nullable Object outcome;
     private volatile @Nullable Thread waiter;
     private volatile boolean answerHere;
@@ -153,10 +153,10 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Records that the request is about to be passed to the socket. The server may run the call from then on.
+     * Records that the request is about to be passed to the socket. After that, the server may run the call.
      *
-     * @return false if the call has ended; the request must not be sent then, because the failure may say that the call
-     *     was not executed
+     * @return false if the call has ended. The caller must then not send the request, because the failure may say that
+     *     the call was not executed
      */
     public boolean markSent() {
         boolean isSent = OUTCOME.compareAndSet(this, null, SENT) || outcome == SENT;
@@ -185,8 +185,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. From now on,
-     * the call does not fail if the connection is lost. Runs on an event loop.
+     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. After that, the
+     * call does not fail if the connection is lost. Runs on an event loop.
      */
     public void answerIsHere() {
         answerHere = true;

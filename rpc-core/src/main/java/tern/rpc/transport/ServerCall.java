@@ -90,8 +90,7 @@ public interface ServerCall extends ServerContext.Exchange {
         /**
          * Checks the call.
          *
-         * @throws tern.rpc.RpcException if the call is refused; the transport must then not decode the rest of the
-         *     call
+         * @throws tern.rpc.RpcException if the call is refused; the transport must then stop decoding the call
          */
         void admit(CallHead call);
     }
