@@ -54,7 +54,7 @@ class GrowingWorkerPoolTest {
         awaitBegun(running);
     }
 
-    /** A task leaves the queue before the pool knows that the task begins, so the tests do not check the queue. */
+    /** A task leaves the queue before the pool records that the task has begun, so the tests do not check the queue. */
     private void awaitBegun(int tasks) {
         awaitThat(() -> begun.get() == tasks);
     }
@@ -75,7 +75,7 @@ class GrowingWorkerPoolTest {
 
     private static void awaitThat(BooleanSupplier condition) {
         while (!condition.getAsBoolean()) {
-            Thread.yield(); // if this wait is in vain, the test class's timeout ends it
+            Thread.yield(); // if this condition never becomes true, the test class's timeout ends the wait
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
         }
     }

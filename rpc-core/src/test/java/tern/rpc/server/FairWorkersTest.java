@@ -31,7 +31,7 @@ class FairWorkersTest {
     private final Share small = new Share("small");
 
     /**
-     * Makes all regular threads busy, and gives a small tenant more running and waiting calls than it may run on spare
+     * Makes all regular threads busy. Then submits more calls for a small tenant than this tenant may run on spare
      * threads.
      */
     @BeforeEach

@@ -186,8 +186,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     }
 
     /**
-     * Returns whether the cancellation has caused the exception: the service could not send its next message, or the
-     * service's own call to another service was cancelled as well.
+     * Returns whether the cancellation has caused the exception. Possible reasons: the service could not send its next
+     * message, or the service's own call to another service was cancelled as well.
      */
     private static boolean isCancellation(Throwable thrown) {
         return Thrown.find(thrown, RpcException.class) != null
@@ -240,8 +240,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     /**
      * Drops a message that the service sends in a cancelled call.
      *
-     * @throws io.grpc.StatusRuntimeException CANCELLED if the service continues to send for too long; the exception
-     *     frees the service's thread
+     * @throws io.grpc.StatusRuntimeException CANCELLED if the service continues to send for too long, so that the
+     *     service's thread becomes free
      */
     private void drop() {
         dropped++;

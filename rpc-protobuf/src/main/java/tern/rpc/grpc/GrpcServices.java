@@ -50,7 +50,7 @@ public final class GrpcServices {
     }
 
     /**
-     * Exports a service with group and version. Triple callers send both in headers.
+     * Exports a service with a group and a version. Triple callers send both values in headers.
      *
      * @throws IllegalArgumentException if a method has an unknown type
      */

@@ -30,9 +30,9 @@ import tern.rpc.transport.AcceptedTokens;
 
 /**
  * The {@code grpc.health.v1.Health} service, which reports whether the server accepts calls. Each service name has a
- * status; the empty name represents the whole server. Service names are added with {@link #add} and {@link #set(String,
- * ServingStatus)}. While the status of the whole server is NOT_SERVING, so is the reported status of every name.
- * Callers need no token, because probes have none and the status is not secret.
+ * status; the empty name represents the whole server. Service names are added with {@link #add} and
+ * {@link #set(String, ServingStatus)}. While the status of the whole server is NOT_SERVING, this status is reported for
+ * every name. Callers need no token, because health probes have no token and the status is not secret.
  *
  * <p>Thread-safe. Watchers are notified on the thread that changes the status.
  */

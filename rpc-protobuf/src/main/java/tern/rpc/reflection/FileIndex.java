@@ -99,7 +99,7 @@ final class FileIndex {
         return files.containsKey(name) ? name : null;
     }
 
-    /** Returns the name of the file that declares this symbol; null if no file does. */
+    /** Returns the name of the file that declares this symbol; null if no file declares it. */
     @Nullable
     String fileOf(String symbol) {
         return fileBySymbol.get(symbol);

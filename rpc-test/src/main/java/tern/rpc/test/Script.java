@@ -88,8 +88,8 @@ public final class Script {
     }
 
     /**
-     * Adds a step that refuses the call with RESOURCE_EXHAUSTED and marks it as not executed, like an overloaded
-     * server.
+     * Adds a step that refuses the call with RESOURCE_EXHAUSTED, like an overloaded server. The failure says that the
+     * call was not executed.
      */
     public Script refuse() {
         return add(

@@ -314,7 +314,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Fails unless the method was called exactly the given number of times.
+     * Checks that the method was called exactly the given number of times.
      *
      * @throws IllegalArgumentException if no service has a method with this name
      */
@@ -326,7 +326,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Fails if any call was received. */
+    /** Checks that no call was received. */
     public void assertNotCalled() {
         List<SeenCall> seen = calls();
         if (!seen.isEmpty()) {
@@ -334,7 +334,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Fails if any step of a script was not used. */
+    /** Checks that all steps of all scripts were used. */
     public void assertScriptDone() {
         String left = scripts.values().stream()
                 .map(Script::left)
@@ -347,8 +347,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Blocks until the method has been called the given number of times. Use this for calls whose end the caller cannot
-     * observe, such as one-way calls. Fails if the time limit is exceeded.
+     * Blocks until the method has been called the given number of times. Use this method for calls whose end the caller
+     * cannot observe, such as one-way calls. Fails if the time limit is exceeded.
      */
     public void awaitCalls(String method, int times, Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();

@@ -26,7 +26,9 @@ import tern.rpc.WireName;
  */
 final class AllowedClasses {
 
-    /** The advice for a class that may belong to a library, which the application cannot change. */
+    /**
+     * The advice for a class that the application may not be able to change, because the class belongs to a library.
+     */
     private static final String ELSEWHERE =
             ", or, if it is a class of a library, declare a type of your own, a String or a Map";
 
@@ -163,8 +165,8 @@ final class AllowedClasses {
     }
 
     /**
-     * Visits only a supertype's fields and type arguments, because messages are not expected to contain instances of
-     * the supertype itself.
+     * Visits a supertype of a reachable class. Visits only the fields and type arguments, because messages are not
+     * expected to contain instances of the supertype itself.
      *
      * @param child the class or interface that extends the supertype, for error messages
      */

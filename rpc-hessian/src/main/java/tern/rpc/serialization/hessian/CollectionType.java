@@ -38,7 +38,7 @@ final class CollectionType {
     private static final CollectionType TREE_SET = of(TreeSet.class, size -> new TreeSet<>());
 
     /**
-     * The types to create for a declared interface: the first type in the list that implements the interface is used.
+     * The types to create for a declared interface: the first type in this list that implements the interface is used.
      */
     private static final List<CollectionType> DEFAULTS = List.of(
             ARRAY_LIST,
@@ -98,7 +98,7 @@ final class CollectionType {
         return set;
     }
 
-    /** Returns whether the type is a set that finds its elements by their hash codes. */
+    /** Returns whether the type is a hash set. */
     boolean isHashed() {
         return hashed;
     }
@@ -112,7 +112,7 @@ final class CollectionType {
     }
 
     /**
-     * Returns how many bytes an empty collection takes beyond the memory assumed for one value. Blocking queues need
+     * Returns the memory of an empty collection in bytes, minus the memory assumed for one value. Blocking queues need
      * this memory for their locks, and array deques for their initial array.
      */
     int shellBytes() {

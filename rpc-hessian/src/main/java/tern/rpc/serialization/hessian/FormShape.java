@@ -87,8 +87,8 @@ final class FormShape extends Shape {
         }
 
         /**
-         * Sets a function that returns the cost of hashing or comparing a value, in addition to the costs of its parts.
-         * The unit is the cost of visiting one small value. By default, there is no additional cost.
+         * Sets a function that returns an additional cost of hashing or comparing a value, beyond the costs of the
+         * value's parts. The unit is the cost of visiting one small value. By default, there is no additional cost.
          */
         // The function "visits" receives only values created by the Assembly, so they have the type T.
         @SuppressWarnings("unchecked")

@@ -23,8 +23,8 @@ import tern.rpc.serialization.SerializationException;
 class HashBudget {
 
     /**
-     * The maximum number of comparisons for each element added to a priority queue or a sorted container: the maximum
-     * height of a priority queue's heap.
+     * The maximum number of comparisons for each element that is added to a priority queue or a sorted container. This
+     * number is the maximum height of a priority queue's heap.
      */
     private static final int COMPARISONS = 20;
 
@@ -55,8 +55,9 @@ class HashBudget {
     private static final int EQUAL_STEPS = 512;
 
     /**
-     * A message needs no permit for this number of steps per byte. Keys that share no parts take fewer steps: hashing
-     * takes {@link #HASH_STEPS} for each value and each set around it, and a value takes at least one byte.
+     * A message needs no permit for up to this number of steps per byte. Keys that share no parts take fewer steps.
+     * Hashing takes {@link #HASH_STEPS} for each value and for each set that contains it, and each value takes at least
+     * one byte.
      */
     private static final int STEPS_WITHOUT_TURN = 16;
 
@@ -76,7 +77,7 @@ class HashBudget {
     // message has a non-scalar key.
     private int @Nullable [] places;
     private boolean isCounted;
-    private int counted; // The sum of the counters in the field "places".
+    private int counted; // The sum of all counters in the field "places".
 
     HashBudget(HessianLimits limits) {
         this.limits = limits;
@@ -152,7 +153,7 @@ class HashBudget {
         return before + 1;
     }
 
-    /** Returns the maximum number of earlier keys that the container compares with the key. */
+    /** Returns the maximum number of earlier keys with which the container compares the key. */
     private int comparisons(@Nullable Object key, int before, Object container) {
         if (container instanceof SortedSet || container instanceof SortedMap) {
             return Math.min(before, COMPARISONS);
@@ -190,10 +191,9 @@ class HashBudget {
 
     /**
      * Charges the budget for a key that refers to incomplete containers, whose contents are still being read. The usual
-     * case is a set of children that all refer to their parent. If this key and all earlier keys refer to the same
-     * single container, the cost is {@code part}, because comparing two keys does not visit that container. Otherwise,
-     * the cost is {@code part} × the number of keys including this key. Sets of containers are represented by bit
-     * masks.
+     * case is a set of children that all refer to their parent. In this case, all keys refer to the same single
+     * container. The cost is then {@code part}, because comparing two keys does not visit that container. Otherwise,
+     * the cost is {@code part} × the number of keys including this key. Bit masks represent sets of containers.
      *
      * @param part the part of the key's weight that comes from references to incomplete containers
      * @param referred the incomplete containers to which this key refers

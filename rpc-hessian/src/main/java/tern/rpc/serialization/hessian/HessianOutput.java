@@ -98,8 +98,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a value. Caches in {@code place} the form in which the value's class is written, for the next value at the
-     * same place.
+     * Writes a value. Caches the {@link WireForm} of the value's class in {@code place}, for the next value at the same
+     * place.
      */
     void writeObject(@Nullable Object value, LastForm place) throws IOException {
         if (value == null || value instanceof String || value instanceof Integer) {
@@ -144,8 +144,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a float as the double with the same decimal digits. Fields and elements declared as float are written by
-     * other methods.
+     * Writes a float as the double with the same decimal digits. Other methods write fields and elements that are
+     * declared as float.
      */
     void writeFloat(float value) {
         scalars.writeDouble(Double.parseDouble(String.valueOf(value)));
@@ -213,7 +213,7 @@ final class HessianOutput extends AbstractHessianOutput {
         return known >= 0;
     }
 
-    /** Skips one reference number, which readers assign to a value that the rest of the message never refers to. */
+    /** Skips one reference number. Readers assign this number to a value to which the message contains no reference. */
     void skipRef() {
         if (!unshared) {
             references.skip();
@@ -226,7 +226,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Assigns the old value's reference number to the new value, too, because readers create only one value for both.
+     * Assigns the reference number of the old value to the new value as well, because readers create only one value for
+     * both.
      */
     @Override
     public boolean replaceRef(@Nullable Object old, Object value) {

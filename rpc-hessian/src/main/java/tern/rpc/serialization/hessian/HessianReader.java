@@ -159,7 +159,7 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Wraps a failure thrown by application code during reading, for example in a static initializer,
+     * Wraps an exception that application code threw while a value was being read, for example in a static initializer,
      * {@code equals}, {@code compareTo} or {@code readResolve}.
      */
     private SerializationException broken(String what, Throwable failure) {

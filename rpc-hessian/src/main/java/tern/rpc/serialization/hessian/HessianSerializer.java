@@ -146,8 +146,8 @@ public final class HessianSerializer implements Serializer {
 
         /**
          * Lets the serializer also read serializable application classes that are not allowed. For each such class, it
-         * logs once which property would allow the class. Use this mode only for a trial period, because only an
-         * enforced list of allowed classes keeps out unexpected classes.
+         * logs once which property would allow the class. Use this mode only for a trial period, because the serializer
+         * then accepts unexpected classes.
          */
         public Builder audit() {
             this.audit = true;

@@ -49,14 +49,14 @@ final class JdkForms {
 
     /**
      * The maximum length of a {@code BigInteger} in 32-bit words; it corresponds to about 10,000 decimal digits.
-     * Reading it takes linear time.
+     * Reading such a number takes linear time.
      */
     private static final int MAX_MAGNITUDE = 1_039;
 
     /** The script at the beginning of the part of a locale's string form that follows {@code _#}. */
     private static final Pattern SCRIPT = Pattern.compile("([A-Za-z]{4})(?:[_-]|$)");
 
-    /** How many bytes a calendar and its field arrays take beyond the memory assumed for one value. */
+    /** The memory of a calendar and its field arrays in bytes, minus the memory assumed for one value. */
     private static final int CALENDAR_BYTES = 400;
 
     private static final FormShape CLASS_NAME = FormShape.of(ClassName.class)
@@ -303,7 +303,10 @@ final class JdkForms {
         return locale.build();
     }
 
-    /** Adds the extensions, which each begin with a key of one character. The rest after the key x has no keys. */
+    /**
+     * Adds the extensions. Each extension begins with a key of one character. The extension with the key x extends to
+     * the end of the text.
+     */
     private static void addExtensions(String text, Locale.Builder locale) {
         char key = 0;
         StringBuilder value = new StringBuilder();

@@ -18,7 +18,9 @@ final class KnownTexts {
 
     private static final int PLACES = 1 << 7;
 
-    /** The maximum length of a cached string. Names are shorter, and longer strings are not worth the memory. */
+    /**
+     * The maximum length of a cached string. Names are shorter, and caching longer strings would cost too much memory.
+     */
     private static final int MAX_LENGTH = 128;
 
     private final byte[] @Nullable [] keys = new byte[PLACES][];

@@ -9,7 +9,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Content that
- * exceeds a limit is dropped instead of rejecting the message, because the caller must get an answer even if a stack
+ * exceeds a limit is dropped, and the message is not rejected, because the caller must get an answer even if a stack
  * trace is too long. Not thread-safe.
  */
 final class LinkedThrowables implements ThrowableParts.Source {

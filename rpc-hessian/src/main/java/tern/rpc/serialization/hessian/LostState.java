@@ -76,7 +76,7 @@ final class LostState {
 
     /**
      * Describes the fields of an application's container that are not sent, because only the container's elements are
-     * sent. Returns null if there are none, or if the container keeps its elements in these fields.
+     * sent. Returns null if there are no such fields, or if the container keeps its elements in them.
      */
     private static @Nullable String fieldsBeside(String what, Class<?> type) {
         if (!extendsContainerOfJdk(type)) {

@@ -28,7 +28,7 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     private static final MapType HASHTABLE = new MapType(Hashtable.class, Hashtable::new);
 
     /**
-     * The types to create for a declared interface: the first type in the list that implements the interface is used.
+     * The types to create for a declared interface: the first type in this list that implements the interface is used.
      */
     private static final List<MapType> DEFAULTS = List.of(
             HASH_MAP,
@@ -51,8 +51,8 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     }
 
     /**
-     * Returns how many bytes an empty map takes beyond the memory assumed for one value. Some map types allocate their
-     * table immediately.
+     * Returns the memory of an empty map in bytes, minus the memory assumed for one value. Some map types allocate
+     * their table immediately.
      */
     int shellBytes() {
         return type == IdentityHashMap.class ? 256 : Hashtable.class.isAssignableFrom(type) ? 80 : 0;

@@ -17,8 +17,8 @@ abstract class MessagePosition {
     int end;
 
     /**
-     * The number of values that open containers have announced and that have not been read yet. Each value takes at
-     * least one byte.
+     * The number of values that are still to be read in containers whose length was given. Each value takes at least
+     * one byte.
      */
     private int promised;
 
@@ -48,7 +48,7 @@ abstract class MessagePosition {
     /**
      * Sets the read position. The reader moves to an earlier position to read a value again, and then moves back.
      *
-     * @param promisedThere the number of values that were announced before that position and not yet read there
+     * @param promisedThere the number of values that were still to be read at that position
      */
     final void moveTo(int earlier, int promisedThere) {
         this.position = earlier;
@@ -78,7 +78,7 @@ abstract class MessagePosition {
         promised += values;
     }
 
-    /** Subtracts one from the number of values that have been announced but not yet read. */
+    /** Subtracts one from the number of values that are still to be read. */
     final void fulfil() {
         promised--;
     }

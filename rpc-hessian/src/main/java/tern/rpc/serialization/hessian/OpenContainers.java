@@ -8,14 +8,14 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Computes the cost of hashing references to incomplete containers (lists, maps or objects). A container can still grow
- * after a reference to it has been read, which makes each value that refers to it more expensive to hash. For each open
- * container, this class stores the weight of the contents read so far. For each complete container, it stores which
- * open containers the complete one refers to, and the number of these references. Not thread-safe.
+ * after a reference to it has been read. Hashing each value with such a reference then becomes more expensive. For each
+ * open container, this class stores the weight of the contents read so far. For each complete container, the class
+ * stores the open containers to which it refers, and the number of these references. Not thread-safe.
  */
 final class OpenContainers {
 
     /**
-     * The maximum weight (hashing cost) of a container, small enough that sums and products of a few weights cannot
+     * The maximum weight (hashing cost) of a container, so small that sums and products of a few weights cannot
      * overflow.
      */
     static final long HEAVIEST = 1L << 40;
@@ -28,7 +28,7 @@ final class OpenContainers {
 
     /**
      * The bit for a reference to a container nested more deeply than {@link #DEEPEST}, or to a {@code Hashtable} that
-     * contains itself. Hashing such a table terminates, but can visit every path through the table.
+     * contains itself. Hashing such a table ends, but can visit every path through the table.
      */
     private static final long ENDLESS = 1L << 63;
 

@@ -11,8 +11,8 @@ import tern.rpc.serialization.OutputBuffer;
  * Writes scalar values, each in its shortest form, directly into the array of an {@link OutputBuffer}. Not thread-safe.
  *
  * <p>hessian-lite writes the same bytes to an 8 KiB buffer, splits binary data at the end of that buffer, and flushes
- * the buffer when a value might not fit. To split binary data at the same places, this class tracks that buffer: {@link
- * #window} is the position where hessian-lite's buffer would currently begin.
+ * the buffer when a value might not fit. To split binary data at the same places, this class simulates that buffer:
+ * {@link #window} is the position where hessian-lite's buffer would currently begin.
  */
 final class ScalarOutput {
 
@@ -54,7 +54,7 @@ final class ScalarOutput {
         encoder.forget();
     }
 
-    /** Records that hessian-lite would flush its buffer at the current position. */
+    /** Records that hessian-lite's buffer would be flushed at the current position. */
     void flush() {
         window = out.position();
     }
@@ -161,7 +161,7 @@ final class ScalarOutput {
         }
     }
 
-    /** Returns whether the value is -0.0, whose sign the short forms would lose. */
+    /** Returns whether the value is -0.0. The short forms would lose the sign of this value. */
     private static boolean isMinusZero(double value) {
         return value == 0 && Double.doubleToRawLongBits(value) != 0;
     }

@@ -30,7 +30,7 @@ class ServicePolicy implements ReadableTypes {
 
     /**
      * Matches the names of exceptions in the JDK and its extensions. Any other exception class is loaded only if it
-     * belongs to a package of the service or is configured.
+     * belongs to a package of the service or is in the configured list.
      */
     private static final Pattern STANDARD_EXCEPTION = Pattern.compile(
             "(java|javax|jakarta)(\\.[a-z]\\w*)+\\.([A-Z]\\w*\\$)*([A-Z]\\w*)?(Exception|Error|Throwable)");
@@ -150,8 +150,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether the class, or a class or interface that it extends, belongs to the service or is configured. If
-     * so, a peer may be able to create instances of the class.
+     * Returns whether the class, or a class or interface that it extends, belongs to the service or is in the
+     * configured list. If so, a peer may be able to create instances of the class.
      */
     boolean isOfService(Class<?> type) {
         String name = type.getName();

@@ -72,8 +72,8 @@ abstract class Shape {
 
     /**
      * Binds only the last field with this name, which is the subclass's field. Called when the definition and the class
-     * have different numbers of fields with this name. Hidden fields are distinguished only by their order, so only the
-     * last field can then be matched reliably.
+     * have different numbers of fields with this name. Fields with the same name are distinguished only by their order,
+     * so the other fields cannot be matched reliably.
      */
     private static void bindLast(String[] wire, int[] binding, String name, int place) {
         boolean bound = false;
@@ -86,7 +86,7 @@ abstract class Shape {
     }
 
     /**
-     * Returns how many bytes an instance takes beyond the memory assumed for the fields named in the definition.
+     * Returns the memory of an instance in bytes, minus the memory assumed for the fields named in the definition.
      *
      * @param named the number of fields named in the definition
      */

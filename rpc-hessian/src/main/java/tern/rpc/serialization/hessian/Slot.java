@@ -114,8 +114,7 @@ final class Slot {
 
     /**
      * Returns the position of a part of this value. If an enclosing position has the same type, as with Object inside
-     * Object, returns that position. If each nesting level had its own position, a deeply nested message could add
-     * cached positions without limit.
+     * Object, returns that position. Otherwise, a deeply nested message could add cached positions without limit.
      */
     private Slot inner(TypeRef declared, String suffix) {
         for (Slot around = this; around.outer != null; around = around.outer) {

@@ -29,7 +29,7 @@ abstract class TextInput extends MessagePosition {
 
     /**
      * Returns a cheap hash of the next string, computed from its length and its last eight bytes. The result is
-     * meaningless unless a string of at most 1,023 bytes comes next.
+     * meaningful only if a string of at most 1,023 bytes comes next.
      */
     final int hashOfText() {
         if (end - position < 2) {
@@ -56,8 +56,8 @@ abstract class TextInput extends MessagePosition {
     }
 
     /**
-     * Reads the rest of a string that consists of several chunks, after the header of the first chunk. The total length
-     * of an ASCII string is determined first, so the string is copied only once.
+     * Reads a string that consists of several chunks, after the header of the first chunk has been read. The total
+     * length of an ASCII string is determined first, so the string is copied only once.
      */
     private String chunks(int longest) {
         int first = position;
@@ -206,7 +206,7 @@ abstract class TextInput extends MessagePosition {
                 int second = from[at + 1];
                 int third = from[at + 2];
                 if (second >= TRAIL_END || third >= TRAIL_END) {
-                    break; // The method unit(), which decodes the rest of the string, rejects the invalid byte.
+                    break; // The method unit() decodes the remaining string and rejects the invalid byte.
                 }
                 decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
                 at += 3;

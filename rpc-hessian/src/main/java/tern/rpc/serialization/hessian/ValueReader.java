@@ -45,7 +45,7 @@ final class ValueReader {
     /** The remaining number of bytes of skipped values that may be read a second time. */
     private int replayable;
 
-    /** The remaining memory, in bytes, for fields that the message omits. */
+    /** The remaining memory budget for fields that the message omits, in bytes. */
     private long shellBytes;
 
     ValueReader(HessianInput in, HessianLimits limits, KnownDefinitions known, HashBudget hashes) {
@@ -147,7 +147,8 @@ final class ValueReader {
     }
 
     /**
-     * Adds the cost of comparing a long string with an equal one to the current container's weight. Returns the string.
+     * Adds the cost of comparing a long string with an equal string to the current container's weight. Returns the
+     * string.
      */
     private String weighed(String text) {
         weight += text.length() / CHARACTERS_PER_VISIT;

@@ -55,8 +55,8 @@ final class WireForms implements WireForm.Lookup {
             Date.class, (value, out) -> out.writeUTCDate(((Date) value).getTime()));
 
     /**
-     * Functions that create Tern's own {@link WireForm} for a class, by the serializer that hessian-lite lists for the
-     * class.
+     * Functions that create Tern's own {@link WireForm} for a class. The key is the serializer that hessian-lite lists
+     * for the class.
      */
     private static final Map<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> LISTED =
             Map.ofEntries(
@@ -264,7 +264,7 @@ final class WireForms implements WireForm.Lookup {
 
     /**
      * Writes a calendar. This method replaces hessian-lite's own serializer. That serializer assigns two reference
-     * numbers to a calendar, which makes all later references in the message point to the wrong values.
+     * numbers to a calendar, so that all later references in the message point to wrong values.
      */
     private static void writeCalendar(Object value, HessianOutput out) throws IOException {
         out.writeObject(new CalendarHandle(value.getClass(), ((Calendar) value).getTimeInMillis()));

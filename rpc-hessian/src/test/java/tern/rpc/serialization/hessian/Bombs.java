@@ -196,8 +196,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns bombs whose keys have equal hash codes, have equal sort positions, or become more expensive to hash after
-     * they have been read.
+     * Returns bombs with special keys. The keys have equal hash codes, have equal sort positions, or become more
+     * expensive to hash after they have been read.
      */
     public static Map<String, byte[]> keys(int size) {
         Map<String, byte[]> bombs = new LinkedHashMap<>();
@@ -263,7 +263,8 @@ public final class Bombs {
 
     /**
      * Returns a list with elements that refer to the list. The list is therefore hashed repeatedly while it is still
-     * incomplete. The list contains an array, which is hashed by identity, so the reader does not detect the recursion.
+     * incomplete. The reader does not detect the recursion, because the list contains an array, which is hashed by
+     * identity.
      */
     private static byte[] openList(int size, boolean through) {
         Bytes bytes = Bytes.of().add('W', 'V').text("[object").add(0x91, 0x79).reference(0);
@@ -688,7 +689,7 @@ public final class Bombs {
             return add(many);
         }
 
-        /** Repeats the bytes {@code some} until the message is {@code until} bytes long. */
+        /** Repeats the bytes {@code some} until the message has {@code until} bytes. */
         Bytes fill(int until, int... some) {
             while (bytes.size() < until) {
                 add(some);

@@ -128,7 +128,8 @@ class WrittenBytesTest {
     record Cents(long cents) implements Serializable {}
 
     /**
-     * If an instance has a target, the target is written in its place. Otherwise the instance itself is written.
+     * If an instance has a target, the target is written instead of the instance. Otherwise the instance itself is
+     * written.
      */
     static class Proxy implements Serializable {
         private final @Nullable Object target;

@@ -32,7 +32,7 @@ import tools.jackson.databind.type.MapType;
 
 /**
  * Limits sets and maps against senders that choose keys with equal hash codes. A hash table remains fast if these keys
- * have an order, as strings and numbers do. A key without an order is compared with every earlier key that has the same
+ * can be ordered, like strings and numbers. A key without an order is compared with every earlier key that has the same
  * hash code. Containers that always take quadratic time when filled one element at a time are filled in one step, from
  * another container that is decoded first.
  */
@@ -71,7 +71,8 @@ final class HashedContainers extends ValueDeserializerModifier {
         if (!set && raw != CopyOnWriteArraySet.class) {
             return deserializer;
         }
-        // A CopyOnWriteArraySet does not use an order of its elements: it compares each added element with all others.
+        // A CopyOnWriteArraySet compares each added element with all earlier elements, even if the elements have an
+        // order.
         Kind kind = raw == CopyOnWriteArraySet.class ? Kind.COMPOSITE : Kind.of(type.getContentType());
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }

@@ -48,8 +48,8 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /**
- * Describes failures without the values that caused them, because values may be secret and failures are logged.
- * Jackson's messages and causes quote values, so the descriptions omit both.
+ * Describes failures without the values that caused them, because values may be secret and failures are logged. The
+ * descriptions omit Jackson's messages and causes, because these contain values.
  */
 final class JsonErrors {
 
@@ -65,7 +65,7 @@ final class JsonErrors {
     /** A part of Jackson's message about a number that does not fit into the declared type. */
     private static final String OUT_OF_RANGE = "out of range";
 
-    /** The beginning of Jackson's messages about a string without content, where another type is declared. */
+    /** The beginning of Jackson's messages about an empty or blank string at a position of another declared type. */
     private static final Pattern NO_CONTENT = Pattern.compile("Cannot coerce (empty|blank) String");
 
     /** The beginning of Jackson's messages about bytes that are not UTF-8. */
@@ -212,7 +212,8 @@ final class JsonErrors {
         if (NO_CONTENT.matcher(message).lookingAt()) {
             return ", found an empty text";
         }
-        // For a wrong element, Jackson reports the element type. If it reports a list type, the list itself is missing.
+        // For a wrong element, Jackson reports the element type. If Jackson reports a list type, the list itself is
+        // missing.
         boolean isList = type != null
                 && ((type.isArray() && exampleOf(type) == null) || Collection.class.isAssignableFrom(type));
         return isList ? ", found no array" : "";
@@ -301,7 +302,7 @@ final class JsonErrors {
         return "not JSON" + place + (isTyped ? "; expected " + expected + " in JSON" : "");
     }
 
-    /** Returns how to write a value of the type in JSON. A type that is not known is described like a string. */
+    /** Returns a description of the JSON form of the type's values. An unknown type is described as a string. */
     private static String form(@Nullable String type) {
         if (type != null && BOOLEANS.contains(type)) {
             return "; write true or false";

@@ -187,7 +187,7 @@ final class Position {
     }
 
     /**
-     * The reason why objects of this class cannot be created from JSON; null if they can. Only references that use JSON
+     * The reason why objects of this class cannot be created from JSON; null if they can. Only clients that use JSON
      * log this reason, because the other formats need no constructor.
      */
     @Nullable

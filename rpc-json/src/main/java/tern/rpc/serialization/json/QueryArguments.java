@@ -24,8 +24,8 @@ final class QueryArguments {
     private static final Pattern LOST_PLUS = Pattern.compile("T[^ ]+ \\d\\d:?\\d\\d(\\[.+\\])?$");
 
     /**
-     * The maximum length of a time. Longer values are not matched against the pattern, because this takes quadratic
-     * time.
+     * The maximum length of a time. Longer values are not matched against the pattern, because the matching takes
+     * quadratic time.
      */
     private static final int MAX_TIME_LENGTH = 80;
 
@@ -128,7 +128,7 @@ final class QueryArguments {
      * Decodes values. If a time has a space instead of the plus sign of its offset, the error message explains the
      * mistake.
      *
-     * @param advice what else to add to an error message
+     * @param advice additional text for an error message
      */
     private static @Nullable Object withAdvice(List<String> values, String advice, Decoding decoding) {
         try {

@@ -91,7 +91,7 @@ final class WireMapper extends JsonMapper.Builder {
                 .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
                 .enable(DateTimeFeature.ONE_BASED_MONTHS)
                 .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
-                // If an older caller omits a field or sends null for it, decoding must not fail. Null arguments are
+                // Decoding must not fail if an older caller omits a field or sends null for it. Null arguments are
                 // rejected elsewhere.
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
                 // JsonMethod decodes several values from one text, and checks for the end of the text itself.

@@ -3,13 +3,13 @@ package tern.rpc.serialization.protobuf;
 import com.google.protobuf.WireFormat;
 
 /**
- * Counts the unknown fields of a message and estimates the memory of its objects. Both need only a single pass over the
- * bytes, and no objects are created. Counting ends at invalid bytes, because the parser stops there, too. If it is
- * unclear whether the parser would stop, counting continues.
+ * Counts the unknown fields of a message and estimates the memory of its objects. Both results are computed in a single
+ * pass over the bytes, without creating objects. Counting ends at invalid bytes, because the parser also stops there.
+ * If it is unclear whether the parser would stop, counting continues.
  *
  * <p>protobuf keeps the unknown fields of each message in a tree, which takes at least half a kilobyte even for one
- * field of two bytes. Messages from newer peers legitimately contain some unknown fields, so the limits grow with the
- * size of the message.
+ * field of two bytes. Messages from newer peers normally contain some unknown fields, so the limits grow with the size
+ * of the message.
  */
 final class UnknownFields {
 
