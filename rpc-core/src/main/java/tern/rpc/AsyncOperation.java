@@ -78,10 +78,9 @@ public final class AsyncOperation {
     }
 
     /**
-     * Records the end of this operation as an operation of another kind. An exchange that is waiting for a connection
-     * can end before it gets one, for example because the peer refuses the connection. The call was then delayed by the
-     * peer and not by the connection pool. Has no effect after the call has ended. Call this once, instead of {@link
-     * #end()}.
+     * Records the end of this operation as an operation of another kind. For example, an HTTP exchange that is waiting
+     * for a connection ends without a connection if the peer refuses it. The call was then delayed by the peer and not
+     * by the connection pool. Has no effect after the call has ended. Call this once, instead of {@link #end()}.
      *
      * @param actual the kind of the operation
      * @param result a name that includes the result, see {@link CallLedger#leave(Phase, String)}

@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Records the time that a served call spends in each phase, and counts the call's operations of each kind. Only the
- * thread that runs the call may write to its ledger. Any thread may read the ledger. Some methods say that any thread
- * may call them. If a phase ends while the ledger is being read, the values read may not include it.
+ * thread that runs the call may write to its ledger. Any thread may read the ledger. The comments of some methods say
+ * that any thread may call the method. If a phase ends while the ledger is being read, the values read may not include
+ * this phase.
  *
  * <p>The ledger includes the work of other threads for the call. For example, three parallel operations of 40 ms add
  * 120 ms.
@@ -93,7 +94,7 @@ public final class CallLedger {
      * Sets the ledger of the current thread for the time when it works on something other than an RPC call, such as a
      * web request.
      *
-     * @param ledger the ledger; null to remove the current one
+     * @param ledger the ledger; null to remove the current ledger
      * @return the previous ledger or null; the caller must restore it when the work ends
      */
     public static @Nullable CallLedger replace(@Nullable CallLedger ledger) {
@@ -123,7 +124,7 @@ public final class CallLedger {
     /**
      * Starts an operation whose name is already known. While the operation runs, {@link #running} returns this name.
      *
-     * @param name as in {@link #leave(Phase, String)}; null if it is not known yet
+     * @param name as in {@link #leave(Phase, String)}; null if the name is not known yet
      * @return the phase that the operation interrupts
      */
     public Phase enter(Phase begun, @Nullable String name) {
@@ -321,9 +322,9 @@ public final class CallLedger {
 
     /**
      * Returns the asynchronous operations that were still running when the call ended, and the tasks that were still
-     * waiting for a thread. While the call is running, returns those that are currently running or waiting. The list
-     * has at most 64 entries. {@link #nanos} does not include the times of these operations and tasks, because the call
-     * did not necessarily wait for them. Any thread may call this method.
+     * waiting for a thread. While the call is running, returns the operations that are currently running and the tasks
+     * that are currently waiting. The list has at most 64 entries. {@link #nanos} does not include the times of these
+     * operations and tasks, because the call did not necessarily wait for them. Any thread may call this method.
      */
     public List<NamedTimes.Entry> unfinished() {
         CallLedger call = whole();
@@ -382,15 +383,16 @@ public final class CallLedger {
         return open && whole() == other.whole();
     }
 
-    /** Returns the ledger of the whole call; this ledger unless it records a part of a call. */
+    /** Returns the ledger of the whole call. Returns this ledger if it records a whole call. */
     CallLedger whole() {
         return part == null ? this : part.call();
     }
 
     /**
      * Adds the times and counts of this part to the ledger of the whole call. The added time is limited to the idle
-     * time of the call's thread. Nothing is added after the call has been answered. The part's thread calls this when
-     * the part or the call ends, and may call it repeatedly. Does nothing in the ledger of a whole call.
+     * time of the call's thread. Nothing is added after the call has been answered. The thread that runs the part calls
+     * this method when the part or the call ends, and may call it repeatedly. Does nothing in the ledger of a whole
+     * call.
      */
     public void join() {
         if (part != null) {
@@ -440,8 +442,8 @@ public final class CallLedger {
     /**
      * Returns the time spent in the given phase until {@code now} by all of the call's threads, in nanoseconds. The
      * time of a phase excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's
-     * thread may be waiting for other threads. Therefore, the time of those threads is subtracted, first from {@code
-     * UNATTRIBUTED} and then from {@code OWN}. Any thread may call this.
+     * thread may be waiting for other threads. Therefore, the time of the other threads is subtracted from these two
+     * phases, first from {@code UNATTRIBUTED} and then from {@code OWN}. Any thread may call this.
      *
      * @param now the current time on the ledger's clock
      */

@@ -78,7 +78,8 @@ public final class CallOptions {
     }
 
     /**
-     * Reports a missing name or value immediately. The transports would report the mistake late, or drop the header.
+     * Throws an exception for a missing name or value immediately. Otherwise, the transport would report the mistake
+     * later, or drop the header.
      */
     private static void checkHeader(@Nullable String name, @Nullable Object value) {
         if (name == null || name.isEmpty()) {
@@ -128,14 +129,16 @@ public final class CallOptions {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
-    /** Lets a call that finds no provider wait for one until its deadline, instead of failing immediately. */
+    /**
+     * Lets a call without an available provider wait for one until the call's deadline, instead of failing immediately.
+     */
     public CallOptions waitForReady() {
         return waitForReady(true);
     }
 
     /**
-     * Sets whether calls that find no provider wait for one. This option takes precedence over the settings of the
-     * method and the reference.
+     * Sets whether calls without an available provider wait for one. This option takes precedence over the settings of
+     * the method and the reference.
      */
     public CallOptions waitForReady(boolean wait) {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, wait);
@@ -178,7 +181,7 @@ public final class CallOptions {
      * in this object applies. A header in this object replaces all of the proxy's headers with the same name.
      *
      * <p>If the object is not a proxy, returns it unchanged. Therefore, code that sets options also works with a test's
-     * mock or implementation. The options then have no effect, and a warning is logged unless the object is a Mockito
+     * mock or implementation. The options then have no effect. A warning is logged, unless the object is a Mockito
      * mock.
      *
      * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. A foreign proxy might
@@ -223,7 +226,7 @@ public final class CallOptions {
                 later.waitForReady == null ? waitForReady : later.waitForReady);
     }
 
-    /** Returns the headers. They must not be changed, because calls share them. */
+    /** Returns the headers. The caller must not change them, because calls share them. */
     public Metadata headers() {
         return headers;
     }

@@ -29,8 +29,8 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Wraps a task so that its work is recorded for the current thread's call. Returns the task unchanged if there is
-     * no call, or if the task is already wrapped.
+     * Wraps a task so that its work is recorded for the call that the current thread serves. Returns the task unchanged
+     * if there is no such call, or if the task is already wrapped.
      *
      * @param executor the executor name, for diagnoses
      */

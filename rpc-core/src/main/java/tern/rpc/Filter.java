@@ -6,12 +6,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Code that runs around every call. A filter can inspect or change the call, answer it itself, or pass it to
- * {@code next} and inspect the answer. A filter runs on the caller's thread (client) or a worker thread (server). Many
- * threads may run it at the same time.
+ * Code that runs around every call. A filter can inspect or change the call. The filter then answers the call itself,
+ * or passes the call to {@code next} and can inspect the answer. A filter runs on the caller's thread (client) or a
+ * worker thread (server). Many threads may run it at the same time.
  *
- * <p>A stream passes through the filters as one call. Its stage completes when the stream ends, and a filter may call
- * {@code next} only once.
+ * <p>A stream passes through the filters as one call. The stage that {@code next} returns completes when the stream
+ * ends. A filter may call {@code next} only once for a stream.
  */
 @FunctionalInterface
 public interface Filter {

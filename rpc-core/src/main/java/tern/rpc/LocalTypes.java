@@ -105,7 +105,8 @@ public final class LocalTypes {
 
     /**
      * Returns advice on what to use instead of a library type whose values cannot be sent; null for any other type.
-     * Also returns null for a concrete serializable subclass of such a type, because its objects can be sent.
+     * Also returns null for a concrete serializable subclass of such a type, because objects of the subclass can be
+     * sent.
      */
     public static @Nullable String libraryAdvice(Class<?> type) {
         String own = OF_LIBRARIES.get(type.getName());

@@ -75,8 +75,8 @@ public final class PeerText {
     }
 
     /**
-     * Returns whether the character is harmless in a log. Format characters are not harmless: they include
-     * right-to-left marks (Unicode, UAX 9) and zero-width characters.
+     * Returns whether the character is harmless in a log. Format characters, such as right-to-left marks (Unicode, UAX
+     * 9) and zero-width characters, are not harmless.
      */
     private static boolean isHarmless(char one) {
         return switch (Character.getType(one)) {

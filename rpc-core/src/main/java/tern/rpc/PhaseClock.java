@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Measures the time that one thread spends in each phase, and counts its operations. Only this thread writes; any
- * thread may read. If a phase ends during a read, the values read may not include it.
+ * thread may read. If a phase ends during a read, the values read may not include this phase.
  */
 final class PhaseClock {
 
@@ -61,8 +61,8 @@ final class PhaseClock {
     }
 
     /**
-     * Changes the phase, and sets the name of its operation. The name is null if it is not known. A nested phase
-     * without a name keeps the name of the outer phase.
+     * Changes the phase, and sets the name of its operation. The name may be null. A nested phase without a name keeps
+     * the name of the outer phase.
      *
      * @return the previous phase
      */
@@ -74,7 +74,7 @@ final class PhaseClock {
         return turnTo(next);
     }
 
-    /** Sets the name of the operation in the given phase. Does nothing if the current phase is a different one. */
+    /** Sets the name of the operation in the given phase. Does nothing if the current phase is a different phase. */
     void rename(Phase kind, String known) {
         if (phase() == kind) {
             name = known;
@@ -83,7 +83,7 @@ final class PhaseClock {
     }
 
     /**
-     * Returns the name of the operation in the given phase; null if the current phase is a different one, or if the
+     * Returns the name of the operation in the given phase; null if the current phase is a different phase, or if the
      * name is not known.
      */
     @Nullable

@@ -9,13 +9,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The context of the call that the current thread serves: its caller, metadata and remaining time. It is available to
- * the service's method and the server filters, and to code on other threads through {@link #wrap(Runnable)}.
- * Thread-safe, except for the headers and metadata that it returns.
+ * The context of the call that the current thread serves: its caller, metadata and remaining time. The context is
+ * available to the service's method and the server filters, and to code on other threads through
+ * {@link #wrap(Runnable)}. Thread-safe, except for the headers and metadata that it returns.
  */
 public final class ServerContext {
 
-    /** Limits how many listener failures are logged, because callers can cancel any number of calls. */
+    /**
+     * Limits the log lines about listeners that throw exceptions. Callers can cancel any number of calls, and so cause
+     * any number of such exceptions.
+     */
     private static final SeldomWarning FAILED_LISTENER =
             new SeldomWarning(LoggerFactory.getLogger(ServerContext.class), NanoClock.SYSTEM);
 
@@ -104,13 +107,13 @@ public final class ServerContext {
      * Sets the current context of the calling thread.
      *
      * @param context the new context; null for none
-     * @return the previous context; the caller of this method must restore it afterwards
+     * @return the previous context, which the caller must restore afterwards
      */
     public static @Nullable ServerContext replace(@Nullable ServerContext context) {
         ServerContext before = CURRENT.get();
         if (context != before) {
-            // To clear the context, a null value is set. Removing the thread-local entry would be wasteful, because the
-            // next call would create the entry again.
+            // The context is cleared by setting null. The thread-local entry is not removed, because the next call
+            // would have to create it again.
             CURRENT.set(context);
         }
         return before;
@@ -188,8 +191,8 @@ public final class ServerContext {
     }
 
     /**
-     * Returns the headers to send before the first answer (Triple, gRPC, Connect). The dubbo protocol sends them with
-     * the answer. Changes after {@link #sendHeaders()} or after the first answer of a stream are not sent.
+     * Returns the headers to send before the first answer (Triple, gRPC, Connect). The dubbo protocol sends these
+     * headers with the answer. Changes after {@link #sendHeaders()} or after the first answer of a stream are not sent.
      */
     public Metadata responseHeaders() {
         return responseHeaders;
@@ -245,8 +248,8 @@ public final class ServerContext {
     }
 
     /**
-     * Returns the caller: the principal that an {@link RpcAuthorizer} returned or, if no authorizer returned one, the
-     * subject of the caller's certificate. Returns null if the caller is unknown.
+     * Returns the caller: the principal that an {@link RpcAuthorizer} returned or, if no authorizer returned a
+     * principal, the subject of the caller's certificate. Returns null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;

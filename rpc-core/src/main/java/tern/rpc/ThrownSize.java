@@ -32,7 +32,7 @@ final class ThrownSize {
         return true;
     }
 
-    /** Returns the length of the exception's message, or of the result of {@code toString} if this is longer. */
+    /** Returns the length of the exception's message, or of the result of {@code toString} if this result is longer. */
     private long length(Throwable thrown) {
         String message = Thrown.message(thrown);
         int length = message == null ? 0 : message.length();

@@ -13,7 +13,8 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * An asynchronous call with all its attempts, which are made one after another. Any thread may call {@link #cancel()}.
+ * An asynchronous call with all its attempts. Attempts are made one after another. Any thread may call
+ * {@link #cancel()}.
  */
 final class AsyncCall implements PendingCall.Completion, SentCall {
 
@@ -25,7 +26,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile int attempts; // Only the thread of the current attempt writes this field.
     private volatile @Nullable Target used;
     private volatile @Nullable PendingCall pending;
-    private volatile ProviderWait.@Nullable WaitingCall waiting; // the last wait for a provider, which may have ended
+    // the last wait for a provider; the wait may have ended
+    private volatile ProviderWait.@Nullable WaitingCall waiting;
     private volatile boolean cancelled;
     private volatile boolean last;
     // The previous attempt's failure. Only the thread of the current attempt uses this field.

@@ -17,8 +17,8 @@ import tern.rpc.SeldomWarning;
 import tern.rpc.stream.Shapes;
 
 /**
- * Answers calls to one service on the client if the providers cannot be reached or refuse the calls. The meters still
- * count each call's failure. Thread-safe.
+ * Answers calls to one service on the client if no provider can be reached, or if the providers refuse the calls. The
+ * meters still count each call's failure. Thread-safe.
  */
 final class Fallback {
 

@@ -33,8 +33,8 @@ final class FurtherAttempts {
     private static final Logger LOG = LoggerFactory.getLogger(FurtherAttempts.class);
 
     /**
-     * A provider counts as silent if it has not answered the client's ping for this time, plus the time that the
-     * connection needs to send a ping. A provider whose methods are only slow answers the ping earlier.
+     * A provider counts as silent if it has not answered the client's ping for this time, plus the additional time that
+     * a ping on the connection may take. A provider whose methods are only slow answers the ping earlier.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -60,7 +60,7 @@ final class FurtherAttempts {
     private final Runnable look = this::look;
     private final AtomicBoolean looking = new AtomicBoolean(); // whether a check for silent providers is scheduled
 
-    /** @param timer runs the checks for silent providers, which do not block */
+    /** @param timer runs the checks for silent providers; these checks do not block */
     FurtherAttempts(Cluster cluster, RetryPolicy retries, NanoClock clock, ScheduledExecutorService timer) {
         this.cluster = cluster;
         this.retries = retries;
@@ -109,8 +109,8 @@ final class FurtherAttempts {
                 }
             }
         } finally {
-            // The next check is scheduled even after an exception, for example from an executor that a filter has set.
-            // Otherwise, the other calls would wait for the silent provider until their deadlines.
+            // The next check is scheduled even after an exception, such as an exception from an executor that a filter
+            // has set. Otherwise, the remaining calls would wait for the silent provider until their deadlines.
             if (anyWaits) {
                 lookLater();
             }
@@ -134,7 +134,7 @@ final class FurtherAttempts {
         }
     }
 
-    /** Returns whether another provider can take the call now, and is neither silent nor ejected. */
+    /** Returns whether another provider that is neither silent nor ejected can take the call now. */
     private boolean isAnotherGood(Invocation call, Target silent, long now) {
         return cluster.targets(call.method().name(), CallTags.tag(call), CallTags.isForced(call)).stream()
                 .anyMatch(other -> other != silent
@@ -202,15 +202,15 @@ final class FurtherAttempts {
     /**
      * Returns whether the call can use another connection: another provider for the given method and tag is available
      * and does not lack the service. After UNAVAILABLE, the other provider may still be connecting. If the attempt's
-     * connection was lost, a new connection to the same provider is also sufficient, because it may be open before the
-     * caller sees the failure.
+     * connection was lost, a new connection to the same provider is also sufficient, because this connection may be
+     * open before the caller sees the failure.
      */
     private boolean canGoElsewhere(
             ClientMethod method, Invocation call, RpcException failure, Target used, PendingCall attempt) {
         boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;
         boolean sameProvider = unavailable && attempt.isCarrierGone();
         long now = clock.nanoTime();
-        // A provider with weight 0 gets no retries while the provider of the failed attempt can take them.
+        // A provider with weight 0 gets no retries while the provider of the failed attempt can take the next attempt.
         boolean isUsedGood = used.attributes().weight() > 0 && used.isUsable() && !used.isAvoided(now);
         for (Target candidate :
                 cluster.targets(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call))) {

@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A call to an idempotent method that is also sent to a second provider if the first one takes unusually long. The
+ * A call to an idempotent method that is also sent to a second provider if the first provider takes unusually long. The
  * first answer is the result. The slower attempt is then cancelled, and its duration so far is recorded for its
  * provider. The call fails only if neither attempt can succeed. Hedged calls are not retried, and retried calls are not
  * hedged. Thread-safe.

@@ -24,8 +24,7 @@ final class Hedging {
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(MIN_MILLIS);
 
     /**
-     * Limits and counts the hedges of one service. A hedge is the additional attempt that is sent to a second
-     * provider.
+     * Limits and counts the hedges of one service. A hedge is an additional attempt that is sent to a second provider.
      */
     static final class Budget {
 
@@ -71,7 +70,7 @@ final class Hedging {
         try {
             return timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            return null; // The client is closed. The failure of the first attempt will say so.
+            return null; // The client is closed, so the first attempt fails. Its failure says why.
         }
     }
 
@@ -89,12 +88,12 @@ final class Hedging {
         budget.sent.increment();
     }
 
-    /** Returns one hedge to the budget, because a reserved hedge was not sent. */
+    /** Returns one hedge to the budget, because the hedge was not sent. */
     void giveBack() {
         budget.hedges.giveBack();
     }
 
-    /** Records the duration of an attempt that has ended or has been abandoned. */
+    /** Records the duration of an attempt that has ended or was abandoned. */
     void took(long nanos) {
         times.add(nanos);
     }

@@ -34,7 +34,7 @@ final class LateFilters {
 
     /**
      * @param began the start of the call, for error messages
-     * @param passedOn returns whether the client was notified that the filters have passed the call on
+     * @param passedOn returns whether the client knows that the filters have passed the call on
      * @param mayBePassedOn returns whether the filters may have passed the call on
      * @param over returns whether the call has ended
      * @param end ends the call; runs on the call's executor

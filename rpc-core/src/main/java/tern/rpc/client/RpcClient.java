@@ -62,7 +62,10 @@ public final class RpcClient implements AutoCloseable {
      */
     private static final int CALLBACK_THREADS = 200;
 
-    /** How long a new reference waits for its first addresses. Name resolution usually takes a few milliseconds. */
+    /**
+     * The maximum time that a new reference waits for its first addresses. Name resolution usually takes a few
+     * milliseconds.
+     */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
     /** The maximum number of simultaneous lookups of host names. A name server can take seconds to answer. */
@@ -94,7 +97,7 @@ public final class RpcClient implements AutoCloseable {
     private final WorkerPool callbacks;
     private final ScheduledExecutorService lookups; // an executor for tasks that may block
     private final ScheduledExecutorService clusterTimer; // an executor for tasks that do not block
-    // The timer that starts the hedges. It is clusterTimer, unless a test replaces it.
+    // The timer that starts the hedges. The same object as clusterTimer, unless a test replaces it.
     private final ScheduledExecutorService hedgeTimer;
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
@@ -176,8 +179,8 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Returns the executor for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. Its tasks may block, for
-     * example while they look up host names. The executor has four threads, and is shut down with this client.
+     * Returns the executor for tasks that may block, such as the host name lookups of
+     * {@link tern.rpc.endpoint.DnsEndpoints}. The executor has four threads, and is shut down with this client.
      */
     public ScheduledExecutorService timer() {
         return lookups;
@@ -196,7 +199,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param providers the service's current providers
      * @param cluster the state of the provider list and of each provider
-     * @param attempts the additional attempts and fallbacks of all the client's references to the service
+     * @param attempts counts the additional attempts and fallbacks of all of the client's references to the service
      */
     public record Reference(
             ServiceKey service, List<Provider> providers, ClusterReport cluster, AttemptCounts attempts) {
@@ -212,7 +215,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param retries the number of attempts that repeated a failed attempt
      * @param hedges the number of attempts sent to a second provider because the first attempt was slow
-     * @param fallbacks the number of calls that no provider accepted and a fallback answered
+     * @param fallbacks the number of calls that no provider accepted, and that a fallback answered
      */
     public record AttemptCounts(long retries, long hedges, long fallbacks) {}
 
@@ -249,12 +252,12 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Creates a proxy for the service. Its calls have a timeout and pass through this client's filters. By
-     * default, the proxy uses one connection to each provider.
+     * Creates a proxy for the service. Calls through the proxy have a timeout and pass through this client's filters.
+     * By default, the proxy uses one connection to each provider.
      *
      * <p>Blocks for at most one second, until the reference's source has reported its first list of providers. If the
-     * reference requires a check, also blocks until a provider is connected, for at most the {@linkplain
-     * Builder#checkTimeout check timeout}.
+     * reference requires a check, also blocks until a provider is connected, for at most the
+     * {@linkplain Builder#checkTimeout check timeout}.
      *
      * @throws IllegalArgumentException if the interface or a setting is invalid; the message names the method
      * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached; CANCELLED if
@@ -431,9 +434,10 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the token that the client sends with every call, except to the providers of references with their own
-         * token. The token is sent as the {@code token} attachment on dubbo and as {@code authorization: Bearer} on
-         * HTTP. By default, no token is sent. Use TLS, because anyone who can read the bytes can read the token.
+         * Sets the token that the client sends with every call. If a reference has its own token, this token is not
+         * sent to its providers. The token is sent as the {@code token} attachment on dubbo and as
+         * {@code authorization: Bearer} on HTTP. By default, no token is sent. Use TLS, because anyone who can read the
+         * bytes can read the token.
          *
          * @throws IllegalArgumentException if the token is empty or contains characters other than visible ASCII
          */
@@ -443,7 +447,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets how references choose among their providers if they have no settings of their own. */
+        /** Sets how a reference chooses among its providers if the reference has no such setting. */
         public Builder cluster(ClusterSettings cluster) {
             this.cluster = cluster;
             return this;

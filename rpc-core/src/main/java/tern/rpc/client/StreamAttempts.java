@@ -24,7 +24,7 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * A streaming call with its attempts. The call is sent to another endpoint only if three conditions hold: the first
- * endpoint certainly did not process the call, certainly no message of the request stream was sent, and no answer has
+ * endpoint certainly did not process the call, no message of the request stream can have been sent, and no answer has
  * arrived. Thread-safe.
  */
 final class StreamAttempts implements MessageSink, InboundPublisher.Source {
@@ -129,7 +129,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         fresh.open();
     }
 
-    /** One attempt of the call. The transport calls its methods on an event loop. */
+    /** One attempt of the call. The transport calls the methods of this object on an event loop. */
     private final class Attempt implements ClientStream.Receiver, PendingCall.Completion, Executor {
 
         private final Invocation call;
@@ -222,7 +222,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         boolean asTheyAre;
         synchronized (this) {
             if (attempt != opener || opener.completed.get()) {
-                return; // The attempt failed while its stream was being opened.
+                return; // The attempt failed before its stream was open.
             }
             stream = opened;
             messages = requested;
@@ -364,8 +364,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
      */
     @Override
     public void send(@Nullable Object value) {
-        // After this value has been sent, the call must not be repeated at another endpoint, which would not get this
-        // value.
+        // After this value has been sent, the call must not be repeated at another endpoint, because that endpoint
+        // would not get the value.
         commit();
         ClientStream current = stream;
         if (current != null) {

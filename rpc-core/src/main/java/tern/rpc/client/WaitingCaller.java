@@ -29,8 +29,8 @@ final class WaitingCaller extends NestedCall implements CallScope {
     private volatile @Nullable SentCall passedOn;
 
     /**
-     * @param afterwards runs the tasks that arrive after {@link #await} has returned, so that late answers are decoded,
-     *     too
+     * @param afterwards runs the tasks that arrive after {@link #await} has returned, such as the decoding of late
+     *     answers
      * @param began the start of the call, for error messages
      * @param serving the call that the current thread serves; null for none
      * @param endpoints the last step of the call
@@ -55,7 +55,8 @@ final class WaitingCaller extends NestedCall implements CallScope {
     @Override
     public void passedOn(SentCall call) {
         passedOn = call;
-        // If the call was cancelled before the line above, the cancelling thread may not have found the sent call.
+        // If the call was cancelled just before this assignment, the cancelling thread may not have found the sent
+        // call.
         if (cancelled) {
             call.cancel();
         }
@@ -89,7 +90,8 @@ final class WaitingCaller extends NestedCall implements CallScope {
         } finally {
             SentCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
-                // Cancels a call that is still running after a filter has failed or this thread has been interrupted.
+                // Cancels the call if it is still running although a filter has failed or this thread has been
+                // interrupted.
                 sent.cancel();
             }
             tasks.leave();

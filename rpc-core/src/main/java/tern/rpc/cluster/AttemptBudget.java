@@ -42,7 +42,7 @@ public final class AttemptBudget {
         return new AttemptBudget(clock, 0.05, 0);
     }
 
-    /** Counts a call. Each call increases the budget. */
+    /** Counts a call, which increases the budget. */
     public void called() {
         calls.increment();
     }

@@ -53,7 +53,7 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
-    // Calling any method of RulesInForce except timeLimit() requires this object's lock.
+    // This object's lock must be held to call any method except timeLimit().
     private final RulesInForce rules = new RulesInForce();
     private volatile boolean chosenByKey;
     private volatile SharedSources.@Nullable Subscription subscription;
@@ -197,8 +197,8 @@ public final class Cluster implements AutoCloseable {
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
         ProviderChoice.Connected connected = choice.connected(next.listed(), ruling);
         for (Instance instance : connected.instances()) {
-            // Only one target is created even if a list contains an endpoint twice, so that the endpoint's node is
-            // acquired only once.
+            // If a list contains an endpoint twice, only one target is created, so that the endpoint's node is acquired
+            // only once.
             chosen.computeIfAbsent(instance.endpoint(), listed -> target(instance, false, before));
         }
         for (Instance instance : choice.held(next, ruling)) {
@@ -326,7 +326,7 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Records a failed attempt, and returns whether the provider lacks the whole service. If so, this reference avoids
-     * the provider for some time, as long as another provider can take the calls.
+     * the provider for some time, if another provider can take the calls.
      */
     public boolean isServiceMissing(Target target, RpcException failure, long now) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);
@@ -349,7 +349,7 @@ public final class Cluster implements AutoCloseable {
         return group != null && group.hasUsable(besides, now);
     }
 
-    /** Returns the providers for calls to the method with the given tag, including unreachable ones. */
+    /** Returns the providers for calls to the method with the given tag, including unreachable providers. */
     public List<Target> targets(String method, String tag, boolean forceTag) {
         Group group = group(method, tag, forceTag);
         return group == null ? List.of() : group.targets();
@@ -373,7 +373,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Makes the source look up the providers again soon. */
+    /** Requests the source to look up the providers again soon. */
     public void refresh() {
         SharedSources.Subscription current = subscription;
         if (current != null) {
@@ -409,7 +409,7 @@ public final class Cluster implements AutoCloseable {
         return rules.timeLimit(method);
     }
 
-    /** Returns whether the settings or rules choose a call's provider by the call's key. */
+    /** Returns whether the call's key determines the provider of a call, according to the settings or rules. */
     public boolean isChosenByKey() {
         return chosenByKey;
     }
@@ -467,7 +467,7 @@ public final class Cluster implements AutoCloseable {
         return source.toString();
     }
 
-    /** Releases the source and the connections. A second call has no effect. */
+    /** Releases the source and the connections. Further calls have no effect. */
     @Override
     public void close() {
         SharedSources.@Nullable Subscription current;

@@ -17,8 +17,8 @@ import tern.rpc.endpoint.Candidate;
 final class ConsistentHash implements Balancer {
 
     /**
-     * The number of slots. It must not depend on the number of providers, because a list change could then move all
-     * keys.
+     * The number of slots. The number must not depend on the number of providers, because each list change could then
+     * move all keys.
      */
     private static final int SLOTS = 1 << 16;
 
@@ -127,8 +127,8 @@ final class ConsistentHash implements Balancer {
     /** Returns the rank of a provider for a slot, or 0 if this rank certainly does not exceed the given rank. */
     private double rank(long hashed, int index, double highest) {
         double uniform = ((Hashes.mix(hashed ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
-        // The rank is at most the share divided by (1 - uniform). For most providers, this bound is already too low, so
-        // no logarithm is computed.
+        // The rank is at most the share divided by (1 - uniform). For most providers, this upper bound is already below
+        // the given rank, so no logarithm needs to be computed.
         return shares[index] <= highest * (1 - uniform) ? 0 : shares[index] / -Math.log(uniform);
     }
 
@@ -136,7 +136,10 @@ final class ConsistentHash implements Balancer {
         return target != excluded && target.isUsable() && !target.isAvoided(now);
     }
 
-    /** Returns whether the provider certainly has few enough calls in flight, without looking at all providers. */
+    /**
+     * Returns whether the provider certainly has few calls in flight compared with the mean. Does not look at all
+     * providers.
+     */
     private boolean hasFewCalls(int index, long now) {
         return targets[index].inFlight() <= FEW || (now - boundNanos < BOUND_NANOS && isWithin(lastBound, index));
     }

@@ -144,7 +144,7 @@ final class Group {
     }
 
     /**
-     * Chooses a provider after the balancers have chosen none. Prefers providers with a weight above 0. Among these,
+     * Chooses a provider if the balancers have not chosen one. Prefers providers with a weight above 0. Among these,
      * prefers a connected provider, then a provider that is being connected, then the provider of the previous attempt.
      *
      * @param excluded the provider of the previous attempt; may be null
@@ -157,7 +157,8 @@ final class Group {
         int start = ThreadLocalRandom.current().nextInt(targets.size());
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get((start + i) % targets.size());
-            // isConnecting must be called first, because the connection may become usable between the two checks.
+            // isConnecting() must be called before isUsable(), because the connection may become usable between the two
+            // calls.
             boolean soon = target.node().isConnecting();
             boolean isUsable = target.isUsable();
             int rank = target == excluded ? 1 : isUsable ? 3 : 2;

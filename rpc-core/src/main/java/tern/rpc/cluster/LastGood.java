@@ -25,7 +25,7 @@ import tern.rpc.endpoint.Instance;
  * that registers again would get all calls. In all other cases, held providers are tried last. Immutable.
  *
  * @param snapshot the last snapshot of the source
- * @param listed the providers that the source lists, or listed before it became unreachable
+ * @param listed the providers that the source lists, or that it listed before it became unreachable
  * @param held the providers that stay in use although the source no longer lists them
  * @param heldSinceNanos the start of the current period in which providers are held
  * @param state the reason why providers are held
@@ -121,7 +121,7 @@ record LastGood(
     }
 
     /**
-     * Returns whether the held providers, which the source no longer lists, get calls only while no listed provider is
+     * Returns whether held providers (which the source no longer lists) get calls only while no listed provider is
      * available.
      */
     boolean areHeldTriedLast() {
@@ -140,7 +140,7 @@ record LastGood(
             return true;
         }
         if (2 * near(next) >= used) {
-            return false; // In a long list, usually only a few entries have changed, so this check must be cheap.
+            return false; // This check must be cheap, because usually only a few entries of a long list have changed.
         }
         return 2 * missing(counted, next).size() > used;
     }
@@ -166,9 +166,9 @@ record LastGood(
     }
 
     /**
-     * Returns this list without the held providers that no longer answer. A held provider is one that the source no
-     * longer lists. Held providers are removed after {@link #PARTIAL_NANOS} even if they answer, unless no listed
-     * provider can be used, for example because the list belongs to another cluster.
+     * Returns this list without the held providers that no longer answer. A held provider is a provider in use that the
+     * source no longer lists. Held providers are removed after {@link #PARTIAL_NANOS} even if they answer, unless no
+     * listed provider can be used, for example because the list belongs to another cluster.
      *
      * @param isAnyListedUsable whether a provider that the source lists is connected
      */

@@ -10,9 +10,9 @@ import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The state of one provider as one client sees it: its connection, calls in flight, response times, failures, and the
- * time when bytes last arrived. All references that use the connection share this state. Times are on the client's
- * clock. Thread-safe, but updates of response times can be lost.
+ * The state of one provider from one client's point of view: its connection, calls in flight, response times, failures,
+ * and the time when bytes last arrived. All references that use the connection share this state. Times are on the
+ * client's clock. Thread-safe, but updates of response times can be lost.
  */
 public final class Node {
 
@@ -143,8 +143,8 @@ public final class Node {
     }
 
     /**
-     * Records that a stream is about to be opened. {@link #isStalled} ignores streams, because they can be silent for
-     * any length of time.
+     * Records that a stream is about to be opened. {@link #isStalled} ignores streams, because a stream can be silent
+     * for any length of time.
      */
     public void beginStream() {
         calls.increment();
@@ -233,8 +233,8 @@ public final class Node {
 
     /**
      * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
-     * lower bound on the call's duration. It is recorded only if it is long enough to count as slow, because a shorter
-     * time does not show that the provider is fast. {@link #end} must still be called.
+     * lower bound on the call's duration. This time is recorded only if it counts as slow, because a shorter time does
+     * not show that the provider is fast. {@link #end} must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
         responses.outlasted(tookNanos, times.nanos(), now);
@@ -266,7 +266,9 @@ public final class Node {
     private void failed(long now) {
         callsFailed = true;
         if (!isUsable()) {
-            return; // Failures of a lost connection are not counted, because the node is reset when it reconnects.
+            // Failures caused by a lost connection are not counted, because the node's state is reset when it
+            // reconnects.
+            return;
         }
         responses.failed(ejection.failed(calls.sum(), now), now);
     }
@@ -282,8 +284,8 @@ public final class Node {
     }
 
     /**
-     * Returns the cost (the response time as a multiple of the usual one), including calls in flight. The time since
-     * the last answer is treated as the response time of these calls.
+     * Returns the cost (the response time as a multiple of the usual response time), including calls in flight. The
+     * time since the last answer is treated as the response time of these calls.
      */
     double expectedCost(long now) {
         return Math.max(cost(now), waited(now));
@@ -298,10 +300,10 @@ public final class Node {
     }
 
     /**
-     * Returns the cost (the response time as a multiple of the usual one) for a comparison with other nodes. The cost
-     * is 1 for a healthy node, because the response times of healthy nodes vary by chance. Otherwise, a node with more
-     * calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls gives more slow
-     * answers.
+     * Returns the cost (the response time as a multiple of the usual response time) for a comparison with other nodes.
+     * The cost is 1 for a healthy node, because the response times of healthy nodes vary by chance. Otherwise, a node
+     * with more calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls gives
+     * more slow answers.
      */
     double judgedCost(long now) {
         double ended = responses.judgedCost(now);
@@ -382,7 +384,7 @@ public final class Node {
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;
-        // The count is read before isUsable(), so that no reconnect is missed.
+        // The count is read before isUsable() is called, so that no reconnect is missed.
         long times = opened == null ? 0 : opened.timesAvailable();
         boolean usable = isUsable();
         if (usable && outages.isReconnected(times)) {
@@ -407,7 +409,7 @@ public final class Node {
 
     /**
      * Returns the time for which the node has been unreachable, in nanoseconds, or 0 if it is connected. The time is
-     * measured from the creation of the node, or from the first call that notices the loss of the connection.
+     * measured from the creation of the node, or from the first call that finds the connection lost.
      */
     public synchronized long outOfReachNanos(long now) {
         return outages.nanos(now);
@@ -438,8 +440,8 @@ public final class Node {
     }
 
     /**
-     * Returns {@link #judgedCost} without the calls in flight. A waiting call does not justify a probe, because the end
-     * of this call will show how fast the provider is.
+     * Returns {@link #judgedCost} without the calls in flight. No probe is needed because of a waiting call, whose end
+     * will show how fast the provider is.
      */
     double endedCost(long now) {
         return responses.judgedCost(now);

@@ -7,8 +7,8 @@ import org.slf4j.event.Level;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * Records when a provider is connected and when its connection is lost, and logs the ends of outages. The lock of the
- * {@link Node} guards this object, except for {@link #endedNanos}.
+ * Records when a provider is connected and when its connection is lost, and logs the end of each outage. The lock of
+ * the {@link Node} guards this object, except for {@link #endedNanos}.
  */
 final class Outages {
 
@@ -28,7 +28,7 @@ final class Outages {
     private final Supplier<String> name;
     private final ChangeLog log;
     private boolean isConnected;
-    private long timesAvailable; // the connection's timesAvailable() when connected() was last called
+    private long timesAvailable; // the value of the connection's timesAvailable() at the last call of connected()
     private boolean hasFailed; // True if connecting has failed since the connection was lost or created.
     private long beganNanos;
     private volatile long endedNanos;

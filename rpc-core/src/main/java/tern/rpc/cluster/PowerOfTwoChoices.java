@@ -10,8 +10,8 @@ import tern.rpc.endpoint.Candidate;
 
 /**
  * Draws two providers at random by weight and chooses the better provider. The same provider may be drawn twice. This
- * keeps the shares of healthy providers proportional to their weights. The comparison avoids slow, busy and failing
- * providers without looking at all providers. Thread-safe.
+ * keeps the shares of healthy providers proportional to their weights. By comparing only two providers, the balancer
+ * avoids slow, busy and failing providers without looking at all providers. Thread-safe.
  */
 final class PowerOfTwoChoices implements Balancer {
 
@@ -29,8 +29,8 @@ final class PowerOfTwoChoices implements Balancer {
     private static final double BAD = 4.5;
 
     /**
-     * The first provider of a pair is kept if the second one is not better, and replaced if the second one is at least
-     * 50 % better. Between these limits, the choice is random.
+     * The first provider of a pair is chosen if the second provider is not better. The second provider is chosen if it
+     * is at least 50 % better. Between these limits, the choice is random.
      */
     private static final double CLEARLY = 0.5;
 

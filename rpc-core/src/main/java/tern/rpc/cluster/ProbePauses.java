@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 /**
  * The pauses between the probes of one provider. A probe is a copy of an idempotent call. A client normally sends the
- * next probe only after the answer to the previous one, so that the probes of many clients do not overload a slow
+ * next probe only after the answer to the previous probe, so that the probes of many clients do not overload a slow
  * provider. Thread-safe.
  */
 final class ProbePauses {
@@ -20,7 +20,7 @@ final class ProbePauses {
 
     /**
      * The minimum pause while a probe is unanswered. After this time, another probe is allowed, because the provider
-     * may have lost the first one.
+     * may have lost the first probe.
      */
     private static final long UNANSWERED_NANOS = TimeUnit.SECONDS.toNanos(4);
 

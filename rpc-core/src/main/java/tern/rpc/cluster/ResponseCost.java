@@ -12,8 +12,8 @@ final class ResponseCost {
     private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * Added to both the measured and the usual response time before they are compared, so that short pauses of fast
-     * methods have little effect.
+     * This time is added to both the measured and the usual response time before they are compared. Short delays of
+     * fast methods therefore have little effect.
      */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
@@ -36,7 +36,7 @@ final class ResponseCost {
      */
     private static final double REFUSED = 5;
 
-    /** The maximum response time of a good answer, as a multiple of the usual time. */
+    /** The maximum response time of an answer that counts as good, as a multiple of the usual time. */
     private static final double GOOD = 2;
 
     /**
@@ -159,8 +159,8 @@ final class ResponseCost {
     }
 
     /**
-     * Records that a call was abandoned after the given time. Does nothing if this time is too short to count as slow,
-     * because it then does not show how fast the provider is.
+     * Records that a call was abandoned after the given time. Does nothing if this time does not count as slow, because
+     * a short time does not show how fast the provider is.
      */
     void outlasted(long tookNanos, long usual, long now) {
         double sample = Math.min(MAX_SLOW, multiple(tookNanos, usual));
@@ -187,7 +187,7 @@ final class ResponseCost {
         countFailure(REFUSED, now);
     }
 
-    /** Forgets all response times except the usual one, because the provider has been reconnected. */
+    /** Resets all values except the smoothed response time, because the provider has been reconnected. */
     void clear(long now) {
         cost = 1;
         mean = 1;
@@ -217,8 +217,8 @@ final class ResponseCost {
     }
 
     /**
-     * Returns the decay since the last change: a factor for the part of the cost above 1. The formula approximates
-     * e^(-t/τ) without calling the math library.
+     * Returns the decay since the last change, as a factor by which the part of the cost above 1 is multiplied. The
+     * formula approximates e^(-t/τ) without calling the math library.
      */
     private double kept(long now) {
         double age = Math.max(0, now - costNanos) / DECAY_NANOS;

@@ -75,8 +75,8 @@ final class RoundRobin implements Balancer {
                 return targets[index];
             }
         }
-        // In most rounds, providers with small weights are not due. Drawing by weight instead keeps the shares
-        // proportional to the weights.
+        // If only providers with small weights are usable, no provider is used in most rounds. A provider is then drawn
+        // at random by weight, which keeps the shares proportional to the weights.
         Target drawn = targets[choice.draw(ThreadLocalRandom.current().nextLong())];
         return isOpen(drawn, excluded, now)
                 ? drawn
@@ -88,9 +88,10 @@ final class RoundRobin implements Balancer {
     }
 
     /**
-     * Returns whether the provider is used in this round. The provider's counter (stride scheduling) grows by its
-     * weight in each round, and each use subtracts the largest weight. The initial value of the counter depends on the
-     * provider's index. Otherwise, all providers with equal weights would be skipped in the same rounds.
+     * Returns whether the provider is used in this round. In each round, the provider's counter (stride scheduling)
+     * grows by the provider's weight. Each use of the provider subtracts the largest weight from the counter. The
+     * initial value of the counter depends on the provider's index. Otherwise, all providers with equal weights would
+     * be skipped in the same rounds.
      */
     private boolean isDue(long round, int index) {
         long stride = strides[index];

@@ -43,7 +43,7 @@ final class SharedSources {
     private static final int LOOK_AHEAD = 8;
 
     /**
-     * The delay before a list is passed again to references that could not apply it, for example because memory was
+     * The delay before a list is passed again to a reference that could not apply it, for example because memory was
      * exhausted.
      */
     private static final long RETRY_NANOS = 1_000_000_000;
@@ -61,8 +61,8 @@ final class SharedSources {
     /** The subscription of one reference to a source. */
     interface Subscription {
         /**
-         * Makes the source look up the providers again soon. If a list of providers is being delayed because of
-         * frequent changes, the delay becomes shorter.
+         * Requests the source to look up the providers again soon. If a list of providers is being delayed because of
+         * frequent changes, shortens the delay.
          */
         void refresh();
 
@@ -80,7 +80,7 @@ final class SharedSources {
 
     /**
      * Passes the current snapshot, and then every new snapshot, to the listener. The listener may run on any thread,
-     * but never on two threads at the same time.
+     * but only on one thread at a time.
      *
      * @param service the reference's service, for logs and error messages
      */
@@ -149,7 +149,7 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
-        private volatile boolean late; // whether a reference has waited for the first list without success
+        private volatile boolean late; // true if a reference has waited for the first list without success
         // This object's lock guards this field and the next eight.
         private final Coalescing coalescing = new Coalescing();
         private final List<String> services = new ArrayList<>(); // The services of all references that use the source.
@@ -158,9 +158,9 @@ final class SharedSources {
         private EndpointSnapshot latest = previous;
         // The last list without unusable addresses. Its instances need not be checked again.
         private List<Instance> checked = List.of();
-        // Whether a list of providers is being delayed because of frequent changes. Reads do not need the lock.
+        // True while a list of providers is being delayed because of frequent changes. Reads do not need the lock.
         private volatile boolean waiting;
-        // Whether the delayed list will be passed on before the usual delay ends. Reads do not need the lock.
+        // True if the delayed list will be passed on before the usual delay ends. Reads do not need the lock.
         private volatile boolean hurried;
         private boolean namedAsTooLong;
         private final Set<String> refused = new HashSet<>(); // The addresses that have been logged in a warning.

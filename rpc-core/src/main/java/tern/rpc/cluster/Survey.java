@@ -44,8 +44,8 @@ final class Survey {
     private static final double SLOW = 3;
 
     /**
-     * No copies of idempotent calls are sent to a provider while more request bytes than this are waiting for its
-     * socket.
+     * While more than this number of request bytes are waiting for a provider's socket, no copies of idempotent calls
+     * are sent to this provider.
      */
     private static final long MAX_QUEUED_BEFORE_COPY = 64 << 10;
 
@@ -58,7 +58,7 @@ final class Survey {
     private final AtomicLong nextNanos;
     private final AtomicReference<@Nullable Target> suspect = new AtomicReference<>();
     private final AtomicReference<@Nullable Target> trial = new AtomicReference<>();
-    private int turn; // Only one survey at a time uses this field.
+    private int turn; // No lock is needed, because only one survey runs at a time.
     private volatile long lastCopyNanos;
     private volatile long callsAtSurvey;
     private volatile long callsAtTrial;
@@ -72,8 +72,8 @@ final class Survey {
     }
 
     /**
-     * Returns whether a survey is due. If so, the calling thread must run the survey. Returns true to only one thread
-     * per period.
+     * Returns whether a survey is due. If so, the calling thread must run the survey. In each period, only one thread
+     * gets the result true.
      */
     boolean isDue(long now) {
         long next = nextNanos.get();
@@ -232,7 +232,7 @@ final class Survey {
 
     /**
      * Returns a provider that should get a copy of an idempotent call, or null if there is none. A provider that does
-     * not read its requests gets no such copies, because they would occupy memory while they wait.
+     * not read its requests gets no copies, because waiting copies would occupy memory.
      *
      * @param among the providers that may accept the call
      */

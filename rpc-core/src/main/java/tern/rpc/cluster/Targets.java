@@ -20,8 +20,8 @@ final class Targets {
     }
 
     /**
-     * Searches all providers for a usable one, from a random start. Prefers a provider that is not avoided and has a
-     * weight above 0. The search is needed only in the rare case that most providers are unusable.
+     * Searches all providers for a usable provider, starting at a random index. Prefers a provider that is not avoided
+     * and has a weight above 0. This search is needed only in the rare case that most providers are unusable.
      *
      * @return null if only the excluded provider can take the call, or if all other usable providers have weight 0
      */

@@ -16,8 +16,8 @@ import tern.rpc.Thrown;
  *
  * <p>While tasks wait, the relief checks the pool every second. If no task has begun since the last check, the pool may
  * start additional threads for the waiting tasks. These threads end when no task is waiting, and the permission to
- * start them ends a minute later. If all additional threads exist and still no task begins for ten seconds, the relief
- * gives up one waiting task per check.
+ * start them ends a minute later. If all additional threads exist and no task begins for ten seconds, each check gives
+ * up one waiting task.
  */
 final class StallRelief {
 
@@ -66,7 +66,8 @@ final class StallRelief {
     /** Called when no thread is free for a task. */
     void taskWaits() {
         if (!watching.get() && watching.compareAndSet(false, true)) {
-            moved = true; // the last task may have begun less than a second before the first check
+            // assume progress, because the last task may have begun less than a second before the first check
+            moved = true;
             checkLater();
         }
     }
@@ -74,14 +75,14 @@ final class StallRelief {
     private void checkLater() {
         try {
             later.execute(this::check);
-        } catch (Throwable e) { // memory is exhausted; the next waiting task tries again
+        } catch (Throwable e) { // memory is exhausted; the next task that waits schedules the check again
             watching.set(false);
             Thrown.log(e, exception -> LOG.error("The check of a worker pool could not be scheduled", exception));
         }
     }
 
     void taskBegins() {
-        if (!moved) { // a read costs less than a write, which would take the cache line from other threads
+        if (!moved) { // reading first is cheaper, because a write would take the cache line from other threads
             moved = true;
         }
     }
@@ -94,7 +95,7 @@ final class StallRelief {
             stalls = 0;
             watching.set(false);
             if (pool.hasQueued()) {
-                taskWaits(); // the task was queued before "watching" was reset
+                taskWaits(); // the task was queued just before "watching" was reset
             }
             return;
         }
@@ -117,7 +118,8 @@ final class StallRelief {
         }
         stalls++;
         if (extra < maxExtra) {
-            // More threads than waiting tasks are permitted, because the tasks may need further tasks.
+            // The number of permitted threads exceeds the number of waiting tasks, because these tasks may wait for
+            // further tasks.
             extra = Math.min(maxExtra, 2 * extra + pool.queued() + 1);
             pool.relieved();
         } else if (stalls > CHECKS_BEFORE_GIVING_UP) {

@@ -23,7 +23,7 @@ import tern.rpc.Thrown;
  * the next worker. Under load, submitting a task therefore needs no system call. Threads are created on demand. While
  * many tasks are waiting for a thread, each new thread starts another thread. Idle threads are reused in last-in,
  * first-out order, and end after the keep-alive time. With virtual threads and no keep-alive time, the pool starts a
- * new thread instead of waking an idle one. A {@linkplain #growing growing} pool starts additional threads while all
+ * new thread instead of waking an idle thread. A {@linkplain #growing growing} pool starts additional threads while all
  * threads are blocked. Thread-safe.
  */
 public final class WorkerPool implements Executor, AutoCloseable {
@@ -106,7 +106,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return new WorkerPool(maxThreads, queueCapacity, keepAlive, threadFactory, true, giveUp, later);
     }
 
-    /** An idle worker. Each wait uses a new object, so that the stack is not subject to the ABA problem. */
+    /** An idle worker. Each wait uses a new object, which avoids the ABA problem of lock-free stacks. */
     private static final class Idle {
         final Thread thread;
         final AtomicBoolean taken = new AtomicBoolean();
@@ -151,7 +151,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     /**
      * Submits an admitted call's task, which processes a stream's message or the stream's end. The task is never
      * rejected, even if the queue is full or the pool is closed. The number of such tasks is limited by the number of
-     * calls in flight. Until it has run, the task takes up capacity like a task accepted by {@link #offer}.
+     * calls in flight. Until the task has run, it counts towards the capacity like a task accepted by {@link #offer}.
      */
     public void executeAdmitted(Runnable task) {
         admitted.incrementAndGet();
@@ -174,7 +174,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Starts a thread after the pool has been permitted to grow. This thread starts the next one if tasks are waiting.
+     * Starts a thread after the pool has been permitted to grow. The new thread starts the next thread if tasks are
+     * waiting.
      */
     void relieved() {
         wakeOne();
@@ -264,8 +265,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 runQueued();
             }
         } finally {
-            // The thread count must be decreased even if memory is exhausted, or the pool would lose a thread
-            // permanently.
+            // The thread count must be decreased even if memory is exhausted. Otherwise, the pool would permanently
+            // lose a thread.
             alive.remove(self);
             threads.decrementAndGet();
             if (!queue.isEmpty()) {
@@ -275,9 +276,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * If many tasks are waiting, starts a thread in addition to the one that {@link #runQueued} wakes, so the number of
-     * threads grows exponentially. Without the additional thread, a task would wait until all earlier threads have been
-     * scheduled one after the other, which takes seconds if the processors are busy.
+     * If many tasks are waiting, starts a thread in addition to the thread that {@link #runQueued} wakes. The number of
+     * threads therefore grows exponentially. Otherwise, a task would wait until all earlier threads have been scheduled
+     * one after another. This takes seconds if the processors are busy.
      */
     private void startAnother() {
         if (idle.get() == null && admitted.get() - threads.get() >= MANY_WAITING) {
@@ -348,7 +349,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return null;
     }
 
-    /** Returns whether the maximum number of threads is running and none of them is idle. */
+    /** Returns whether the maximum number of threads is running and no thread is idle. */
     public boolean isSaturated() {
         return threads.get() >= maxThreads && idle.get() == null;
     }

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses a provider for each attempt of a call. Many threads use a balancer concurrently, and it must not block. A
- * balancer should not allocate memory, and its run time should not grow with the number of providers.
+ * Chooses a provider for each attempt of a call. Many threads use a balancer concurrently. A balancer must not block,
+ * should not allocate memory, and should not become slower with the number of providers.
  */
 public interface Balancer {
 
@@ -36,8 +36,8 @@ public interface Balancer {
     Candidate pick(long key, @Nullable Candidate excluded, long nowNanos);
 
     /**
-     * Called when an attempt has ended. The values of {@link Candidate} already include the attempt. The default does
-     * nothing.
+     * Called when an attempt has ended. The values of {@link Candidate} already include the attempt. By default, this
+     * method does nothing.
      *
      * @param tookNanos the time since the attempt was sent
      */

@@ -39,8 +39,8 @@ public final class DnsEndpoints implements EndpointSource {
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     /**
-     * After its start, the source waits this long for the addresses of all names. After that, it also reports
-     * incomplete lists, which lack the addresses of unresolved names.
+     * For this time after its start, the source waits for the addresses of all names. After that, the source also
+     * reports incomplete lists, which lack the addresses of unresolved names.
      */
     private static final long FIRST_LIST_MILLIS = 500;
 
@@ -80,7 +80,7 @@ public final class DnsEndpoints implements EndpointSource {
     private final boolean[] looking; // For each name, true while it is being looked up.
     private final Queue<Integer> due = new ArrayDeque<>(); // The indexes of the names that must be looked up.
     private int workers; // The number of threads that are looking up names.
-    private boolean isFirstListDue; // True if even an incomplete list is reported.
+    private boolean isFirstListDue; // True if incomplete lists are reported, too.
 
     // The addresses for which a warning has already been logged. This object's lock guards this field.
     private final Set<String> refused = new HashSet<>();
