@@ -200,7 +200,7 @@ public final class DnsEndpoints implements EndpointSource {
         Throwable failure = null;
         try {
             found = lookup.addressesOf(names.get(name).endpoint().host());
-            // After a failed lookup, this thread continues with the other names.
+            // If a lookup fails, this thread continues with the next names.
         } catch (UnknownHostException | RuntimeException | Error e) {
             failure = e;
         }
@@ -262,7 +262,7 @@ public final class DnsEndpoints implements EndpointSource {
         return known.get(name).isEmpty() ? "none" : known.get(name).toString();
     }
 
-    /** Reports the list if it has changed. Called under this object's lock, so that the order of the lists is kept. */
+    /** Reports the list if it has changed. Called under this object's lock, so that lists are reported in order. */
     private void report() {
         List<String> missing = hosts(name -> !looked[name]);
         if (!missing.isEmpty() && !isFirstListDue) {
@@ -291,7 +291,7 @@ public final class DnsEndpoints implements EndpointSource {
 
     /**
      * @param failed the hosts that cannot be resolved
-     * @param missing the hosts whose first lookup has not ended
+     * @param missing the hosts whose first lookup is still running
      */
     private static EndpointSnapshot snapshot(List<Instance> all, List<String> failed, List<String> missing) {
         Instant now = Instant.now();

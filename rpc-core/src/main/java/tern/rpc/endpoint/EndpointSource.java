@@ -5,14 +5,14 @@ import java.util.function.Consumer;
 
 /**
  * Finds the providers of a service and watches for changes until it is closed. Static lists, DNS and registries
- * implement it.
+ * implement this interface.
  *
  * <p>References whose sources have equal {@linkplain #key() keys} share one source. The client starts only the first of
  * these sources, and closes it when the last of these references is closed. Therefore a source must not acquire
  * resources before {@link #start}.
  *
- * <p>A source reports its list unchanged. The client coalesces frequent changes. If the list is empty, or most of the
- * previous providers are missing from it, the client keeps the missing providers while they answer.
+ * <p>A source reports its list unchanged. The client coalesces frequent changes. If the list is empty or lacks most of
+ * the previous providers, the client keeps the missing providers while they answer.
  */
 public interface EndpointSource extends AutoCloseable {
 
@@ -55,7 +55,7 @@ public interface EndpointSource extends AutoCloseable {
 
     /**
      * Returns advice for error messages of calls that reach no provider, for example {@code "; look at …"}. Returns an
-     * empty string if there is none. By default, there is none.
+     * empty string if there is no advice, which is the default.
      */
     default String advice() {
         return "";

@@ -11,6 +11,6 @@ public enum Outcome {
      * service.
      */
     FAILED,
-    /** The caller cancelled the call. A cancellation says nothing about the provider. */
+    /** The caller cancelled the call. A cancellation does not show how well the provider works. */
     CANCELLED
 }

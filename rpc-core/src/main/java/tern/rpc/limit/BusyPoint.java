@@ -12,9 +12,9 @@ import tern.rpc.limit.Limit.Window;
  * The number is a quarter larger than x * u, so that the server stays busy while calls are passed from one thread to
  * another. The throughput x is measured. The usual time u was learned before the tenant began flooding the server, and
  * may be outdated. If u is too short, too few calls are admitted, the throughput x drops, and the product x * u drops
- * further. If u is too long, calls wait for each other, and no shorter time is ever measured. Every eighth window
- * therefore tries a different number of admitted calls, alternately twice and half the current number. If calls have
- * become slower, the next window tries twice as many calls:
+ * further. If u is too long, too many calls are admitted and wait for each other, and no shorter time is measured.
+ * Every eighth window therefore tries a different number of admitted calls, alternately twice and half the current
+ * number. If calls have become slower, the next window tries twice as many calls:
  * <ul>
  *   <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
  *       becomes the usual time, and the number is doubled again.
@@ -31,15 +31,15 @@ final class BusyPoint {
 
     /**
      * Doubling the admitted calls was right if it raised the throughput by at least this factor. The factor is about
-     * halfway between 1 (no gain) and 2 (twice the throughput). Its distance from both values exceeds the measurement
-     * error of a window with a hundred calls.
+     * halfway between 1 (no gain) and 2 (twice the throughput). The distance to both values is larger than the
+     * measurement error of a window with a hundred calls.
      */
     private static final double MORE_IS_DONE = 1.4;
 
     private static final double AS_MUCH_IS_DONE = 0.85;
 
     /**
-     * Calls are considered slower if their mean time has risen by at least this factor. The factor corresponds to four
+     * Calls are considered slower if their mean time has risen by at least this factor. A change by this factor is four
      * standard errors of the mean time in a window.
      */
     private static final double LONGER = 1.5;
@@ -109,8 +109,8 @@ final class BusyPoint {
      * Determines from a window's throughput whether it was right to double or halve the number of admitted calls for
      * this window.
      *
-     * @return the change to the number if it was right and should be repeated; NONE if the change was wrong, or if
-     *     there was no change
+     * @return the change, if it was right and should be repeated; NONE if the change was wrong, or if there was no
+     *     change
      */
     private Step judge(Window seen) {
         Window compared = before;

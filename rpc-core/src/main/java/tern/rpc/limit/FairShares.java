@@ -32,14 +32,14 @@ import tern.rpc.NanoClock;
 final class FairShares {
 
     /**
-     * How long permits stay reserved for the tenants that have fewer calls than the largest tenant. The time starts at
-     * the last call from such a tenant.
+     * Permits stay reserved for this time after the last call from a tenant that has fewer calls than the largest
+     * tenant.
      */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A tenant floods if its calls outnumber those of all other tenants by more than 1/{@value} of all calls in the
-     * majority vote. Such a tenant sent more than two thirds of the calls.
+     * A tenant floods the server if the number of its calls exceeds the number of calls from all other tenants by more
+     * than 1/{@value} of all calls in the majority vote. Such a tenant sent more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
@@ -54,7 +54,7 @@ final class FairShares {
 
     // The first count is the number of tenants with admitted calls that are not single connections, such as client
     // addresses. The second count is the number of connections with admitted calls. Both counts are needed, because a
-    // connection is a tenant only until a connection from a second address arrives.
+    // connection counts as a tenant only until a connection from a second address arrives.
     private final AtomicInteger wholeTenants = new AtomicInteger();
     private final AtomicInteger connectionTenants = new AtomicInteger();
 
@@ -94,7 +94,7 @@ final class FairShares {
         }
     }
 
-    /** Reverts the effect of {@link #entered}. */
+    /** Removes a call from the counts. Called once after each call of {@link #entered}. */
     void left(Share share) {
         for (Share each = share; each != null; each = each.whole()) {
             if (each.left() == 0) {
@@ -123,8 +123,8 @@ final class FairShares {
 
     /**
      * Counts a call that found few free permits. In the majority vote, which finds the tenant with most of the calls,
-     * the call is a vote for its tenant. If this tenant is crowded out by a larger one, the call is only a vote against
-     * the current candidate.
+     * the call is a vote for its tenant. If a larger tenant crowds out this tenant, the call is only a vote against the
+     * current candidate.
      */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
@@ -161,8 +161,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether a call that finds few free permits must be refused so that calls of other tenants can be
-     * admitted.
+     * Returns whether a call must be refused so that calls from other tenants can be admitted. Called for calls that
+     * find few free permits.
      *
      * @param inside the number of admitted calls from all tenants
      */
@@ -200,7 +200,7 @@ final class FairShares {
     }
 
     /**
-     * Returns whether any tenant other than the given one has recently sent calls. A closed connection from the same
+     * Returns whether any tenant other than the given tenant has recently sent calls. A closed connection from the same
      * address does not count as another tenant.
      */
     private boolean othersWantIn(Share asking, long now) {
@@ -244,7 +244,8 @@ final class FairShares {
      * Returns whether a call from this tenant may be admitted beyond the limit. If another tenant floods the server
      * (sends most of the calls), the call may be admitted. If this tenant floods the server, its call may be admitted
      * only if the tenant has few admitted calls or is crowded out by a larger tenant. If no tenant floods the server,
-     * the largest other tenant must have more than twice as many admitted calls as this tenant, including the new call.
+     * the call may be admitted only if the largest other tenant has more than twice as many admitted calls as this
+     * tenant, including the new call.
      *
      * @param inside the number of admitted calls from all tenants
      */

@@ -65,8 +65,8 @@ final class FilePublication implements Publication {
     }
 
     /**
-     * Removes the entries, and tries again later if the removal fails. Does nothing if this process or another process
-     * has published the same address in the meantime.
+     * Removes the entries. If the removal fails, tries again later. Does nothing if this process or another process has
+     * published the same address in the meantime.
      */
     private CompletableFuture<Void> remove() {
         return registry.change(content -> registry.isReplaced(this) || content.isTakenFrom(registration)

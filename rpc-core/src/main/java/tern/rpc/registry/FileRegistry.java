@@ -106,12 +106,12 @@ public final class FileRegistry implements Registry {
         return publication;
     }
 
-    /** Returns whether another publication of the same address was started after the given one. */
+    /** Returns whether another publication of the same address was started after the given publication. */
     boolean isReplaced(FilePublication publication) {
         return newest.get(publication.address()) != publication;
     }
 
-    /** Runs a task after a pause, unless the registry is closed in the meantime. */
+    /** Runs a task after a pause, unless the registry is closed during the pause. */
     void later(Runnable task) {
         try {
             thread.schedule(task, lookEvery.toMillis() * LOOKS_BETWEEN_TRIES, TimeUnit.MILLISECONDS);
@@ -204,7 +204,7 @@ public final class FileRegistry implements Registry {
         }
     }
 
-    /** Explains why the file cannot be written, and what to change. */
+    /** Returns the reason why the file cannot be written, and the recommended change. */
     private String unwritable(IOException failure) {
         Path directory = file.toAbsolutePath().getParent();
         if (directory != null && !Files.isDirectory(directory)) {
@@ -224,8 +224,8 @@ public final class FileRegistry implements Registry {
     }
 
     /**
-     * Returns the lock file of a registry file. The lock file is next to the registry file and not next to a symbolic
-     * link to it, because other processes may use another link to the same registry file.
+     * Returns the lock file of a registry file. The lock file is in the directory of the registry file, even if this
+     * process uses a symbolic link. Other processes may use another link to the same registry file.
      */
     private static Path lockFile(Path target) {
         return target.resolveSibling(target.getFileName() + ".lock");
@@ -278,7 +278,7 @@ public final class FileRegistry implements Registry {
 
     /**
      * Gives the new file the permissions of the file that it replaces. Otherwise, consumers that run as other users
-     * might lose access to the list, or unauthorized users might gain it.
+     * might lose access to the list, or unauthorized users might gain access.
      */
     private static void keepPermissions(Path from, Path to) throws IOException {
         PosixFileAttributeView permissions = Files.getFileAttributeView(to, PosixFileAttributeView.class);
@@ -292,7 +292,7 @@ public final class FileRegistry implements Registry {
         }
     }
 
-    /** Returns the lock; null if another process or another registry in this process holds it. */
+    /** Returns the lock; null if another process or another registry in this process holds the lock. */
     private static @Nullable FileLock tryLock(FileChannel channel) throws IOException {
         try {
             return channel.tryLock();

@@ -12,7 +12,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/** Reads the text of a provider file, and explains why it cannot be read. */
+/** Reads the text of a provider file. If reading fails, the exception contains the reason. */
 final class FileText {
 
     private static final String BYTE_ORDER_MARK = "\uFEFF";
@@ -67,8 +67,8 @@ final class FileText {
     }
 
     /**
-     * Returns whether the text begins with a UTF-16 byte order mark, or with the zero byte of an ASCII character in
-     * UTF-16.
+     * Returns whether the text is probably UTF-16: it begins with a UTF-16 byte order mark, or with an ASCII character
+     * and its zero byte.
      */
     private static boolean isUtf16(byte[] bytes) {
         if (bytes.length < 2) {
@@ -79,7 +79,7 @@ final class FileText {
         return isMarked || bytes[0] == 0 || bytes[1] == 0;
     }
 
-    /** Returns the reason why a file cannot be used, without the file name that the exception's message may contain. */
+    /** Returns the reason why a file cannot be used. Removes the file name that the exception's message may contain. */
     static String reason(IOException failure) {
         if (failure instanceof NoSuchFileException) {
             return "it does not exist";

@@ -23,8 +23,8 @@ public final class CoderPool {
     }
 
     /**
-     * Returns a coder to the pool after it has been used successfully. A coder that threw an exception must be dropped
-     * instead.
+     * Returns a coder to the pool after it has been used successfully. A coder that threw an exception must not be
+     * returned.
      */
     public void giveBack(Coder coder) {
         coder.forget();

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Encodes one message, value by value, into an {@link OutputBuffer}. Not thread-safe. A writer can be reused by calling
  * {@link #start} again. Methods throw {@link SerializationException} if a value cannot be encoded or the buffer's limit
- * is reached. The message is then invalid, and the writer must be started again or dropped.
+ * is reached. The message is then invalid, and {@link #start} must be called before the writer is used again.
  */
 public interface ObjectWriter {
 
