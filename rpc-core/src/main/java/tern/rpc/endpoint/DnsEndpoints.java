@@ -291,7 +291,7 @@ public final class DnsEndpoints implements EndpointSource {
 
     /**
      * @param failed the hosts that cannot be resolved
-     * @param missing the hosts whose first lookup is still running
+     * @param missing the hosts whose first lookup has not ended yet
      */
     private static EndpointSnapshot snapshot(List<Instance> all, List<String> failed, List<String> missing) {
         Instant now = Instant.now();

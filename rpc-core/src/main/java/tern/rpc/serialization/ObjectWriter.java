@@ -33,10 +33,11 @@ public interface ObjectWriter {
     void writeBytes(byte[] value);
 
     /**
-     * Writes bytes that a writer of the same format has previously encoded. The bytes contain only strings and numbers.
+     * Writes bytes that a writer of the same format has encoded earlier. The bytes must represent only strings and
+     * numbers.
      */
     void writeEncoded(byte[] encoded);
 
-    /** Completes the message. The buffer then contains all of its bytes. */
+    /** Completes the message. After that, the buffer contains all bytes of the message. */
     void finish();
 }

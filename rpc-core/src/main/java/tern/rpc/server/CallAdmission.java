@@ -15,7 +15,7 @@ import tern.rpc.transport.ServerCall;
  */
 final class CallAdmission implements ServerCall.Admission {
 
-    /** Admits every call unchecked. */
+    /** Admits every call without a check. */
     static final ServerCall.Admission OPEN = new ServerCall.Admission() {
         @Override
         public boolean isOpen() {
@@ -34,7 +34,7 @@ final class CallAdmission implements ServerCall.Admission {
     private final NanoClock clock;
     private boolean admitted;
     private @Nullable Principal caller;
-    // Records which authorizer is checking the call; null while none is.
+    // Records which authorizer is checking the call; null while no authorizer is checking it.
     private volatile CallGate.@Nullable AuthorizerProgress progress;
 
     /** @param watcher is notified if the call's deadline passes while an authorizer is checking the call */
@@ -69,8 +69,8 @@ final class CallAdmission implements ServerCall.Admission {
     }
 
     /**
-     * Verifies that the transport has performed the admission check, and hides the server's token from the service. A
-     * transport that forgets the check must not make the server accessible to everyone.
+     * Verifies that the transport has performed the admission check, and hides the server's token from the service.
+     * Without this verification, a faulty transport that omits the check would make the server accessible to everyone.
      *
      * @return the caller; null if the caller is unknown
      */

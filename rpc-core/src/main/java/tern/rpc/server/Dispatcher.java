@@ -36,8 +36,8 @@ final class Dispatcher implements CallHandler {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     /**
-     * The failure of a refused one-way call, whose caller does not wait for an answer. Its text is not sent, so it has
-     * no details.
+     * The failure of a refused one-way call, whose caller does not wait for an answer. The text contains no details,
+     * because it is not sent.
      */
     private static final RpcException UNSENT_REFUSAL = exhausted("the server is overloaded");
 
@@ -64,7 +64,7 @@ final class Dispatcher implements CallHandler {
      * @param reserve runs the calls to critical services
      * @param methodReserve runs calls to methods that occupy few threads, while all workers are busy; null for none
      * @param streams the threads that run stream callbacks
-     * @param streamWaits limits how long stream threads wait for slow readers
+     * @param streamWaits limits the time that stream threads wait for slow readers
      */
     Dispatcher(
             HandlerRegistry registry,
@@ -201,9 +201,7 @@ final class Dispatcher implements CallHandler {
         limiter.threadLeaves(call.share());
     }
 
-    /**
-     * Reverts {@link #workerLeaves}, because the call is about to end or has ended in the meantime.
-     */
+    /** Reverses {@link #workerLeaves}, because the call is about to end or has ended in the meantime. */
     void workerStays(ServerCall call) {
         limiter.threadStays(call.share());
     }
@@ -366,7 +364,7 @@ final class Dispatcher implements CallHandler {
 
     /**
      * Returns the reason to refuse a call that has waited for a worker until its time limit. Returns null if the call
-     * continues to wait, or if an idle thread has just taken it.
+     * continues to wait, or if an idle thread has just taken the call.
      */
     @Nullable
     Refusal reasonToRefuse(ServedCall waiting) {

@@ -35,7 +35,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static final Logger LOG = LoggerFactory.getLogger(HandlerRegistry.class);
 
-    /** The exports of one interface, which differ in their groups or versions. */
+    /** The exports of one interface. They differ in their groups or versions. */
     private static final class Exports {
         final ServiceDescriptor service;
         final List<Export> all = new ArrayList<>();
@@ -66,7 +66,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
 
-    /** The common key for counting calls to the built-in methods of all services. */
+    /** The key under which the calls to the built-in methods of all services are counted together. */
     private static final ServiceKey BUILT_IN_METHODS = new ServiceKey(BuiltInMethods.DESCRIPTOR.name(), "", "");
 
     private final Map<String, Exports> byInterface = new HashMap<>();

@@ -87,12 +87,12 @@ final class MethodHandler {
         threads.increment();
     }
 
-    /** Reverts the effect of {@link #threadEnters}. */
+    /** Records that a worker has finished. Called once after each call of {@link #threadEnters}. */
     void threadReturns() {
         threads.decrement();
     }
 
-    /** Returns the number of workers that are running the method, even for calls that have already ended. */
+    /** Returns the number of workers that are running the method, including workers whose calls have already ended. */
     long threads() {
         return threads.sum();
     }
@@ -138,7 +138,8 @@ final class MethodHandler {
     private String thrower(Throwable cause) {
         for (StackTraceElement frame : filters.isEmpty() ? new StackTraceElement[0] : Thrown.trace(cause)) {
             if (frame.getClassName().equals(MethodInvoker.class.getName())) {
-                // The method threw the exception. The remaining frames belong to its callers, such as filters.
+                // All frames above this frame belong to the method, so the method threw the exception. The remaining
+                // frames belong to callers, such as filters.
                 break;
             }
             for (ServerFilter filter : filters) {
@@ -167,8 +168,8 @@ final class MethodHandler {
      * If callers do not have the exception's class, they get an id. If the rate does not permit a stack trace, only a
      * short line with the id is logged, up to a limit per second.
      *
-     * @param typed whether the answer can contain the class of an exception. If not, callers get the texts of declared
-     *     exceptions and of exceptions in the interface's package only
+     * @param typed whether the answer can contain the class of an exception. If not, callers get only the texts of
+     *     declared exceptions and of exceptions in the interface's package
      */
     Throwable outgoing(Throwable failure, boolean typed) {
         Throwable cause = ExceptionPolicy.unwrapped(failure);

@@ -56,7 +56,7 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Checks that an asynchronous method has returned an object. A null would otherwise reach the caller as a result.
+     * Checks that an asynchronous method has returned an object. Otherwise, the caller would get null as the result.
      */
     private Object required(@Nullable Object returned) {
         if (returned == null) {

@@ -47,9 +47,9 @@ public final class RpcServer implements AutoCloseable {
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
     /**
-     * The maximum of the adaptive limit, unless the sum of threads and queue capacity is larger. It is large because a
-     * waiting asynchronous call needs memory but no thread. It equals the default maximum number of connections
-     * (docs/limits.md).
+     * The maximum of the adaptive limit, unless the sum of threads and queue capacity is larger. This maximum is large,
+     * because a waiting asynchronous call needs memory but no thread. The value equals the default maximum number of
+     * connections (docs/limits.md).
      */
     public static final int MAX_CALLS = 8_192;
 
@@ -313,10 +313,10 @@ public final class RpcServer implements AutoCloseable {
          * Sets how many calls may run concurrently, and how many may wait. The server has some threads in addition to
          * this number. While all regular threads are busy, spare threads serve tenants (callers) whose calls occupy few
          * threads. There is one spare thread for every four regular threads, but at least four. There are never more
-         * spare threads than regular threads, and none if there is only one regular thread. One thread for every eight
-         * regular threads is reserved for methods whose calls occupy few threads. One thread for every twenty, but at
-         * least one, serves critical services. Stream callbacks run on a separate pool of the same size. All threads
-         * are created when needed.
+         * spare threads than regular threads. With only one regular thread, there are no spare threads. One thread for
+         * every eight regular threads is reserved for methods whose calls occupy few threads. For every twenty regular
+         * threads, but at least once, one further thread serves critical services. Stream callbacks run on a separate
+         * pool of the same size. All threads are created when needed.
          *
          * @param threads the number of threads, at least 1; 200 by default
          * @param queueCapacity the number of calls that may wait, at least 0; 400 by default

@@ -202,8 +202,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Records that the worker has finished its work on the call. If the call has already ended, releases its resources,
-     * because a call counts as running until it has ended and its worker has finished.
+     * Records that the worker has finished its work on the call. If the call has already ended, releases its resources.
+     * A call counts as running until it has ended and its worker has finished.
      */
     private void leave(CallLedger ledger) {
         boolean streams = stream != null;
@@ -386,7 +386,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
 
     /**
      * Returns whether the deadline has passed. The timer can fire before the deadline, because it also limits the wait
-     * in the queue. A worker may have taken the call just before that.
+     * in the queue. A worker may have taken the call just before the timer fired.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;

@@ -68,7 +68,7 @@ final class ServedFailures {
                         cause);
     }
 
-    /** Returns the failure of a stream whose callbacks found no thread. */
+    /** Returns the failure of a stream for whose callbacks no thread became free. */
     static RpcException noThread(String name, int threads) {
         return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,
@@ -98,7 +98,7 @@ final class ServedFailures {
                 : RpcException.refusal(StatusCode.CANCELLED, name + ": the caller is gone", Executed.MAYBE);
     }
 
-    /** Returns the failure for a method that sends messages on a stream whose call has ended. */
+    /** Returns the exception for a method that tries to send messages on a stream whose call has ended. */
     static RpcException endedAlready(MethodDescriptor method) {
         return RpcException.refusal(StatusCode.CANCELLED, method + ": the call has ended already", Executed.YES);
     }

@@ -77,7 +77,7 @@ final class ServerPools implements AutoCloseable {
 
     /**
      * Returns the spare threads that run stream callbacks of tenants whose callbacks occupy few threads; null if there
-     * are none.
+     * are no such threads.
      */
     @Nullable
     WorkerPool spareCallbacks() {

@@ -9,7 +9,7 @@ final class StreamWaits {
 
     /**
      * Each time the caller has read this number of bytes of a stream, the worker that sends the stream may wait longer.
-     * A stream is ready to send while it has fewer unsent bytes than this number.
+     * Also, a stream is ready to send while it has fewer unsent bytes than this number.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 
@@ -26,7 +26,10 @@ final class StreamWaits {
         this.pools = List.copyOf(pools);
     }
 
-    /** Returns whether the calling thread is a worker. Other calls may be waiting for a worker thread. */
+    /**
+     * Returns whether the calling thread is a worker. The limit applies to workers, because other calls may be waiting
+     * for a worker thread.
+     */
     private boolean isWorker() {
         Thread self = Thread.currentThread();
         for (WorkerPool pool : pools) {

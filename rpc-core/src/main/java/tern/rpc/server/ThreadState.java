@@ -7,7 +7,7 @@ import org.slf4j.MDC;
 import tern.rpc.Thrown;
 
 /**
- * Clears the state that application code can leave on its thread, before and after each call. This includes an
+ * Before and after each call, clears the state that application code can leave on its thread. This state includes an
  * interrupt that arrived during the call. Thread-safe.
  */
 final class ThreadState {

@@ -12,8 +12,8 @@ import tern.rpc.Thrown;
 /**
  * Converts violations reported by Bean Validation. If the arguments violate constraints, the caller has made a mistake.
  * If the result violates constraints, the server has made a mistake. The exceptions contain the validated objects, so
- * callers get only their message. The classes are read by reflection, because Bean Validation is not on every class
- * path.
+ * callers get only the messages of the exceptions. The classes are read by reflection, because Bean Validation is not
+ * on every class path.
  */
 final class Violations {
 
@@ -52,7 +52,7 @@ final class Violations {
         ARGUMENTS,
         /** The result of a method that has run. */
         RESULT,
-        /** Some other value, or another method's arguments, validated while the called method ran. */
+        /** Another value, or the arguments of another method, which were validated while the called method ran. */
         INSIDE
     }
 
@@ -71,7 +71,8 @@ final class Violations {
                 Object first = violations.iterator().next();
                 return place(method, cause.getClass().getClassLoader(), first);
             }
-            // The exception class lacks the expected methods, as in an unknown version of Bean Validation.
+            // The exception class does not have the expected methods. It may belong to an unknown version of Bean
+            // Validation.
         } catch (ReflectiveOperationException | RuntimeException e) {
             return Place.INSIDE;
         }

@@ -56,7 +56,10 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
-    /** Limits how many subscriber failures are logged, because peers can end any number of calls. */
+    /**
+     * Limits the log lines about subscribers that throw exceptions. A peer can end any number of calls, and so cause
+     * any number of such exceptions.
+     */
     private static final SeldomWarning FAILED_END = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
     /**
@@ -71,10 +74,10 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final AtomicReference<Flow.@Nullable Subscriber<? super Object>> subscriber = new AtomicReference<>();
 
     private final Queue<Object> events = new ConcurrentLinkedQueue<>(); // each element is a Message or an End
-    private final AtomicInteger signals =
-            new AtomicInteger(); // number of changes to check; the thread that increments it to 1 starts the delivery
+    // the number of unprocessed changes; the thread that increments it to 1 starts the delivery
+    private final AtomicInteger signals = new AtomicInteger();
     private final AtomicLong demand =
-            new AtomicLong(); // number of messages that the subscriber has requested and not yet received
+            new AtomicLong(); // the number of messages that the subscriber has requested and not yet received
     private final Prefetch prefetch = new Prefetch();
     private final Runnable delivery = this::deliver;
 
@@ -97,7 +100,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Subscribes to the messages. The first subscriber gets all messages, on the serial executor. Every further
+     * Subscribes to the messages. The first subscriber gets all messages, on the serial executor. Each further
      * subscriber gets an IllegalStateException.
      */
     @Override
@@ -148,8 +151,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Queues the failure that ended the message stream. The subscriber first gets the messages that arrived before.
-     * Any thread may call this.
+     * Queues the failure that ended the message stream. The subscriber first gets the messages that arrived before the
+     * failure. Any thread may call this.
      */
     public void fail(Throwable reason) {
         end(new End(reason));
@@ -196,7 +199,10 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         serial.execute(delivery);
     }
 
-    /** Handles the next event. Returns false if there is none, or if it is a message that is not requested. */
+    /**
+     * Handles the next event. Returns false if there is no event, or if the next event is a message that is not
+     * requested.
+     */
     private boolean isOneHandled() {
         try {
             return isNextHandled();
@@ -239,7 +245,10 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         return decoded.isEmpty() ? events.poll() : decoded.poll();
     }
 
-    /** Handles messages that are not requested. Returns false if they wait for the next request. */
+    /**
+     * Handles queued messages without a request if the stream or the call has ended. Returns false if the messages must
+     * wait for the next request.
+     */
     private boolean isHandledUnrequested(Flow.Subscriber<? super Object> current) {
         Throwable reason = early;
         if (reason != null) {

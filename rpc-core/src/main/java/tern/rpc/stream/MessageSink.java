@@ -17,7 +17,7 @@ public interface MessageSink {
     /** Sets whether later values are compressed if the protocol and the peer support it. */
     default void compress(boolean compressed) {}
 
-    /** Returns whether the sink accepts another value without buffering too much. */
+    /** Returns whether the sink can accept another value without buffering too many bytes. */
     boolean isReady();
 
     /**

@@ -26,13 +26,13 @@ final class Prefetch {
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 
     private boolean begun;
-    private int onTheirWay; // number of messages requested from the transport but not yet delivered
+    private int onTheirWay; // the number of messages requested from the transport but not yet delivered
     private int ahead = MIN_AHEAD;
-    private int unrenewedBytes; // number of bytes delivered since the last request to the transport
+    private int unrenewedBytes; // the number of bytes delivered since the last request to the transport
 
     /**
-     * Returns the number of messages to request when the subscriber makes its first request; {@link #NO_REQUEST} after
-     * that.
+     * Returns the number of messages to request. Called when the subscriber makes a request. Returns
+     * {@link #NO_REQUEST} after the first call.
      */
     synchronized int begin() {
         if (begun) {
@@ -52,7 +52,7 @@ final class Prefetch {
     synchronized int delivered(int bytes, boolean starved) {
         onTheirWay--;
         unrenewedBytes += bytes;
-        boolean few = onTheirWay <= ahead / 2; // messages are requested in batches rather than one by one
+        boolean few = onTheirWay <= ahead / 2; // messages are requested in batches, not one by one
         if (few && starved) {
             ahead = Math.min(MAX_AHEAD, 2 * ahead);
         }

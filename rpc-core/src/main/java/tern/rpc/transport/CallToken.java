@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import tern.rpc.Metadata;
 
-/** A token as a protocol sends it: as an attachment or a header of each call. Immutable. */
+/** A token in the form in which a protocol sends it: an attachment or a header of each call. Immutable. */
 public final class CallToken {
 
     private final String name;
@@ -23,7 +23,7 @@ public final class CallToken {
         return new CallToken(AcceptedTokens.AUTHORIZATION, "Bearer " + token.reveal());
     }
 
-    /** Adds the token to a call, unless the call already has an attachment or header with the token's name. */
+    /** Adds the token to a call, unless the call already has an attachment or header with the same name. */
     public void addTo(Metadata metadata) {
         if (!metadata.contains(name)) {
             metadata.add(name, value);

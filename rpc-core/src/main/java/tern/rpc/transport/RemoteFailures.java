@@ -12,8 +12,8 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * Creates exceptions for failures returned by a server. Each stack trace has one frame for the server, followed by the
- * frames of the caller's code, without the frames that decoded the answer. Errors, and exceptions whose classes exist
- * only on the server, become an {@link RpcException}.
+ * frames of the caller's code. The frames that decoded the answer are omitted. Errors, and exceptions whose classes
+ * exist only on the server, become an {@link RpcException}.
  */
 public final class RemoteFailures {
 
@@ -57,7 +57,7 @@ public final class RemoteFailures {
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
 
-    /** The part of a call's target that is missing on the server, according to the server's failure. */
+    /** Tells whether the service or only the method is missing on the server, according to the server's failure. */
     public enum Missing {
         /** The failure does not say that a service is missing. */
         NOTHING,
@@ -69,7 +69,7 @@ public final class RemoteFailures {
 
     private RemoteFailures() {}
 
-    /** Returns the part of the call's target that is missing on the server, according to the failure. */
+    /** Returns whether the service or only the method is missing on the server, according to the failure. */
     public static Missing missing(RpcException failure) {
         if (failure.wasExecuted() == Executed.YES) {
             return Missing.NOTHING;
@@ -109,8 +109,8 @@ public final class RemoteFailures {
     }
 
     /**
-     * Returns the message of the plain {@link RuntimeException} that is sent in place of an exception whose class is
-     * unknown to callers. Tern clients recognize this format, and Dubbo clients can read the exception.
+     * Returns the message of the plain {@link RuntimeException} that replaces an exception whose class is unknown to
+     * callers. Tern clients recognize this format, and Dubbo clients can read the exception.
      *
      * @param description the class name, with the message if the message may be sent
      * @param id the id in the server's log
@@ -152,7 +152,7 @@ public final class RemoteFailures {
 
     /**
      * Returns the exception to throw for a failure with a status code and a text. The exception's message begins with
-     * the call and the address. Its status has the server's description, which callers may compare.
+     * the call and the address. The status contains the server's description unchanged, because callers may compare it.
      */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
         String where = call + " at " + endpoint;
@@ -172,13 +172,15 @@ public final class RemoteFailures {
             result = result.answeredBy(where + ProtoNames.hint(call, result), traced);
         }
         if (!traced) {
-            return result; // an overloaded server refuses many calls, and a stack trace costs more than a call
+            // no stack trace: an overloaded server refuses many calls, and creating a stack trace costs more than a
+            // call
+            return result;
         }
         withTrace(result, new StackTraceElement[0], call, endpoint);
         return result;
     }
 
-    /** Returns the exception to throw for a failure. Its text begins with the call and the address. */
+    /** Returns the exception to throw for a failure. The exception's text begins with the call and the address. */
     public static RpcException answered(Invocation call, Endpoint endpoint, Status status, Executed executed) {
         String text = status.description();
         return answered(
@@ -214,7 +216,7 @@ public final class RemoteFailures {
 
     /**
      * Returns the index of the first frame after the service's proxy, or the number of frames if the current thread's
-     * stack contains no proxy, as for asynchronous calls.
+     * stack contains no proxy, for example in an asynchronous call.
      */
     private static int firstOfCaller(StackTraceElement[] frames) {
         for (int i = 0; i < frames.length; i++) {

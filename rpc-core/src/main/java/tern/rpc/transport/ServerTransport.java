@@ -37,8 +37,8 @@ public interface ServerTransport extends AutoCloseable {
     }
 
     /**
-     * Returns the number of connections that are about to end: the server has sent its last byte, and is waiting for
-     * the client to read it and close the connection.
+     * Returns the number of connections that are about to end: the server has sent its last byte, and is waiting until
+     * the client has read it and closed the connection.
      */
     default int endingConnections() {
         return 0;
@@ -54,8 +54,8 @@ public interface ServerTransport extends AutoCloseable {
     long queuedBytes();
 
     /**
-     * Returns the number of request bytes in memory: of incomplete requests, of requests waiting for a worker, and of
-     * the headers of open requests.
+     * Returns the number of request bytes in memory. This includes incomplete requests, requests waiting for a worker,
+     * and the headers of open requests.
      */
     default long inboundBytes() {
         return 0;
