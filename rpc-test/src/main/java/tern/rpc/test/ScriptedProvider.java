@@ -65,9 +65,9 @@ import tern.rpc.server.ServiceExport;
  * }
  * }</pre>
  *
- * <p>As a JUnit extension, the provider discards scripts and recorded calls after each test, and accepts connections
- * again. A provider in a static field is closed after the test class, and a provider in an instance field after the
- * test.
+ * <p>As a JUnit extension, the provider discards scripts and recorded calls after each test, and then accepts
+ * connections again. A provider in a static field is closed after the test class, and a provider in an instance field
+ * after the test.
  */
 public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AutoCloseable {
 
@@ -130,8 +130,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Allows classes in arguments that the interfaces do not declare. The tested application's property {@code
-     * rpc.limits.allowed-classes} does not apply to the provider.
+     * Allows classes in arguments that the interfaces do not declare. The property {@code rpc.limits.allowed-classes}
+     * of the tested application does not apply to the provider.
      *
      * <pre>{@code
      * ScriptedProvider.allowing("com.example.orders.*").of(OrderService.class)
@@ -283,8 +283,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Creates the target object of a service, which receives only streaming calls, because a filter answers all other
-     * calls.
+     * Creates the target object of a service. The target receives only streaming calls, because a filter answers all
+     * other calls.
      */
     private Object target(Class<?> type) {
         return Proxy.newProxyInstance(

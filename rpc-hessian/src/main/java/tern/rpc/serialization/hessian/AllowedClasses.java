@@ -20,8 +20,8 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.WireName;
 
 /**
- * Collects the application classes that are reachable from one service's method signatures. The search starts at
- * parameter, result and declared exception types, and follows field types, superclasses, type arguments, array
+ * Collects the application classes that are reachable from one service's method signatures. The search starts at the
+ * types of parameters, results and declared exceptions. It follows field types, superclasses, type arguments, array
  * components and permitted subclasses. Not thread-safe.
  */
 final class AllowedClasses {
@@ -45,13 +45,13 @@ final class AllowedClasses {
      * has its wire name as a second key.
      *
      * @throws IllegalArgumentException if a class cannot be serialized. The message names the method, the class, and
-     *     where the class occurs: in a parameter, the result or an exception, and in which field
+     *     the place where the class occurs: the parameter, the result or the exception, and the field
      */
     static Map<String, Class<?>> of(ServiceDescriptor service) {
         AllowedClasses classes = new AllowedClasses(service);
         for (MethodDescriptor method : service.methods()) {
             if (method.payload() != Payload.JAVA) {
-                continue; // Messages of other payloads are never encoded as Hessian.
+                continue; // Methods with other payloads never use Hessian.
             }
             String name = service.simpleName() + "." + method.name();
             for (int i = 0; i < method.parameters().size(); i++) {
@@ -213,8 +213,8 @@ final class AllowedClasses {
     }
 
     /**
-     * Returns whether the compiler added the field to an inner class, to hold the enclosing object or a captured
-     * variable.
+     * Returns whether the compiler added the field to an inner class. Such a field contains the enclosing object or a
+     * captured variable.
      */
     private static boolean isOfSurroundings(Field field) {
         return field.isSynthetic()
@@ -243,6 +243,6 @@ final class AllowedClasses {
         }
     }
 
-    /** Marks a class that was reached only as a supertype of another class. */
+    /** Represents a class that was reached only as a supertype of another class. */
     private record Parent(Class<?> type) implements Type {}
 }

@@ -17,7 +17,7 @@ final class BuilderForm implements WireForm {
     private static final String VALUE = "value";
     private static final String CODER = "coder";
     private static final String COUNT = "count";
-    // The field maybeLatin1 has existed since JDK 21. The field is an optimization hint for the JDK, so false is always
+    // JDK 21 added the field maybeLatin1. The field is only an optimization hint for the JDK, so false is always
     // correct.
     private static final String MAYBE_LATIN1 = "maybeLatin1";
     private static final Set<String> KNOWN = Set.of(VALUE, CODER, COUNT, MAYBE_LATIN1);
@@ -32,8 +32,8 @@ final class BuilderForm implements WireForm {
     }
 
     /**
-     * Returns the form for the class, or null if the class is neither {@code StringBuilder} nor {@code StringBuffer} or
-     * does not have the expected fields in the running JDK.
+     * Returns the form for the class, or null if the class is another class, or if it does not have the expected fields
+     * in the running JDK.
      */
     static @Nullable WireForm of(Class<?> type) {
         if (type != StringBuilder.class && type != StringBuffer.class) {

@@ -73,7 +73,7 @@ final class ClassPatterns {
                 || packageTrees.stream().anyMatch(name::startsWith);
     }
 
-    /** Returns the configured packages and the packages of the configured classes. */
+    /** Returns the packages in the configuration, and the packages of the classes in the configuration. */
     Set<String> packages() {
         Set<String> all = new HashSet<>(packages);
         packageTrees.forEach(tree -> all.add(tree.substring(0, tree.length() - 1)));

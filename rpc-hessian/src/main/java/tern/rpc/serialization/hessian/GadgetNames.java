@@ -4,8 +4,8 @@ import java.util.List;
 
 /**
  * The names of gadget classes, which are known to run harmful code when they are deserialized. No error message
- * suggests allowing these classes, and {@code rpc.limits.audit-classes} does not let them be read. A configured package
- * that contains one of them is reported in a warning. Immutable.
+ * suggests allowing these classes, and they are not read even if {@code rpc.limits.audit-classes} is set. A configured
+ * package that contains one of them is reported in a warning. Immutable.
  */
 final class GadgetNames {
 

@@ -15,7 +15,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Limits the processor time for hashing and comparing the keys in a message. The weight of a key is the number of
- * values that can be visited when the key is hashed; a value is counted once for each reference to it. The limit grows
+ * values that can be visited when the key is hashed. A value is counted once for each reference to it. The limit grows
  * with the size of the message, because a few bytes of references can describe a key with a very large weight. Messages
  * whose keys take many steps for the size of the message need a permit ({@link LargeWork#startHashing}). Benchmarks
  * extend this class to measure the cost of these limits. Not thread-safe.
@@ -29,13 +29,14 @@ class HashBudget {
     private static final int COMPARISONS = 20;
 
     /**
-     * A message of at least this size may use all steps of the budget. A smaller message may use a proportional part.
+     * A message of at least this size may use all steps of the budget. A smaller message may use a part that is
+     * proportional to its size.
      */
     private static final int FULL_BYTES = 128 << 10;
 
     /**
-     * Added to the size of a message when its budget is computed, so that a small message may contain keys that refer
-     * to the same value several times.
+     * This size is added to the size of a message when its budget is computed. A small message may therefore contain
+     * keys that refer to the same value several times.
      */
     private static final int SPARE_BYTES = 1 << 10;
 
@@ -47,10 +48,10 @@ class HashBudget {
 
     /**
      * The additional steps for comparing a key with an earlier key of the same hash code, charged for each value in the
-     * key. A comparison follows many references and takes much longer than hashing. Comparisons with the first {@link
-     * HessianLimits#equalKeys} earlier keys cost no additional steps. Only keys of JDK classes, such as lists and maps,
-     * cost additional steps. Objects of the application's classes cost none, because entities often have a constant
-     * hash code. A step is the unit of the limit {@code rpc.limits.max-key-steps}.
+     * key. A comparison follows many references and takes much longer than hashing. Comparisons with the first
+     * {@link HessianLimits#equalKeys} earlier keys cost no additional steps. Only keys of JDK classes, such as lists
+     * and maps, cost additional steps. Keys of the application's classes cost no additional steps, because entities
+     * often have a constant hash code. A step is the unit of the limit {@code rpc.limits.max-key-steps}.
      */
     private static final int EQUAL_STEPS = 512;
 
@@ -71,7 +72,7 @@ class HashBudget {
     private int bytes;
     private Object sender = ""; // identifies the sender of the current message
     private @Nullable LargeWork turn; // the permit to hash many keys; null while none is held
-    private @Nullable RpcException refusal; // the reason why the message got no permit
+    private @Nullable RpcException refusal; // the reason why this message got no permit; null if none was refused
 
     // Counters of the message's non-scalar keys. A key's container and hash code select the key's counter. Null until a
     // message has a non-scalar key.
@@ -130,7 +131,7 @@ class HashBudget {
     }
 
     /**
-     * Charges the budget for hashing and comparing a key, before the key is added to its container. Rejects the
+     * Charges the budget for hashing and comparing a key. Called before the key is added to its container. Rejects the
      * message if the budget is exceeded.
      *
      * @param before the number of non-scalar keys already in the container
@@ -171,8 +172,8 @@ class HashBudget {
 
     /**
      * Counts a key. The budget has already been charged for hashing it. Returns the number of steps to charge for each
-     * value in the key, because the key is compared with all earlier keys that have the same hash code. This number is
-     * an upper bound, because keys with other hash codes can share the counter.
+     * value in the key. The key is compared with all earlier keys that have the same hash code. The result is an upper
+     * bound, because keys with other hash codes can share the counter.
      */
     private int sameHash(Object key, Object container) {
         int[] counts = places;
@@ -261,14 +262,14 @@ class HashBudget {
         }
     }
 
-    /** Returns whether the exception says that too many other messages are currently hashing many keys. */
+    /** Returns whether the exception was thrown because too many other messages are currently hashing many keys. */
     boolean isRefusal(RuntimeException failure) {
         return failure == refusal;
     }
 
     /**
-     * Returns whether hashing the key takes a single step. {@link #chargeEqual} limits keys with equal hash codes
-     * separately.
+     * Returns whether hashing the key takes a single step. {@link #chargeEqual} limits the number of such keys with
+     * equal hash codes.
      */
     private static boolean isScalar(@Nullable Object key) {
         return key == null

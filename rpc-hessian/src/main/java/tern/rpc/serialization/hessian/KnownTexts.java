@@ -51,8 +51,8 @@ final class KnownTexts {
     }
 
     /**
-     * Computes the cache index of a string from its length and its first, middle and last eight bytes, which
-     * distinguish most names. For a string of fewer than eight bytes, uses all bytes.
+     * Computes the cache index of a string from its length and its first, middle and last eight bytes. Most names
+     * differ in these bytes. For a string of fewer than eight bytes, uses all bytes.
      */
     private static int place(byte[] bytes, int from, int length) {
         long mixed = length;

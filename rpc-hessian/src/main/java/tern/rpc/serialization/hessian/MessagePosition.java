@@ -5,7 +5,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * The bytes of one message, and the position of the next byte to read. {@link TextInput} and {@link HessianInput}
- * extend this class, so that they share one position. Not thread-safe.
+ * extend this class, so that all reading methods share one position. Not thread-safe.
  */
 abstract class MessagePosition {
 
@@ -69,7 +69,7 @@ abstract class MessagePosition {
         return bytes[position] & 0xff;
     }
 
-    /** Rejects a container that announces more values than the remaining bytes can contain. */
+    /** Rejects a container whose stated number of values is larger than the remaining bytes can contain. */
     final void promise(int values) {
         if (values < 0 || values > end - position - promised) {
             throw new SerializationException(
@@ -92,7 +92,7 @@ abstract class MessagePosition {
     }
 
     /**
-     * Skips the expected bytes if they come next.
+     * Skips the given bytes if they come next.
      *
      * @return true if the bytes were skipped
      */

@@ -9,16 +9,16 @@ import tern.rpc.NanoClock;
 import tern.rpc.Pace;
 
 /**
- * Finds the classes that messages name. A class loader remembers each requested name permanently, even if no class has
- * this name, and searches the whole class path for the class. A peer could therefore fill the memory with invented
+ * Finds the classes that messages name. For each requested name, a class loader searches the whole class path, and
+ * remembers the name permanently even if no class has this name. A peer could therefore fill the memory with invented
  * names. To prevent this, a class is loaded only if its file exists, and the number of searches is limited.
  * Thread-safe.
  */
 final class NamedClasses {
 
     /**
-     * The maximum number of remembered names without a class. When this number is reached, the rate of searches is
-     * limited.
+     * The maximum number of remembered names without a class. When this number is reached, the number of searches per
+     * second is limited.
      */
     static final int MAX_UNKNOWN = 1024;
 

@@ -59,7 +59,7 @@ final class OpenContainers {
      */
     private long part;
 
-    /** The open containers with at least one reference read so far, as a bit mask of their depths. */
+    /** The open containers to which at least one reference has been read, as a bit mask of their depths. */
     private long referred;
 
     // Arrays indexed by the reference numbers of complete containers; null until a complete container refers to an open
@@ -146,7 +146,7 @@ final class OpenContainers {
         return Math.min(self, weight);
     }
 
-    /** Returns the currently known cost of hashing a reference to an open container. */
+    /** Returns the cost of hashing a reference to an open container, as far as it is known. */
     long open(int depth, int number, @Nullable Object value) {
         for (int d = depth; d > 0; d--) {
             if (numbers[d] == number) {
@@ -167,7 +167,7 @@ final class OpenContainers {
         return 1;
     }
 
-    /** Returns the currently known cost of hashing a reference to a complete container. */
+    /** Returns the cost of hashing a reference to a complete container, as far as it is known. */
     long complete(int depth, int number, long weight) {
         long[] complete = completeMasks;
         long[] completeOften = completeTimes;
@@ -223,9 +223,9 @@ final class OpenContainers {
     }
 
     /**
-     * Adds up the costs of open containers, outermost first, because an open container can refer only to open
-     * containers that enclose it. A container that refers to one enclosing container is assumed to refer to all
-     * enclosing containers.
+     * Adds up the costs of open containers. Starts with the outermost container, because an open container can refer
+     * only to open containers that enclose it. If a container refers to one enclosing container, it is assumed to refer
+     * to all enclosing containers.
      */
     private long sum(long of, int deepest) {
         long sum = 0;

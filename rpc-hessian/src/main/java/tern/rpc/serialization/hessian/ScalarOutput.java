@@ -71,8 +71,8 @@ final class ScalarOutput {
     }
 
     /**
-     * Appends previously encoded bytes. Returns false and writes nothing if hessian-lite would flush its buffer within
-     * these bytes.
+     * Appends previously encoded bytes. If hessian-lite would flush its buffer within these bytes, writes nothing and
+     * returns false.
      */
     boolean append(byte[] encoded) {
         if (out.position() - window + encoded.length > WINDOW - WIDE_ROOM) {
@@ -106,8 +106,7 @@ final class ScalarOutput {
     }
 
     /**
-     * Writes list elements up to the first element that is not a one-byte int. Stops earlier if hessian-lite would
-     * flush its buffer.
+     * Writes list elements until an element is not a one-byte int, or until hessian-lite would flush its buffer.
      *
      * @return the number of ints written
      */
@@ -220,8 +219,8 @@ final class ScalarOutput {
     }
 
     /**
-     * Writes UTF-16 code units. Records a flush wherever hessian-lite would flush its buffer. hessian-lite checks the
-     * free space before each character.
+     * Writes UTF-16 code units. Records the positions where hessian-lite would flush its buffer. hessian-lite checks
+     * the free space before each character.
      */
     private void writeUnits(String text, int from, int to) {
         int start = out.position();

@@ -143,7 +143,7 @@ class ServicePolicy implements ReadableTypes {
 
     /**
      * Returns whether a collection or map of the given class may be created at the position. Other collections and
-     * maps, such as Hibernate's lists, are read as JDK types, and their classes are not loaded.
+     * maps, such as Hibernate's lists, are read as JDK types without loading their classes.
      */
     private boolean isCreatedHere(String name, Slot slot) {
         return listed(name) != null || isTrusted(name, slot);
@@ -151,7 +151,7 @@ class ServicePolicy implements ReadableTypes {
 
     /**
      * Returns whether the class, or a class or interface that it extends, belongs to the service or is in the
-     * configured list. If so, a peer may be able to create instances of the class.
+     * configured list. If so, a peer may be able to make this process create instances of the class.
      */
     boolean isOfService(Class<?> type) {
         String name = type.getName();
@@ -210,8 +210,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Finds the enum for a class name such as {@code Color$1}. For a constant with a body, some writers send the name
-     * of the constant's own class.
+     * Finds the enum for a class name such as {@code Color$1}. For an enum constant with a body, some writers send the
+     * name of the constant's own class.
      */
     private @Nullable Class<?> enumOfBody(String name) {
         int dollar = name.lastIndexOf('$');
@@ -311,7 +311,7 @@ class ServicePolicy implements ReadableTypes {
                     + " example with JOIN FETCH, or send a separate record class";
         }
         String instead = JdkTypes.replacement(name);
-        // The message must not suggest allowing a class from a package that is known from attacks.
+        // The message must not recommend allowing a class from a package that is known from attacks.
         return GadgetNames.contains(name)
                 ? "); classes of this package are not data; send " + (instead == null ? "a type of your own" : instead)
                 : "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shortName;

@@ -18,13 +18,16 @@ abstract class TextInput extends MessagePosition {
     private static final long NOT_ASCII = 0x8080808080808080L;
     private static final int MAX_KEPT_BYTES = 1 << 20;
 
-    /** The exclusive upper bound of UTF-8 continuation bytes, read as signed bytes. */
+    /** All UTF-8 continuation bytes, read as signed bytes, are below this value. */
     private static final int TRAIL_END = -0x40;
 
     /** The buffer for an ASCII string that consists of several chunks. */
     private byte[] plain = {};
 
-    /** The buffer for a string that is not ASCII. The buffer can grow to the maximum length of a chunk. */
+    /**
+     * The buffer for a string that contains other characters than ASCII. The buffer can grow to the maximum length of a
+     * chunk.
+     */
     private char[] units = new char[64];
 
     /**
@@ -193,7 +196,8 @@ abstract class TextInput extends MessagePosition {
         }
         char[] decoded = units;
         int i = 0;
-        // The minimum number of UTF-16 code units in the remaining bytes. Each code unit takes at most three bytes.
+        // The minimum number of UTF-16 code units in the remaining bytes, because each code unit takes at most three
+        // bytes.
         int safe = Math.min(length, (end - position) / 3);
         byte[] from = bytes;
         int at = position;

@@ -40,7 +40,7 @@ final class ThrowableShape extends Shape {
 
     /**
      * Returns the class's fields that are not fields of {@code Throwable}. A field of a JDK class is included only if
-     * the constructor sets it, because it cannot be set directly.
+     * the constructor sets it, because such a field cannot be set directly.
      */
     private static List<OwnField> ownFields(TypeRef type, JdkThrowables.Form form) {
         List<OwnField> fields = new ArrayList<>();

@@ -35,11 +35,11 @@ final class ValueReader {
 
     /**
      * The hashing cost of the current container so far: the number of values read in it. A reference adds the hashing
-     * cost of the value that it refers to.
+     * cost of the value to which it refers.
      */
     private long weight;
 
-    /** True if the value being read was skipped earlier. The tables then already contain the value. */
+    /** True if the value being read was skipped earlier. In this case, the tables already contain the value. */
     private boolean replaying;
 
     /** The remaining number of bytes of skipped values that may be read a second time. */
@@ -198,7 +198,10 @@ final class ValueReader {
         skipper.skip(limits.depth() - depth);
     }
 
-    /** Skips the next value, which may be nested more deeply than {@link HessianLimits#depth} allows elsewhere. */
+    /**
+     * Skips the next value, which may be nested more deeply than {@link HessianLimits#depth} allows for values that are
+     * read.
+     */
     void skipDeep() {
         skipper.skip(ValueSkipper.DEEPEST);
     }
@@ -345,8 +348,8 @@ final class ValueReader {
     }
 
     /**
-     * Returns the current container's weight. The difference between the weights before and after a key is the key's
-     * weight.
+     * Returns the current container's weight. The key's weight is the difference between the weights before and after
+     * the key.
      */
     long weight() {
         return weight;
@@ -365,9 +368,9 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value that was skipped but is the target of a later reference. This happens if, for example, two fields
-     * contain the same object and the first of these fields does not exist in this process. The tables of the message
-     * do not change while the value is being read.
+     * Reads a skipped value, because a later reference refers to it. For example, two fields may contain the same
+     * object, and the first of these fields may not exist in this process. The tables of the message do not change
+     * while the value is being read.
      */
     private void replay(int number, Slot slot) {
         if (replayable <= 0) {

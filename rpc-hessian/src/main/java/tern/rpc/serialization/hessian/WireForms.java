@@ -104,7 +104,7 @@ final class WireForms implements WireForm.Lookup {
             return of(type.getSuperclass());
         }
         if (type.isAnonymousClass() && isContainer(type.getSuperclass())) {
-            // Only the enclosing class can create instances of an anonymous class.
+            // A reader cannot create instances of an anonymous class, because only the enclosing class can create them.
             return of(type.getSuperclass());
         }
         WireForm own = own(type);
@@ -130,7 +130,10 @@ final class WireForms implements WireForm.Lookup {
                         : described(type) + " cannot be sent; " + advice);
     }
 
-    /** Returns advice on what to send instead of an object of the class; null if the application can change the class. */
+    /**
+     * Returns advice on what to send instead of an object of the class; null if the application's developer can change
+     * the class.
+     */
     private static @Nullable String advice(Class<?> type) {
         String advice = LocalTypes.advice(type);
         return advice != null || ClassOrigin.isOfApplication(type) ? advice : "send " + JdkTypes.replacement(type);
@@ -182,7 +185,7 @@ final class WireForms implements WireForm.Lookup {
             return BeanForm.ofComponents(type);
         }
         if (!Serializable.class.isAssignableFrom(type)) {
-            // The result of Map.entry and the entries of a HashMap, for example, are not serializable. Such entries are
+            // Some entries are not serializable, such as the result of Map.entry and the entries of a HashMap. They are
             // written as a SimpleImmutableEntry.
             boolean isEntryOfJdk = Map.Entry.class.isAssignableFrom(type) && !ClassOrigin.isOfApplication(type);
             return isEntryOfJdk ? JdkPartsForm.of(SimpleImmutableEntry.class) : null;
@@ -199,8 +202,8 @@ final class WireForms implements WireForm.Lookup {
     /**
      * Returns whether readers can probably create a container of the given class. The reader calls the constructor
      * without parameters, or receives the object that {@code writeReplace} returns. The class of such an object is
-     * allowed only if it belongs to a service. Guava's collections, for example, are therefore not restored. The class
-     * name of a container that is not serializable is never sent.
+     * allowed only if it belongs to a service. For this reason, Guava's collections, for example, are not restored. If
+     * a container is not serializable, its class name is never sent.
      */
     private boolean isRestored(Class<?> type) {
         if (!ClassOrigin.isOfApplication(type)) {
@@ -230,7 +233,7 @@ final class WireForms implements WireForm.Lookup {
         return configured != null ? configured : own != null ? own.value() : type.getName();
     }
 
-    /** Rejects classes that no reader can create, although hessian-lite would write them. */
+    /** Rejects classes whose instances no reader can create, although hessian-lite would write them. */
     private static void check(Class<?> type) {
         if (type.isRecord() && !Serializable.class.isAssignableFrom(type)) {
             throw notSerializable(type);

@@ -179,7 +179,7 @@ final class BodyArguments {
 
     /**
      * Decodes the argument from a value, or from an array whose only element is the value. Tries the value first,
-     * because only the deserializer determines whether its type accepts an array.
+     * because only the type's deserializer determines whether the type accepts an array.
      */
     private @Nullable Object valueOrElement(JsonParser parser, Position only, byte[] json, int offset, int length) {
         try {
@@ -195,7 +195,7 @@ final class BodyArguments {
         }
     }
 
-    /** Decodes the value at the current token, and rejects any tokens after the value. */
+    /** Decodes the value at the current token. Rejects the text if there are further tokens after the value. */
     private @Nullable Object rest(JsonParser parser, Position position) {
         Object value = position.read(parser);
         checkEnd(parser);

@@ -74,7 +74,7 @@ final class PlainTimesRead extends ValueDeserializerModifier {
             return super.deserialize(parser, context);
         }
 
-        /** Returns whether the value is a number of milliseconds. In a query, the number is a string. */
+        /** Returns whether the value is probably a number of milliseconds. In a query, the number is a string. */
         private static boolean isTooLarge(JsonParser parser) {
             if (parser.hasToken(JsonToken.VALUE_NUMBER_INT)) {
                 return parser.getNumberType() == JsonParser.NumberType.LONG && parser.getLongValue() > MAX_SECONDS;

@@ -34,7 +34,8 @@ final class WholeNumbers {
         if (number.signum() == 0 || number.scale() <= 0) {
             return false;
         }
-        // If the scale exceeds the precision, the number lies between -1 and 1. This check avoids costly arithmetic.
+        // If the scale is larger than the precision, the number is between -1 and 1. This check avoids costly
+        // arithmetic.
         return number.scale() >= number.precision()
                 || number.stripTrailingZeros().scale() > 0;
     }

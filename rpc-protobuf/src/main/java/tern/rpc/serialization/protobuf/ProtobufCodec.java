@@ -62,8 +62,8 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Returns whether values of this declared type are protobuf messages. The result is always false if protobuf is not
-     * on the class path.
+     * Returns whether values of this declared type are protobuf messages. Always returns false if protobuf is not on
+     * the class path.
      */
     public static boolean isMessage(Class<?> type) {
         return MESSAGES && MessageBytes.isMessage(type);
@@ -86,7 +86,7 @@ public final class ProtobufCodec {
      *
      * @throws SerializationException if the bytes are not a message of the class, if messages are nested deeper than
      *     64, or if too many messages contain an unknown enum value, which the proto2 parser stores as an unknown
-     *     field. The limit is 4,096 messages, plus one for every 8 encoded bytes
+     *     field. The limit is 4,096 such messages, plus one for every 8 encoded bytes
      * @throws IllegalArgumentException if the class is not a generated message class
      */
     public Object parse(Class<?> type, byte[] bytes, int offset, int length) {

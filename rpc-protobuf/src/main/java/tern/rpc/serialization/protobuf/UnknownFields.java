@@ -21,7 +21,7 @@ final class UnknownFields {
 
     /**
      * For every {@value} bytes of the message, one unknown field is kept, in addition to {@link #FREE}. A known field
-     * that is a small message takes about as many bytes.
+     * that is a small message takes about the same number of bytes.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
@@ -220,7 +220,7 @@ final class UnknownFields {
         }
     }
 
-    /** Reads a length, and returns the end position of the content with that length. */
+    /** Reads a length, and returns the end position of the content that has this length. */
     private int endOfPart(int end) {
         int count = varint(end);
         if (count < 0 || count > end - position) {
@@ -246,7 +246,7 @@ final class UnknownFields {
         return 0;
     }
 
-    /** Ends all loops by moving the position beyond the end of the message and of all nested messages. */
+    /** Moves the position beyond the end of the message and of all nested messages, which ends all loops. */
     private void stop() {
         position = Integer.MAX_VALUE;
     }
