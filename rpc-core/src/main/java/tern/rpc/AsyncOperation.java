@@ -41,7 +41,7 @@ public final class AsyncOperation {
 
     /**
      * Records that a task of the ledger's call is waiting for an executor thread. {@link CallLedger#unfinished} lists
-     * the task until {@link #started} is called. A task that never starts leaves no other trace in the ledger.
+     * the task until {@link #started} is called. The ledger contains no other record of a task that never starts.
      *
      * @param executor the executor name, for diagnoses
      * @param now the current time on the call's clock

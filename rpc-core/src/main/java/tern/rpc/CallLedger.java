@@ -24,7 +24,7 @@ public final class CallLedger {
      */
     private static final int NAMED_FROM_COUNT = 8;
 
-    /** The ledger of a thread that serves no call. It records nothing. */
+    /** The ledger of a thread that serves no call. This ledger records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
 
     /** The ledger of the current thread while it works on something other than an RPC call, such as a web request. */
@@ -76,8 +76,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the ledger of the call that the current thread works on, or of the part of a call that this thread runs
-     * for another thread; {@link #none()} if the thread does not work on a call.
+     * Returns the ledger of the call that the current thread serves. If the thread runs a part of another thread's
+     * call, returns the ledger of this part. Returns {@link #none()} if the thread does not work on a call.
      */
     public static CallLedger current() {
         ServerContext serving = ServerContext.current();
@@ -136,8 +136,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the name of the operation of the given kind that the call's thread is running; null if the thread runs no
-     * operation of this kind, or if the name is not known yet. Any thread may call this.
+     * Returns the name of the operation of the given kind that the call's thread is running. Returns null if the thread
+     * runs no operation of this kind, or if the name is not known yet. Any thread may call this.
      */
     public @Nullable String running(Phase kind) {
         return phases.running(kind);
@@ -312,8 +312,8 @@ public final class CallLedger {
     /**
      * Records the start of an operation that does not block the call's thread. Any thread may call this.
      *
-     * @param name returns the operation's name, as in {@link #leave(Phase, String)}, or null if it has none; called
-     *     when the operation ends, or when a diagnosis reads the ledger
+     * @param name returns the operation's name, as in {@link #leave(Phase, String)}, or null if the operation has no
+     *     name; called when the operation ends, or when a diagnosis reads the ledger
      * @return the operation; the caller must end it
      */
     public AsyncOperation begin(Phase kind, Supplier<@Nullable String> name) {

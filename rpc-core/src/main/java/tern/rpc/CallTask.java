@@ -95,7 +95,7 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Runs the task on a thread that already works on the call. This happens if a full executor runs the task on the
+     * Runs the task on a thread that already works on the call, for example if a full executor runs the task on the
      * submitting thread.
      */
     private void runByCaller(CallLedger ledger) {

@@ -111,8 +111,8 @@ public final class NamedTimes {
     }
 
     /**
-     * Returns whether the name shows that the operation failed: it ends with {@code (failed)}, with {@code (failed} and
-     * an error code, or with the status of an HTTP exchange that failed or was refused.
+     * Returns whether the name shows that the operation failed. Such a name ends with {@code (failed)}, with
+     * {@code (failed} and an error code, or with the status of a failed or refused HTTP exchange.
      */
     public static boolean isFailed(@Nullable String name) {
         if (name == null || !name.endsWith(")")) {

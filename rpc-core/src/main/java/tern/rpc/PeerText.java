@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes text from a peer safe for logs and exception messages. The result contains no line breaks and no characters
- * that reorder the surrounding text, such as right-to-left marks. Its length is limited.
+ * that reorder the surrounding text, such as right-to-left marks. The length of the result is limited.
  */
 public final class PeerText {
 

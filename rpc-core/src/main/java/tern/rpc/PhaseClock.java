@@ -74,7 +74,7 @@ final class PhaseClock {
         return turnTo(next);
     }
 
-    /** Sets the name of the operation in the given phase. Does nothing if the current phase is a different phase. */
+    /** Sets the name of the operation in the given phase. Does nothing if another phase has begun. */
     void rename(Phase kind, String known) {
         if (phase() == kind) {
             name = known;
@@ -83,8 +83,8 @@ final class PhaseClock {
     }
 
     /**
-     * Returns the name of the operation in the given phase; null if the current phase is a different phase, or if the
-     * name is not known.
+     * Returns the name of the operation in the given phase; null if another phase has begun, or if the name is not
+     * known.
      */
     @Nullable
     String running(Phase kind) {

@@ -30,7 +30,7 @@ public final class ServerContext {
     private final @Nullable Principal principal;
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
-    // The context of the whole call. It is this object, unless this object is the context of a wrapped task.
+    // The context of the whole call: this object, unless this object is the context of a wrapped task.
     private final ServerContext whole;
     // Only the context of the whole call uses this field, under the lock of that context.
     private @Nullable List<Runnable> listeners;
@@ -262,9 +262,9 @@ public final class ServerContext {
 
     /**
      * Returns whether the caller has stopped waiting. Possible reasons: the deadline has passed, the caller has
-     * cancelled the call, the connection was lost, or the server has ended the stream, for example because the caller
-     * read too slowly. The nested calls that the method has made through Tern are then cancelled, too. Further nested
-     * calls fail.
+     * cancelled the call, or the connection was lost. The server may also have ended the stream, for example because
+     * the caller read too slowly. When the caller stops waiting, the nested calls that the method has made through Tern
+     * are also cancelled. Further nested calls fail.
      */
     public boolean isCancelled() {
         return whole.cancelled;

@@ -32,9 +32,9 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile boolean last;
     // The previous attempt's failure. Only the thread of the current attempt uses this field.
     private @Nullable RpcException before;
-    // The strongest execution state of all failed attempts: YES if a provider has executed at least one of the
-    // attempts, otherwise MAYBE if a provider may have executed one of them, otherwise NO. Only the thread of the
-    // current attempt uses this field.
+    // The strongest execution state of all failed attempts. YES: a provider has executed at least one attempt. MAYBE: a
+    // provider may have executed an attempt. NO: no attempt was executed. Only the thread of the current attempt uses
+    // this field.
     private Executed executed = Executed.NO;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {

@@ -69,7 +69,7 @@ final class FurtherAttempts {
     }
 
     /**
-     * Allows the first attempt of a call to be ended if its provider becomes silent. Does nothing if the method is not
+     * Permits ending the first attempt of a call if its provider becomes silent. Does nothing if the method is not
      * idempotent, or if calls to it are hedged. Called before the attempt is sent.
      */
     void watch(ClientMethod method, PendingCall attempt) {
@@ -186,9 +186,9 @@ final class FurtherAttempts {
 
     /**
      * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
-     * the whole service. That provider certainly did not run the call, and another provider may have the service. The
-     * repetition does not count towards the retry budget. No overload can result, because later calls avoid the
-     * provider without the service.
+     * the whole service. A provider without the service certainly did not run the call, and another provider may have
+     * the service. The repetition does not count towards the retry budget. No overload can result, because later calls
+     * avoid the provider without the service.
      */
     private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
         long now = clock.nanoTime();

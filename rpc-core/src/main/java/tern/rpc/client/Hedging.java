@@ -12,7 +12,7 @@ import tern.rpc.cluster.AttemptBudget;
 import tern.rpc.metrics.RecentPercentile;
 
 /**
- * Decides when a call to one idempotent method is sent to a second provider. This happens when the call has taken
+ * Decides when a call to one idempotent method is sent to a second provider. A call is sent again when it has taken
  * longer than 95 % of the recent attempts, and at least {@value #MIN_MILLIS} ms. At most 5 % of the service's calls are
  * hedged. No call is hedged while more than half of the service's retry budget is spent. Thread-safe.
  */
@@ -70,7 +70,7 @@ final class Hedging {
         try {
             return timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            return null; // The client is closed, so the first attempt fails. Its failure says why.
+            return null; // The client is closed, which the failure of the first attempt will report.
         }
     }
 

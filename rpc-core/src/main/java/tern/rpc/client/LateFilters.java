@@ -12,9 +12,9 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Ends an asynchronous call or a stream at its deadline if a filter delays it: the filter has not passed the call on,
- * or has received the answer without passing it on. While the call is with the connection, the connection checks the
- * deadline. Thread-safe.
+ * Ends an asynchronous call or a stream at its deadline if a filter delays it. Such a filter has not passed the call
+ * on, or has not passed the answer on. While the call is with the connection, the connection checks the deadline.
+ * Thread-safe.
  */
 final class LateFilters {
 

@@ -5,8 +5,8 @@ import tern.rpc.NanoClock;
 import tern.rpc.ServerContext;
 
 /**
- * A call that a method makes while it serves another call. If the served call is cancelled, this call is cancelled,
- * too. The deadline of the served call also applies to this call. When that deadline passes, this call is not
+ * A call that a method makes while it serves another call. If the served call is cancelled, this call is also
+ * cancelled. The deadline of the served call also applies to this call. When that deadline passes, this call is not
  * cancelled, but fails with DEADLINE_EXCEEDED. Thread-safe.
  */
 abstract class NestedCall implements Runnable {

@@ -9,7 +9,7 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * The names of one method at its providers, such as {@code StockService.reserve at 10.0.0.7:20880}. The ledgers of
- * served calls contain these names. They show whether a single provider or the method itself is slow. Thread-safe.
+ * served calls contain these names. The names show whether a single provider or the method itself is slow. Thread-safe.
  */
 final class ProviderMethodNames {
 

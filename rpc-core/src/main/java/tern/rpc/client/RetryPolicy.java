@@ -82,7 +82,7 @@ final class RetryPolicy {
     /**
      * Takes one retry from the budgets.
      *
-     * @return false if one of the budgets is spent
+     * @return false if a budget is spent
      */
     boolean spend(AttemptBudget ofProvider) {
         if (!budget.spend()) {

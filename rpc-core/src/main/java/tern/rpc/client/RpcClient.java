@@ -221,8 +221,8 @@ public final class RpcClient implements AutoCloseable {
 
     /**
      * Sets the rules of a reference, such as timeouts and weights, and replaces rules set by earlier calls to this
-     * method. These rules take precedence over rules from a registry, unless these rules {@linkplain
-     * Rules#yieldsToSource yield} to the registry's rules. Connections stay open.
+     * method. The given rules take precedence over rules from a registry, unless the given rules
+     * {@linkplain Rules#yieldsToSource yield} to the registry's rules. Connections stay open.
      *
      * @param proxy a proxy that {@link #refer} returned
      * @param rules the rules; {@link Rules#NONE} to remove earlier rules

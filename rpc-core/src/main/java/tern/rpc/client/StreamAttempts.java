@@ -23,7 +23,7 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A streaming call with its attempts. The call is sent to another endpoint only if three conditions hold: the first
+ * A streaming call with its attempts. The call is sent to another endpoint only under three conditions. The first
  * endpoint certainly did not process the call, no message of the request stream can have been sent, and no answer has
  * arrived. Thread-safe.
  */

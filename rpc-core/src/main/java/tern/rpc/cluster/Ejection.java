@@ -6,9 +6,9 @@ import java.util.function.Supplier;
 import org.slf4j.event.Level;
 
 /**
- * Counts the failures of a provider and ejects the provider for a while after too many failures. Five consecutive
- * failures are too many, and so are failures of half of at least twenty calls within ten seconds. An ejected provider
- * gets no calls as long as another provider is available. Thread-safe.
+ * Counts the failures of a provider and ejects the provider for a while after too many failures. The limits are five
+ * consecutive failures, or failures of half of at least twenty calls within ten seconds. An ejected provider gets no
+ * calls as long as another provider is available. Thread-safe.
  */
 public final class Ejection {
 

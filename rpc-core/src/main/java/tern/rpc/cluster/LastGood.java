@@ -14,11 +14,11 @@ import tern.rpc.endpoint.Instance;
 /**
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") while they answer. If a list
- * has lost more than half of its entries, the missing providers stay in use while they answer, until 30 s have passed
- * and a listed provider is connected. This rule applies even if the list has gained as many entries as it has lost,
- * because the client is not yet connected to the new providers. A registry can also lose the entries of its providers
- * one after another, for example while their sessions expire. Therefore, each list is compared with the longest list of
- * the previous 30 s.
+ * has lost more than half of its entries, the missing providers stay in use while they answer. This ends when 30 s have
+ * passed and a listed provider is connected. This rule applies even if the list has gained as many entries as it has
+ * lost, because the client is not yet connected to the new providers. A registry can also lose the entries of its
+ * providers one after another, for example while their sessions expire. Therefore, each list is compared with the
+ * longest list of the previous 30 s.
  *
  * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
  * the list has entries again, until at least half of the providers are listed. Without this rule, the first provider
@@ -42,8 +42,8 @@ record LastGood(
     /** The reason why providers that the source no longer lists stay in use, if there are any. */
     enum Holding {
         /**
-         * The list lost most of its entries. This state is also the initial state, before any provider is held (kept in
-         * use although the source no longer lists it).
+         * The list lost most of its entries. Also the initial state, before any provider is held (kept in use although
+         * the source no longer lists it).
          */
         LOST_MOST,
         /** The source reports an empty list after a list with entries. */

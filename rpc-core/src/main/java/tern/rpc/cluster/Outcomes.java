@@ -8,7 +8,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Outcome;
 
 /**
- * Classifies the outcome of an attempt. The class determines how the attempt changes the recorded state of its
+ * Classifies the outcome of an attempt. The result determines how the attempt changes the recorded state of its
  * provider.
  */
 public final class Outcomes {
@@ -23,8 +23,9 @@ public final class Outcomes {
     private Outcomes() {}
 
     /**
-     * Returns the outcome of an attempt. A timeout counts as cancelled if the provider may not have caused it: this
-     * process noticed the timeout late, or the attempt had less time than calls to the method usually take.
+     * Returns the outcome of an attempt. If the provider may not have caused a timeout, the timeout counts as
+     * cancelled. For example, this process noticed the timeout late, or the attempt had less time than calls to the
+     * method usually take.
      *
      * @param failure the failure, or null for a result or for an exception that the method declares
      * @param deadline the deadline of the attempt

@@ -12,7 +12,7 @@ final class ResponseCost {
     private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * This time is added to both the measured and the usual response time before they are compared. Short delays of
+     * A time that is added to both the measured and the usual response time before they are compared. Short delays of
      * fast methods therefore have little effect.
      */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);

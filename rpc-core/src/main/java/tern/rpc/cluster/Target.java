@@ -109,8 +109,8 @@ public final class Target implements Candidate {
     }
 
     /**
-     * Sets whether the provider's ejection is ignored, because too many providers are ejected. While its ejection is
-     * ignored, the provider gets calls.
+     * Sets whether the provider's ejection is ignored. Ejections are ignored if too many providers are ejected. While
+     * its ejection is ignored, the provider gets calls.
      */
     void ignoreEjection(boolean isIgnored) {
         ejectionIgnored = isIgnored;

@@ -47,7 +47,7 @@ final class Targets {
         return rank == WEIGHTLESS && isTaking(excluded, now) && usable != null && !usable.isHeld() ? null : usable;
     }
 
-    /** Returns whether the provider of the previous attempt can take the next attempt, too. */
+    /** Returns whether the provider of the previous attempt can also take the next attempt. */
     private static boolean isTaking(@Nullable Candidate excluded, long now) {
         return excluded != null && excluded.isUsable() && isGood(excluded, now);
     }

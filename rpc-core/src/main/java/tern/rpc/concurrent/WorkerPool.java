@@ -222,8 +222,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return;
             }
             waking.set(false);
-            // The loop is repeated because another worker may have become idle or ended in the meantime. That worker
-            // may not have woken another worker, because it saw that a wake-up was in progress.
+            // The loop is repeated because another worker may have become idle or ended in the meantime. This other
+            // worker may not have woken a further worker, because it saw that a wake-up was in progress.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < limit() && !failing)));
     }
 

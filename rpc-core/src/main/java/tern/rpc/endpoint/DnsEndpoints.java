@@ -80,7 +80,7 @@ public final class DnsEndpoints implements EndpointSource {
     private final boolean[] looking; // For each name, true while it is being looked up.
     private final Queue<Integer> due = new ArrayDeque<>(); // The indexes of the names that must be looked up.
     private int workers; // The number of threads that are looking up names.
-    private boolean isFirstListDue; // True if incomplete lists are reported, too.
+    private boolean isFirstListDue; // True if incomplete lists are also reported.
 
     // The addresses for which a warning has already been logged. This object's lock guards this field.
     private final Set<String> refused = new HashSet<>();

@@ -80,8 +80,8 @@ public record Endpoint(String host, int port, String name, String protocol) {
     }
 
     /**
-     * Returns {@code host:port}, with brackets around an IPv6 address. If the port is 0, as for the in-memory
-     * transport, returns only the host.
+     * Returns {@code host:port}, with brackets around an IPv6 address. For the in-memory transport, whose port is 0,
+     * returns only the host.
      */
     @Override
     public String toString() {

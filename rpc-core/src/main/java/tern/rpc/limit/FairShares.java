@@ -17,8 +17,8 @@ import tern.rpc.NanoClock;
  * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. For example, one
  * tenant can send the most calls, all of them fast, while a few slow calls from another tenant occupy all permits for a
  * long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if two
- * conditions hold: the largest other tenant holds more than an equal share of the permits, and the tenant itself holds
- * either less than an equal share or less than half as many permits as the largest other tenant.
+ * conditions hold. First, the largest other tenant holds more than an equal share of the permits. Second, the tenant
+ * itself holds less than an equal share, or less than half as many permits as the largest other tenant.
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. While tenants with fewer calls than the
  * largest tenant send calls, some permits are reserved for them. The calls from such a tenant are admitted even beyond
@@ -38,8 +38,8 @@ final class FairShares {
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A tenant floods the server if the number of its calls exceeds the number of calls from all other tenants by more
-     * than 1/{@value} of all calls in the majority vote. Such a tenant sent more than two thirds of the calls.
+     * Consider the calls in the majority vote. A tenant floods the server if its calls exceed the calls from all other
+     * tenants by more than 1/{@value} of all calls. Such a tenant sent more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
@@ -221,9 +221,9 @@ final class FairShares {
     }
 
     /**
-     * Returns whether a tenant is crowded out by the largest tenant. Two conditions must hold: the largest tenant holds
-     * more than an equal share, and the given tenant holds less than an equal share or less than half as much as the
-     * largest tenant.
+     * Returns whether a tenant is crowded out by the largest tenant. Two conditions must hold. First, the largest
+     * tenant holds more than an equal share. Second, the given tenant holds less than an equal share, or less than half
+     * as much as the largest tenant.
      *
      * @param held the number of calls or threads that the tenant holds
      * @param largest the number that the largest tenant holds
@@ -245,7 +245,7 @@ final class FairShares {
      * (sends most of the calls), the call may be admitted. If this tenant floods the server, its call may be admitted
      * only if the tenant has few admitted calls or is crowded out by a larger tenant. If no tenant floods the server,
      * the call may be admitted only if the largest other tenant has more than twice as many admitted calls as this
-     * tenant, including the new call.
+     * tenant. The new call counts as a call of this tenant.
      *
      * @param inside the number of admitted calls from all tenants
      */

@@ -148,9 +148,9 @@ public final class Limiter {
     }
 
     /**
-     * Returns whether other tenants crowd out this tenant, so that it gets too few threads. Two conditions must hold:
-     * another tenant has more than an equal share of the threads, and this tenant has either less than an equal share
-     * or less than half as many threads as the other tenant.
+     * Returns whether other tenants crowd out this tenant, so that it gets too few threads. Two conditions must hold.
+     * First, another tenant has more than an equal share of the threads. Second, this tenant has less than an equal
+     * share, or less than half as many threads as the other tenant.
      *
      * @param working the number of threads that the tenant holds or waits for
      * @param threads the number of threads

@@ -14,9 +14,9 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * The address that a provider publishes: the configured host, an address of this machine in the configured network, the
- * single address that the server listens on, or the source address of the route to the registry, whichever is available
- * first.
+ * The address that a provider publishes. The first available address of the following is used: the configured host, an
+ * address of this machine in the configured network, the single address that the server listens on, and the source
+ * address of the route to the registry.
  *
  * @param reason the source of the host, for the log
  */

@@ -45,7 +45,7 @@ import tern.rpc.endpoint.Rules;
  * Stores the last good list of another source, together with its rules, in a file. If the wrapped source fails before
  * its first list, or does not answer in time, this source reports the stored list, so that an application can start
  * without its registry. If the first list of the wrapped source is empty, this source first reports the stored list and
- * then the empty list, so that the stored providers stay in use while they answer. Only the file's owner can read the
+ * then the empty list. The stored providers therefore stay in use while they answer. Only the file's owner can read the
  * file, which contains no secrets. A separate thread writes the file, so that a slow or unreachable disk does not delay
  * the lists.
  */

@@ -22,8 +22,8 @@ public interface JsonMethod {
     List<String> warnings();
 
     /**
-     * Returns the warnings to log at startup if an application uses this codec although other formats keep the whole
-     * state of objects: one sentence for each type that JSON does not support, and for each class whose objects lose
+     * Returns the warnings to log at startup if an application uses JSON instead of a format that keeps the whole state
+     * of objects. There is one sentence for each type that JSON does not support, and for each class whose objects lose
      * fields.
      */
     default List<String> lostState() {

@@ -10,9 +10,9 @@ import tern.rpc.StatusCode;
 
 /**
  * A kind of work on large messages, which only a few threads may do at the same time. An encoded message exists in
- * memory up to three times, so 200 workers with answers of 8 MiB would need almost 5 GB and would be no faster than
- * four workers. Tenants get permits for this work in turn, and at most half of the waiting threads may belong to one
- * tenant. A call fails if its thread waits for more than three seconds. Thread-safe.
+ * memory up to three times. Without this limit, 200 workers with answers of 8 MiB would need almost 5 GB, and would be
+ * no faster than four workers. Tenants get permits for this work in turn, and at most half of the waiting threads may
+ * belong to one tenant. A call fails if its thread waits for more than three seconds. Thread-safe.
  */
 public final class LargeWork {
 
@@ -67,8 +67,8 @@ public final class LargeWork {
             new LargeWork("unpacked", "unpack", THREADS_PER_PROCESSOR * PROCESSORS, MAX_WAITING);
 
     /**
-     * The maximum number of threads that may wait for a permit to decode. These threads are workers, and other calls
-     * need workers, too.
+     * The maximum number of threads that may wait for a permit to decode. The waiting threads are workers, and other
+     * calls also need workers.
      */
     private static final int MAX_WAITING_TO_DECODE = Math.min(MAX_WAITING, 32);
 
@@ -134,9 +134,9 @@ public final class LargeWork {
     }
 
     /**
-     * Returns the maximum size of a compressed request that is decompressed and decoded without a permit: 16 times its
-     * compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger causes much work although
-     * it consists of few bytes.
+     * Returns the decompressed size up to which a compressed request is decompressed and decoded without a permit. The
+     * result is 16 times the compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger
+     * causes much work although it consists of few bytes.
      */
     public static int uncheckedBytes(int compressedBytes) {
         return (int)

@@ -103,7 +103,7 @@ final class ExceptionPolicy {
 
     /**
      * Returns whether the exception's class probably belongs to the application, so that the developer could move the
-     * class. This is assumed if the class name begins with the first two segments of the interface's package, such as
+     * class. Such a class name begins with the first two segments of the interface's package, such as
      * {@code com.example}.
      */
     private static boolean isOfApplication(MethodDescriptor method, Throwable cause) {

@@ -17,19 +17,19 @@ import tern.rpc.limit.Share;
  * <p>While threads are idle, every call gets a thread. When all regular threads are busy, a call gets one of a few
  * spare threads only if its tenant's running and waiting calls do not outnumber the free spare threads. A tenant that
  * holds many threads therefore gets no spare threads. Some spare threads always stay free, and a new tenant takes
- * precedence over tenants that hold several threads. This rule is the dynamic threshold of shared-memory switches (A.
- * Choudhury, E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
+ * precedence over tenants that hold several threads. This rule is known as the dynamic threshold of shared-memory
+ * switches (A. Choudhury, E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
- * <p>A tenant is crowded out if two conditions hold: the largest other tenant holds more than an equal share of the
- * threads, and the tenant itself holds either less than an equal share or less than half as many threads as the largest
- * other tenant. If a call from a crowded-out tenant finds no spare thread, it waits until another call from its tenant
- * frees a spare thread, or until a regular thread is idle. The call does not wait in the queue of the regular threads,
- * because that queue is full of the larger tenant's calls.
+ * <p>A tenant is crowded out if two conditions hold. First, the largest other tenant holds more than an equal share of
+ * the threads. Second, the tenant itself holds less than an equal share, or less than half as many threads as the
+ * largest other tenant. If a call from a crowded-out tenant finds no spare thread, it waits until another call from its
+ * tenant frees a spare thread, or until a regular thread is idle. The call does not wait in the queue of the regular
+ * threads, because that queue is full of the larger tenant's calls.
  *
  * <p>If calls still wait too long for a thread or find the queue full, the server refuses calls. The calls from a
  * tenant are then refused while the tenant holds more than twice the number of free threads. Other tenants get the
  * threads that this tenant returns. A tenant that is crowded out is never refused for this reason. The refusals end
- * after one second without calls that wait too long or find the queue full, or after one second without calls that need
+ * after one second in which no call waits too long or finds the queue full, or after one second in which no call needs
  * a spare thread.
  *
  * <p>Thread-safe. A race can cause a single call to be wrongly accepted or refused. While threads are idle, the check
@@ -51,8 +51,8 @@ final class FairWorkers {
 
     /**
      * The calls from a tenant with at most this many calls are not refused. Such calls may wait for a spare thread, and
-     * then for a regular thread. For a tenant that makes one call at a time, several calls may be counted, because a
-     * thread is still counted for a short time after it has sent the answer.
+     * then for a regular thread. A thread is still counted for a short time after it has sent the answer. Therefore
+     * several calls may be counted for a tenant that makes only one call at a time.
      */
     private static final int FEW = 4;
 

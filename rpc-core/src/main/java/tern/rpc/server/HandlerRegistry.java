@@ -35,7 +35,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static final Logger LOG = LoggerFactory.getLogger(HandlerRegistry.class);
 
-    /** The exports of one interface. They differ in their groups or versions. */
+    /** The exports of one interface, each with a different group or version. */
     private static final class Exports {
         final ServiceDescriptor service;
         final List<Export> all = new ArrayList<>();

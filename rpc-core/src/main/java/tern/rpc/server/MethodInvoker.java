@@ -68,9 +68,9 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Returns a failure that says that this method ran. The given failure may say the opposite: if the method called
-     * another service and rethrew the exception of that call, the exception may say that the other service's method did
-     * not run.
+     * Returns a failure that says that this method ran. The given failure may say the opposite. For example, the method
+     * may have called another service and rethrown the exception of that call, which says that the other service's
+     * method did not run.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {

@@ -12,11 +12,11 @@ import tern.rpc.transport.ServerCall;
  * A reserve of threads for methods that currently occupy few of the server's threads. Calls to other methods can
  * therefore still run if calls from many tenants to a slow method occupy all other threads.
  *
- * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies at most
- * 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. The reserve's queue has as many places
- * as the reserve has threads. A queue is needed because a thread is still counted for a short time after it has sent an
- * answer. The number of calls to one method that are running or waiting in the reserve is limited to half of the
- * reserve's threads, but the limit is at least four. The threads and queue positions are divided among tenants
+ * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies few threads:
+ * at most 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. The reserve's queue has as
+ * many places as the reserve has threads. A queue is needed because a thread is still counted for a short time after it
+ * has sent an answer. The number of calls to one method that are running or waiting in the reserve is limited to half
+ * of the reserve's threads, but the limit is at least four. The threads and queue positions are divided among tenants
  * ({@link TenantPlaces}), and all connections from one address together get at most half of them.
  *
  * <p>A call that gets no permit from the server's concurrency limiter may still run in the reserve, without a permit.

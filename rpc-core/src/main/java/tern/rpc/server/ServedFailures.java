@@ -86,8 +86,8 @@ final class ServedFailures {
     }
 
     /**
-     * Returns the failure of a call whose caller has stopped waiting: DEADLINE_EXCEEDED if the deadline has passed or
-     * is about to pass (the caller's clock could be slightly ahead), otherwise CANCELLED.
+     * Returns the failure of a call whose caller has stopped waiting. The code is DEADLINE_EXCEEDED if the deadline has
+     * passed or is about to pass, because the caller's clock could be slightly ahead. Otherwise the code is CANCELLED.
      *
      * @param serving the call's context; null if the call has no context yet
      * @param tookNanos the time since the call was received

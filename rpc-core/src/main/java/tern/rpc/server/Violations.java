@@ -33,7 +33,7 @@ final class Violations {
         return name.equals(VIOLATED) || name.equals(ADAPTED);
     }
 
-    /** Returns the failure for the caller. Its code is INTERNAL if a result violates its constraints. */
+    /** Returns the failure for the caller. The code is INTERNAL if a result violates its constraints. */
     static RpcException refusal(MethodDescriptor method, Throwable cause) {
         String text = String.valueOf(Thrown.message(cause));
         return switch (place(method, cause)) {
@@ -71,7 +71,7 @@ final class Violations {
                 Object first = violations.iterator().next();
                 return place(method, cause.getClass().getClassLoader(), first);
             }
-            // The exception class does not have the expected methods. It may belong to an unknown version of Bean
+            // The exception class does not have the expected methods, for example in an unknown version of Bean
             // Validation.
         } catch (ReflectiveOperationException | RuntimeException e) {
             return Place.INSIDE;

@@ -1,8 +1,8 @@
 package tern.rpc.stream;
 
 /**
- * Sends the application's values to a {@link MessageSink}. Any thread may call the methods. They never block, and do
- * not run application code on the calling thread.
+ * Sends the application's values to a {@link MessageSink}. Any thread may call the methods. The methods never block,
+ * and do not run application code on the calling thread.
  */
 public interface MessageWriter {
 

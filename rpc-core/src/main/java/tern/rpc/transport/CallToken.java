@@ -13,12 +13,12 @@ public final class CallToken {
         this.value = value;
     }
 
-    /** Creates an attachment that contains the token, as Dubbo's providers expect it. */
+    /** Creates an attachment with the token, in the form that Dubbo's providers expect. */
     public static CallToken attachment(Token token) {
         return new CallToken(AcceptedTokens.ATTACHMENT, token.reveal());
     }
 
-    /** Creates an authorization header that contains the token, as HTTP servers expect it. */
+    /** Creates an authorization header with the token, in the form that HTTP servers expect. */
     public static CallToken bearer(Token token) {
         return new CallToken(AcceptedTokens.AUTHORIZATION, "Bearer " + token.reveal());
     }

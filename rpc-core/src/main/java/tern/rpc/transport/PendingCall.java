@@ -226,8 +226,9 @@ public final class PendingCall implements Runnable {
     /**
      * Completes the call with a failure that says whether the call may have been executed.
      *
-     * @param failure creates the failure. Its argument is MAYBE if the request has been sent, and NO if it has not been
-     *     sent and will not be sent. The function may be called twice if the request is being sent at the same time
+     * @param failure creates the failure. The argument of this function is MAYBE if the request has been sent, and NO
+     *     if the request will never be sent. The function may be called twice if the request is being sent at the same
+     *     time
      * @return false if the call was already complete
      */
     public boolean fail(Function<Executed, RpcException> failure) {

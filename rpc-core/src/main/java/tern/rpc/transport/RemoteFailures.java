@@ -39,15 +39,14 @@ public final class RemoteFailures {
     private static final Pattern MISSING_SERVICE =
             Pattern.compile(" is not exported here|unknown service |Invoker (?:for gRPC )?not found|" + ANOTHER_SERVER);
 
-    /** The message that grpc-java sends for a missing service as well as for a missing method. */
+    /** The message that grpc-java sends both for a missing service and for a missing method. */
     private static final String GRPC_JAVA_MISSING = "Method not found: ";
 
     /** The message that Dubbo's provider sends with status 40 if it lacks the service in the requested version. */
     private static final String DUBBO_MISSING_SERVICE = " not found, invocation rejected";
 
     /**
-     * The message that older Dubbo providers send with status 40, for a missing service as well as for a missing
-     * method.
+     * The message that older Dubbo providers send with status 40, both for a missing service and for a missing method.
      */
     private static final String DUBBO_MISSING = "Service not found:";
 

@@ -43,7 +43,7 @@ class GrowingWorkerPoolTest {
         pool.close();
     }
 
-    /** Adds tasks that block, and waits until the given number of them have a thread. */
+    /** Adds tasks that block, and waits until the given number of these tasks have a thread. */
     private void block(int tasks, int running) {
         for (int i = 0; i < tasks; i++) {
             pool.executeAdmitted(() -> {

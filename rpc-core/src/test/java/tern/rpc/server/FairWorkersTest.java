@@ -126,7 +126,7 @@ class FairWorkersTest {
     }
 
     /**
-     * Passes one of the tenant's calls to a spare thread, and then admits far more of its calls than there are free
+     * Passes a call from the tenant to a spare thread. Then admits far more calls from the tenant than there are free
      * threads.
      */
     private void flood(Share tenant) {

@@ -18,9 +18,9 @@ import tern.rpc.server.ServiceExport;
  * is exported only on request, because it lets every caller read the names and types of all services.
  *
  * <p>A service with protobuf messages is described by its own {@code .proto} file, or by a generated file if it has
- * none. A plain Java interface is always described by a generated file: a method with one parameter takes a {@code
- * google.protobuf.Value}, any other method takes a {@code ListValue}, and all methods return a {@code Value}. Triple
- * accepts these messages. Overloaded methods, and names that protobuf does not permit, are omitted.
+ * none. A plain Java interface is always described by a generated file. In this file, a method with one parameter takes
+ * a {@code google.protobuf.Value}, any other method takes a {@code ListValue}, and all methods return a {@code Value}.
+ * Triple accepts these messages. Overloaded methods, and names that protobuf does not permit, are omitted.
  */
 public final class ReflectionService {
 

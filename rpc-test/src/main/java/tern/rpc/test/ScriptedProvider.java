@@ -124,7 +124,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         return allowing().of(services);
     }
 
-    /** Creates a provider of one interface with a group and a version. Both may be empty. */
+    /** Creates a provider of one interface with a group and a version. The group and the version may be empty. */
     public static ScriptedProvider of(Class<?> service, String group, String version) {
         return allowing().of(service, group, version);
     }
@@ -168,7 +168,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
                     serializer);
         }
 
-        /** Creates a provider of one interface with a group and a version. Both may be empty. */
+        /** Creates a provider of one interface with a group and a version. The group and the version may be empty. */
         public ScriptedProvider of(Class<?> service, String group, String version) {
             return new ScriptedProvider(
                     List.of(new ServiceKey(ServiceDescriptor.nameOf(service), group, version)),

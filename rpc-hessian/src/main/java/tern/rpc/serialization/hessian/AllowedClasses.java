@@ -21,8 +21,8 @@ import tern.rpc.WireName;
 
 /**
  * Collects the application classes that are reachable from one service's method signatures. The search starts at the
- * types of parameters, results and declared exceptions. It follows field types, superclasses, type arguments, array
- * components and permitted subclasses. Not thread-safe.
+ * types of parameters, results and declared exceptions. From there, the search follows field types, superclasses, type
+ * arguments, array components and permitted subclasses. Not thread-safe.
  */
 final class AllowedClasses {
 

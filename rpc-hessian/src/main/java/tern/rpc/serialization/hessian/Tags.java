@@ -1,8 +1,8 @@
 package tern.rpc.serialization.hessian;
 
 /**
- * The tags, which are the possible first bytes of a value. They are defined in the bytecode map of the Hessian 2.0
- * grammar.
+ * The tags, which are the possible first bytes of a value. The bytecode map of the Hessian 2.0 grammar defines the
+ * tags.
  */
 final class Tags {
 

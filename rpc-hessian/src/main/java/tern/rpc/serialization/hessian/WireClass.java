@@ -33,8 +33,8 @@ final class WireClass {
     }
 
     /**
-     * Returns whether this definition is new. It is new until an object of its class has passed the check for allowed
-     * classes. A new definition is used only for the current message.
+     * Returns whether this definition is new. A definition is new until an object of its class has passed the check for
+     * allowed classes. A new definition is used only for the current message.
      */
     boolean isNew() {
         return uses.length == 0;

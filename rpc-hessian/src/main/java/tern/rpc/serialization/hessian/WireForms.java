@@ -185,8 +185,8 @@ final class WireForms implements WireForm.Lookup {
             return BeanForm.ofComponents(type);
         }
         if (!Serializable.class.isAssignableFrom(type)) {
-            // Some entries are not serializable, such as the result of Map.entry and the entries of a HashMap. They are
-            // written as a SimpleImmutableEntry.
+            // Some entries are not serializable, such as the result of Map.entry and the entries of a HashMap. Such
+            // entries are written as a SimpleImmutableEntry.
             boolean isEntryOfJdk = Map.Entry.class.isAssignableFrom(type) && !ClassOrigin.isOfApplication(type);
             return isEntryOfJdk ? JdkPartsForm.of(SimpleImmutableEntry.class) : null;
         }

@@ -13,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hessian messages that are cheap to send and expensive to read. They contain only classes that every service accepts
- * and classes declared by {@link Target}. Each message consists of one value.
+ * Hessian messages that are cheap to send and expensive to read. The messages contain only classes that every service
+ * accepts and classes declared by {@link Target}. Each message consists of one value.
  */
 public final class Bombs {
 
@@ -408,8 +408,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns nested sets. Nested sets are a well-known bomb for Java serialization, and are a small message in
-     * Hessian, too.
+     * Returns nested sets. Nested sets are a well-known bomb for Java serialization. In Hessian, nested sets are also a
+     * small message.
      */
     private static byte[] sets(int levels) {
         Set<Object> root = new HashSet<>();

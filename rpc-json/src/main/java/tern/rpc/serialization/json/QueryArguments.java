@@ -36,8 +36,8 @@ final class QueryArguments {
     private final Position[] parameters;
 
     /**
-     * @param parameters the method's parameters, created by {@link Position#forText}. Their readers accept strings as
-     *     numbers and a single value as a list
+     * @param parameters the method's parameters, created by {@link Position#forText}. The readers of these parameters
+     *     accept strings as numbers and a single value as a list
      */
     QueryArguments(JsonMapper mapper, ArgumentNames names, Position[] parameters) {
         this.mapper = mapper;
