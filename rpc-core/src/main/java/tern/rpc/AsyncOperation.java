@@ -79,8 +79,9 @@ public final class AsyncOperation {
 
     /**
      * Records the end of this operation as an operation of another kind. For example, an HTTP exchange that is waiting
-     * for a connection ends without a connection if the peer refuses it. The call was then delayed by the peer and not
-     * by the connection pool. Has no effect after the call has ended. Call this once, instead of {@link #end()}.
+     * for a connection ends without a connection if the peer refuses the connection. The call was then delayed by the
+     * peer and not by the connection pool. Has no effect after the call has ended. Call this once, instead of
+     * {@link #end()}.
      *
      * @param actual the kind of the operation
      * @param result a name that includes the result, see {@link CallLedger#leave(Phase, String)}
@@ -119,7 +120,7 @@ public final class AsyncOperation {
         return Math.max(0, now - begun);
     }
 
-    /** Returns this operation with its duration so far; null if it has no name. */
+    /** Returns this operation with its duration so far; null if this operation has no name. */
     NamedTimes.@Nullable Entry until(long now) {
         String known = name.get();
         return known == null ? null : new NamedTimes.Entry(kind, known, 1, nanos(now));

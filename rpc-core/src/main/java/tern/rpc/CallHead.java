@@ -29,8 +29,9 @@ public final class CallHead {
     /**
      * @param method the method name; for a generic call, the method named by an argument
      * @param generic whether an argument of the call names the method
-     * @param written the service and method as the caller wrote them, for error messages to the caller. The text does
-     *     not contain the server's name for the service, which would reveal that the service exists
+     * @param written the names of the service and the method in the caller's spelling, for error messages to the
+     *     caller. The text does not contain the server's name for the service, which would reveal that the service
+     *     exists
      */
     public CallHead(
             ServiceKey service,
@@ -81,8 +82,8 @@ public final class CallHead {
     }
 
     /**
-     * Returns whether the call is generic: it calls {@code $invoke} or {@code $invokeAsync} and names the method in an
-     * argument.
+     * Returns whether the call is generic. A generic call calls {@code $invoke} or {@code $invokeAsync}, and an
+     * argument contains the name of the method.
      */
     public boolean isGeneric() {
         return generic;
@@ -133,7 +134,7 @@ public final class CallHead {
         return exchange.protocol();
     }
 
-    /** Returns the service and method as the caller wrote them. */
+    /** Returns the names of the service and the method in the caller's spelling. */
     @Override
     public String toString() {
         return written;

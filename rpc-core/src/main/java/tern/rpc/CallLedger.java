@@ -91,8 +91,8 @@ public final class CallLedger {
     }
 
     /**
-     * Sets the ledger of the current thread for the time when it works on something other than an RPC call, such as a
-     * web request.
+     * Sets the ledger that the current thread uses while it works on something other than an RPC call, such as a web
+     * request.
      *
      * @param ledger the ledger; null to remove the current ledger
      * @return the previous ledger or null; the caller must restore it when the work ends
@@ -169,8 +169,8 @@ public final class CallLedger {
 
     /**
      * Ends the current operation and records its duration under a name, to explain slow calls. An operation shorter
-     * than 0.1 ms is recorded without its name, unless it failed or the call has made at least eight operations of this
-     * kind. The duration excludes nested operations.
+     * than 0.1 ms is recorded without its name, unless the operation failed or the call has made at least eight
+     * operations of this kind. The duration excludes nested operations.
      *
      * @param name the resource that the call waited for, such as a host, a pool, or a statement without its values.
      *     Names must contain no secrets, and the number of different names must be small
@@ -391,8 +391,8 @@ public final class CallLedger {
     /**
      * Adds the times and counts of this part to the ledger of the whole call. The added time is limited to the idle
      * time of the call's thread. Nothing is added after the call has been answered. The thread that runs the part calls
-     * this method when the part or the call ends, and may call it repeatedly. Does nothing in the ledger of a whole
-     * call.
+     * this method when the part or the call ends. The thread may call this method repeatedly. Does nothing in the
+     * ledger of a whole call.
      */
     public void join() {
         if (part != null) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the method's idempotence determine
  * whether the call may be repeated.
  *
- * <p>The description may come from a peer. {@link #getMessage()} and {@link #toString()} contain it
- * {@linkplain PeerText without line breaks and limited in length}. {@link #status()} contains the original description.
+ * <p>The description may come from a peer. In {@link #getMessage()} and {@link #toString()}, the description
+ * {@linkplain PeerText has no line breaks and a limited length}. {@link #status()} contains the original description.
  */
 public class RpcException extends RuntimeException {
 

@@ -98,7 +98,7 @@ public final class ServerContext {
         }
     }
 
-    /** Returns the context of the call that the current thread serves; null if it serves no call. */
+    /** Returns the context of the call that the current thread serves; null if the thread serves no call. */
     public static @Nullable ServerContext current() {
         return CURRENT.get();
     }
@@ -222,8 +222,8 @@ public final class ServerContext {
     }
 
     /**
-     * Returns the metadata to send at the end of the answer, whether it is a result or an exception. The metadata is
-     * sent as trailers on Triple and gRPC, and as attachments on dubbo.
+     * Returns the metadata to send at the end of the answer. The answer can be a result or an exception. The metadata
+     * is sent as trailers on Triple and gRPC, and as attachments on dubbo.
      */
     public Metadata responseMetadata() {
         return responseMetadata;

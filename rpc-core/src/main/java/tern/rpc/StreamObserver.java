@@ -39,8 +39,8 @@ public interface StreamObserver<T> {
 
     /**
      * Sets whether later values are compressed if the protocol and the peer support it. A server may always call this.
-     * A client may call it only if the call was made with {@link CallOptions#compressed()}, which compresses values
-     * from the start. Does nothing for a receiving observer.
+     * A client may call this method only for a call with {@link CallOptions#compressed()}, which compresses values from
+     * the start. Does nothing for a receiving observer.
      */
     default void compress(boolean compressed) {}
 }

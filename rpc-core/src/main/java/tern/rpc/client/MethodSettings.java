@@ -10,7 +10,7 @@ import tern.rpc.Durations;
  * client.
  *
  * @param timeout the timeout of a call, including all attempts: more than zero, at most 100 years
- * @param idempotent whether a call may be repeated even if it may have run; false on the last level
+ * @param idempotent whether a call may be repeated even if the method may have run; false on the last level
  * @param oneWay whether the caller does not wait for an answer; false on the last level
  * @param timeoutFrom where the timeout was set, usually a property; error messages name it
  * @param waitForReady whether calls without an available provider wait for one until their deadline; false on the last

@@ -47,8 +47,8 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /**
- * Creates proxies for remote services and owns their connections. Creating a proxy starts opening connections but does
- * not wait for them, unless the reference requires a check. Thread-safe.
+ * Creates proxies for remote services and owns their connections. When a proxy is created, the client starts to open
+ * connections. The client waits for a connection only if the reference requires a check. Thread-safe.
  */
 public final class RpcClient implements AutoCloseable {
 
@@ -472,8 +472,8 @@ public final class RpcClient implements AutoCloseable {
          * Sets the factory of the threads that decode the answers of asynchronous calls and run application callbacks.
          * At most 200 threads exist at the same time. The default creates platform threads, which are daemons.
          *
-         * @param keepAlive how long an idle thread stays alive; the default is 60 seconds. If it is zero, each task
-         *     gets a new thread, which suits virtual threads
+         * @param keepAlive how long an idle thread stays alive; the default is 60 seconds. With zero, each task gets a
+         *     new thread, which suits virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;

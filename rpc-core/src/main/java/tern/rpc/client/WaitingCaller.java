@@ -90,7 +90,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
         } finally {
             SentCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
-                // Cancels the call if it is still running although a filter has failed or this thread has been
+                // Cancels the call, which may still be running although a filter has failed or this thread has been
                 // interrupted.
                 sent.cancel();
             }
@@ -114,7 +114,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
             SentCall sent = passedOn;
             if (left <= 0 && sent != null && sent != expired) {
                 expired = sent;
-                // Ends the call with a timeout failure, so that the filters can handle the failure before the caller
+                // Ends the call with a timeout failure, so that the filters can handle this failure before the caller
                 // gets it.
                 sent.expire();
                 continue;

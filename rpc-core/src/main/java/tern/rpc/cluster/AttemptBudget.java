@@ -58,7 +58,7 @@ public final class AttemptBudget {
      * @return false if the budget is spent
      */
     public synchronized boolean spend() {
-        // allowed() must be called first, because it resets the number of used attempts when a new window begins
+        // allowed() must be called before "spent" is read, because allowed() resets "spent" when a new window begins
         double allowed = allowed();
         if (spent + 1 > allowed) {
             return false;
@@ -74,7 +74,7 @@ public final class AttemptBudget {
 
     /** Returns whether more than half of the budget for the current window is spent. */
     public synchronized boolean isShort() {
-        // allowed() must be called first, because it resets the number of used attempts when a new window begins
+        // allowed() must be called before "spent" is read, because allowed() resets "spent" when a new window begins
         double allowed = allowed();
         return 2 * spent > allowed;
     }

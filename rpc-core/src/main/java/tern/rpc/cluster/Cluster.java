@@ -288,8 +288,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Connects to the providers with the given tag. The client is not connected to them yet, because there are too many
-     * different tags.
+     * Connects to the providers with the given tag. The client is not connected to these providers yet, because there
+     * are too many different tags.
      */
     private synchronized @Nullable Group connectedGroup(String method, String tag, boolean forceTag) {
         String leftOut = routes.of(method).leftOut(tagOrDefault(tag));

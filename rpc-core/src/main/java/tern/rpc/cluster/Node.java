@@ -26,8 +26,8 @@ public final class Node {
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
     /**
-     * The maximum usual response time that {@link #silentForNanos} assumes, so that it sends a ping early even to a
-     * slow provider.
+     * The maximum usual response time that {@link #silentForNanos} assumes. Because of this maximum, a slow provider
+     * also gets a ping early.
      */
     private static final long MAX_USUAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -233,8 +233,8 @@ public final class Node {
 
     /**
      * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
-     * lower bound on the call's duration. This time is recorded only if it counts as slow, because a shorter time does
-     * not show that the provider is fast. {@link #end} must still be called.
+     * lower bound on the call's duration. A time that does not count as slow is not recorded, because it does not show
+     * that the provider is fast. {@link #end} must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
         responses.outlasted(tookNanos, times.nanos(), now);
@@ -378,9 +378,9 @@ public final class Node {
     // The following methods are called by Survey, which checks all providers of a cluster several times per second.
 
     /**
-     * Checks whether the node's connection was opened or reopened after the last check. A reconnected provider may be
-     * a different process, so the node's earlier state is discarded. If the earlier connection was lost soon after it
-     * was opened, and a call on it failed, the loss counts as a failure.
+     * Checks whether the node's connection was opened or reopened after the last check. A reconnected provider may be a
+     * different process, so the node's earlier state is discarded. The loss of the earlier connection counts as a
+     * failure in one case: the connection was lost soon after it was opened, and a call on this connection failed.
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;

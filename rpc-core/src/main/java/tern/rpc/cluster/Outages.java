@@ -13,15 +13,15 @@ import tern.rpc.transport.ClientConnection;
 final class Outages {
 
     /**
-     * The end of an outage is logged only if it lasted at least this long. The start of a shorter outage is not logged
-     * either.
+     * The end of an outage is logged only if the outage lasted at least this long. The start of a shorter outage is not
+     * logged either.
      */
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * If a connection is lost within this time after it was opened, and a call on it failed, the loss counts as a
-     * provider failure. Without this rule, a provider that resets every connection would get further calls after each
-     * reconnect.
+     * The loss of a connection counts as a provider failure if the connection was open for less than this time, and if
+     * a call on this connection failed. Without this rule, a provider that resets every connection would get further
+     * calls after each reconnect.
      */
     private static final long SOON_LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 

@@ -117,7 +117,8 @@ final class ProviderChoice {
             chosen.addAll(connected.instances());
             leftOut.addAll(connected.leftOut());
         });
-        // If the rules exclude all providers, some of them are still returned, so that the error message can name them.
+        // If the rules exclude all providers, some providers are still returned, so that the error message can name
+        // them.
         return chosen.isEmpty() ? subsets(listed, rules) : new Connected(List.copyOf(chosen), Set.copyOf(leftOut));
     }
 

@@ -143,7 +143,7 @@ final class Routes {
                 return found;
             }
             if (leftOut.contains(left)) {
-                return null; // There are providers with the tag, so providers without it must not get the call.
+                return null; // There are providers with this tag, so providers without a tag must not get the call.
             }
         }
         return force || rules.isForced(tag) ? null : byTag.get("");

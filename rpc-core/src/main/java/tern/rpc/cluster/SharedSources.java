@@ -315,7 +315,8 @@ final class SharedSources {
         }
 
         /**
-         * Returns the position of the instance in the last checked list, or -1 if it is not near the given position.
+         * Returns the position of the instance in the last checked list, or -1 if the instance is not near the given
+         * position.
          */
         private int checkedAt(int position, Instance instance) {
             int end = Math.min(checked.size(), position + LOOK_AHEAD);

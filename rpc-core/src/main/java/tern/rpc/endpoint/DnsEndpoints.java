@@ -244,8 +244,8 @@ public final class DnsEndpoints implements EndpointSource {
     }
 
     /**
-     * Returns whether an address can belong to a provider. The address 0.0.0.0 cannot, for example, because connecting
-     * to it would reach the client's own machine.
+     * Returns whether an address can belong to a provider. For example, the address 0.0.0.0 cannot belong to a
+     * provider, because it refers to the client's own machine.
      */
     private boolean isUsable(InetAddress address, String host) {
         boolean usable = new Endpoint(address.getHostAddress(), 0).mayBeProvider();

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
  * implement this interface.
  *
  * <p>References whose sources have equal {@linkplain #key() keys} share one source. The client starts only the first of
- * these sources, and closes it when the last of these references is closed. Therefore a source must not acquire
- * resources before {@link #start}.
+ * these sources. When the last of these references is closed, the client closes this source. Therefore a source must
+ * not acquire resources before {@link #start}.
  *
  * <p>A source reports its list unchanged. The client coalesces frequent changes. If the list is empty or lacks most of
  * the previous providers, the client keeps the missing providers while they answer.
@@ -18,10 +18,9 @@ public interface EndpointSource extends AutoCloseable {
 
     /**
      * Starts watching for changes. Called once. The source passes a complete snapshot to the listener after every
-     * change. The source may pass the first snapshot during this call, but only if it does not have to wait for the
-     * list. The source may call the listener on any thread, but must pass one snapshot at a time and in the order of
-     * the changes. The listener must return quickly. Passing equal snapshots repeatedly is allowed, but a source should
-     * avoid it.
+     * change. If the source need not wait for the list, it may pass the first snapshot during this call. The source may
+     * call the listener on any thread, but must pass one snapshot at a time and in the order of the changes. The
+     * listener must return quickly. Passing equal snapshots repeatedly is allowed, but a source should avoid it.
      *
      * @throws RuntimeException if the settings are invalid. If the source is unreachable, this method does not throw;
      *     the source reports {@link EndpointSnapshot.State#UNKNOWN} and tries again

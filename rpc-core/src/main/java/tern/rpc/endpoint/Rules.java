@@ -21,8 +21,8 @@ public interface Rules {
     };
 
     /**
-     * Returns the attributes that apply to a provider: its own attributes if no rule changes them, or null if the
-     * provider must get no calls.
+     * Returns the attributes that apply to a provider. If no rule changes the attributes, these are the provider's own
+     * attributes. Returns null if the provider must get no calls.
      */
     default @Nullable Attributes attributes(Instance provider) {
         return provider.attributes();
@@ -98,7 +98,7 @@ public interface Rules {
 
     /**
      * Returns texts for storing these rules. In a later process, {@link EndpointSource#rules} of the same source
-     * restores equal rules from them. Returns an empty list if the rules cannot be stored.
+     * restores equal rules from these texts. Returns an empty list if the rules cannot be stored.
      */
     default List<String> texts() {
         return List.of();

@@ -20,11 +20,11 @@ import tern.rpc.NanoClock;
  * conditions hold. First, the largest other tenant holds more than an equal share of the permits. Second, the tenant
  * itself holds less than an equal share, or less than half as many permits as the largest other tenant.
  *
- * <p>If no tenant floods, the tenant that holds the most permits must wait. While tenants with fewer calls than the
- * largest tenant send calls, some permits are reserved for them. The calls from such a tenant are admitted even beyond
- * the limit while another tenant holds more than twice as many permits. The larger tenant therefore loses permits. If
- * many tenants hold one or two permits each, no call is admitted beyond the limit. The largest tenant is found without
- * sorting: a tenant that holds more permits than the largest known tenant replaces it.
+ * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
+ * fewer calls than the largest tenant, while these tenants send calls. The calls from such a tenant are admitted even
+ * beyond the limit while another tenant holds more than twice as many permits. The larger tenant therefore loses
+ * permits. If many tenants hold one or two permits each, no call is admitted beyond the limit. The largest tenant is
+ * found without sorting: a tenant that holds more permits than the largest known tenant replaces it.
  *
  * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race can cause a single call to be wrongly
  * admitted or refused.

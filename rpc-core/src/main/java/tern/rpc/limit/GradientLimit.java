@@ -43,8 +43,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Therefore the limit shrinks only if there is a queue and calls take longer than before. The limit stays low only
  * if this does not reduce the throughput. The limit compares two levels of concurrency and does not rely on the
  * shortest time ever measured. For thread pools, this method is known as hill climbing (Hellerstein, Morrison,
- * Eilebrecht: Applying Control Theory in the Real World, 2010). Shrinking by the ratio of times is the method of TCP
- * Vegas and the limits derived from it. The constants are explained in docs/decisions/0016.
+ * Eilebrecht: Applying Control Theory in the Real World, 2010). TCP Vegas, and limits derived from TCP Vegas, also
+ * shrink by the ratio of times. The constants are explained in docs/decisions/0016.
  *
  * <p>Used by one thread at a time.
  */

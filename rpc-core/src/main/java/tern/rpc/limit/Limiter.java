@@ -172,8 +172,7 @@ public final class Limiter {
     }
 
     /**
-     * Replaces the limit. Calls that have been admitted stay admitted, even if there are more of them than the new
-     * limit allows.
+     * Replaces the limit. Admitted calls stay admitted, even if their number exceeds the new limit.
      *
      * @param next the new limit, which must not be shared with other limiters
      */
@@ -260,7 +259,7 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            // If the call entered just as a window ended, it may have been counted in the earlier window. The code
+            // A call that entered just as a window ended may have been counted in the earlier window. The code
             // therefore compares the call's time of entry with the beginning of the window.
             turn(false, now);
         }

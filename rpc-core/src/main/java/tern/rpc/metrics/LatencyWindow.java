@@ -13,8 +13,8 @@ import tern.rpc.NanoClock;
  * The response times of the last minute, with one slot per second, and a summary of each second of the last 15 minutes.
  * Recording is lock-free and allocates memory once per second. Values are accurate to 3 %. Thread-safe.
  *
- * <p>No separate thread is needed: each slot is reused after a minute, and the first call that reuses it stores the
- * summary of the old content. The summaries take at most about 60 KB.
+ * <p>No separate thread is needed. Each slot is reused after a minute, and the first call that reuses a slot stores the
+ * summary of its old content. The summaries take at most about 60 KB.
  */
 public final class LatencyWindow {
 

@@ -241,8 +241,8 @@ public final class FileRegistry implements Registry {
     }
 
     /**
-     * Changes the file. Does not wait for the lock, because a frozen process could hold it forever, and this thread
-     * also reads the file.
+     * Changes the file. Does not wait for the lock, because a frozen process could hold the lock forever, and this
+     * thread must also read the file.
      *
      * @return the content before the change; null if another process or registry holds the lock
      */

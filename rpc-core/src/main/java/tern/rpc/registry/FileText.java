@@ -30,7 +30,7 @@ final class FileText {
             throw new IllegalArgumentException("it is a directory; expected a file");
         }
         if (!attributes.isRegularFile()) {
-            // Opening a named pipe blocks until another process opens it, and reading a device may never end.
+            // Opening a named pipe blocks until another process opens the pipe, and reading a device may never end.
             throw new IllegalArgumentException("it is a pipe, a socket or a device; expected a file");
         }
         if (attributes.size() > ProviderFile.MAX_BYTES) {

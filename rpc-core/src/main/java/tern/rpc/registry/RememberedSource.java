@@ -137,8 +137,7 @@ public final class RememberedSource implements EndpointSource {
     }
 
     /**
-     * Returns a hash for the file name. The hashed text contains no credentials, so the file name does not reveal
-     * them.
+     * Returns a hash for the file name. The file name reveals no credentials, because the hashed text contains none.
      */
     private static String hash(String text) {
         try {

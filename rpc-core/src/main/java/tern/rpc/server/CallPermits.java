@@ -149,8 +149,8 @@ abstract class CallPermits {
 
     /**
      * Returns the stream's permit to the server's limiter, and releases the memory of the stream's request. Called when
-     * the stream's worker has finished. The stream keeps no permit after that, because it can last for hours, and other
-     * limits apply to its work.
+     * the stream's worker has finished. After that, the stream keeps no permit, because a stream can last for hours,
+     * and other limits apply to its work.
      */
     void streamContinues() {
         leaveServer(false);

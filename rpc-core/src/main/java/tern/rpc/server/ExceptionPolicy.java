@@ -79,9 +79,9 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns advice for the server's log. The advice tells how callers can get the exception's type. If answers
-     * contain no types, it tells how callers can get the exception's text. Returns an empty string for an
-     * {@link Error}, which is never sent.
+     * Returns advice for the server's log. The advice tells the reader how callers can get the exception's type or, if
+     * answers contain no types, the exception's text. Returns an empty string for an {@link Error}, which is never
+     * sent.
      */
     static String remedy(MethodDescriptor method, Throwable cause, boolean typed) {
         if (cause instanceof Error) {
@@ -131,8 +131,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns whether the failure is sent with its type or, if answers contain no types, with its text. An {@link
-     * Error} is not sent, because it describes a problem in the server process.
+     * Returns whether the failure is sent with its type or, if answers contain no types, with its text. An
+     * {@link Error} is not sent, because an error describes a problem in the server process.
      */
     static boolean travels(MethodDescriptor method, Throwable failure, boolean typed) {
         if (failure instanceof Error) {

@@ -22,9 +22,9 @@ import tern.rpc.limit.Share;
  *
  * <p>A tenant is crowded out if two conditions hold. First, the largest other tenant holds more than an equal share of
  * the threads. Second, the tenant itself holds less than an equal share, or less than half as many threads as the
- * largest other tenant. If a call from a crowded-out tenant finds no spare thread, it waits until another call from its
- * tenant frees a spare thread, or until a regular thread is idle. The call does not wait in the queue of the regular
- * threads, because that queue is full of the larger tenant's calls.
+ * largest other tenant. If a call from a crowded-out tenant finds no spare thread, the call waits until another call
+ * from the same tenant frees a spare thread, or until a regular thread is idle. The call does not wait in the queue of
+ * the regular threads, because that queue is full of the larger tenant's calls.
  *
  * <p>If calls still wait too long for a thread or find the queue full, the server refuses calls. The calls from a
  * tenant are then refused while the tenant holds more than twice the number of free threads. Other tenants get the

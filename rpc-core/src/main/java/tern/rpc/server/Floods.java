@@ -55,7 +55,7 @@ final class Floods {
         this.warning = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
-    /** Remembers the tenant of a refused call if it is among the tenants with the most admitted calls. */
+    /** Remembers the tenant of a refused call, if this tenant is among the tenants with the most admitted calls. */
     void seen(Share share) {
         int smallest = 0;
         int fewest = Integer.MAX_VALUE;

@@ -17,7 +17,8 @@ import tern.rpc.transport.ServerCall;
  * many places as the reserve has threads. A queue is needed because a thread is still counted for a short time after it
  * has sent an answer. The number of calls to one method that are running or waiting in the reserve is limited to half
  * of the reserve's threads, but the limit is at least four. The threads and queue positions are divided among tenants
- * ({@link TenantPlaces}), and all connections from one address together get at most half of them.
+ * ({@link TenantPlaces}). All connections from one address together get at most half of the threads and queue
+ * positions.
  *
  * <p>A call that gets no permit from the server's concurrency limiter may still run in the reserve, without a permit.
  * This also applies while regular threads are idle because measurements have reduced the limit. The total number of

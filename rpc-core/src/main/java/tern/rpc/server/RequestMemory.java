@@ -25,8 +25,8 @@ final class RequestMemory {
     }
 
     /**
-     * Returns the current number of allocated bytes. Pass it to {@link #since} on the same thread after the request has
-     * been decoded.
+     * Returns the current number of allocated bytes. After the request has been decoded, the caller passes this number
+     * to {@link #since} on the same thread.
      */
     static long mark(ServerCall call) {
         return LargeMessages.isChecked(call.requestBytes()) ? allocated() : UNKNOWN;

@@ -24,8 +24,8 @@ final class ServedFailures {
 
     /**
      * Returns the failure of a call whose request cannot be decoded. A method runs only after its request has been
-     * decoded. The failures of the reader may say MAYBE, because the reader also decodes answers and cannot tell them
-     * from requests.
+     * decoded. The reader's failures may say MAYBE, because the reader does not know whether it decodes a request or an
+     * answer.
      */
     static RpcException unreadable(Throwable cause) {
         if (cause instanceof RpcException known) {

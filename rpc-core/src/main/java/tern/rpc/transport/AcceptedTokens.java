@@ -81,7 +81,7 @@ public final class AcceptedTokens {
     /**
      * Admits or refuses a call other than {@linkplain #isOpen a health probe}.
      *
-     * @param call service and method as the caller wrote them
+     * @param call the names of the service and the method in the caller's spelling
      * @param attachment the value of {@link #ATTACHMENT}; may be null
      * @param authorization the value of {@link #AUTHORIZATION}; may be null
      * @throws RpcException UNAUTHENTICATED if neither value contains an accepted token; the failure says that the call
@@ -105,7 +105,7 @@ public final class AcceptedTokens {
      * Returns the failure of a call that has the same credential header more than once. A proxy in front of the server
      * may have checked only one of these headers.
      *
-     * @param call service and method as the caller wrote them
+     * @param call the names of the service and the method in the caller's spelling
      * @param name {@link #ATTACHMENT} or {@link #AUTHORIZATION}
      */
     public RpcException doubled(String call, String name) {

@@ -42,7 +42,10 @@ public final class RemoteFailures {
     /** The message that grpc-java sends both for a missing service and for a missing method. */
     private static final String GRPC_JAVA_MISSING = "Method not found: ";
 
-    /** The message that Dubbo's provider sends with status 40 if it lacks the service in the requested version. */
+    /**
+     * The message that a Dubbo provider sends with status 40 if the provider lacks the service in the requested
+     * version.
+     */
     private static final String DUBBO_MISSING_SERVICE = " not found, invocation rejected";
 
     /**

@@ -19,7 +19,7 @@ public interface ServerTransport extends AutoCloseable {
      */
     void start(CallHandler handler);
 
-    /** Returns the port that the transport listens on, or 0 if it has none. */
+    /** Returns the port that the transport listens on, or 0 if the transport has no port. */
     int port();
 
     /** Stops accepting connections and asks clients to stop sending calls. Calls that still arrive are served. */
@@ -37,8 +37,8 @@ public interface ServerTransport extends AutoCloseable {
     }
 
     /**
-     * Returns the number of connections that are about to end: the server has sent its last byte, and is waiting until
-     * the client has read it and closed the connection.
+     * Returns the number of connections that are about to end. On such a connection, the server has sent its last byte,
+     * and is waiting until the client closes the connection.
      */
     default int endingConnections() {
         return 0;

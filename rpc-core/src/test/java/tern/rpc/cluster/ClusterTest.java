@@ -18,7 +18,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 
-/** Tests which providers a cluster connects to, and which of them it chooses for calls. */
+/** Tests which providers a cluster connects to, and which providers it chooses for calls. */
 class ClusterTest extends SimulatedCluster {
 
     @Test

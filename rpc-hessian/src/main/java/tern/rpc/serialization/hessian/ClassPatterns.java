@@ -45,8 +45,8 @@ final class ClassPatterns {
     }
 
     /**
-     * Warns about a package that contains classes known from attacks. A configured single class causes no warning,
-     * because it may be a data class.
+     * Warns about a package that contains classes known from attacks. A single class in the configuration causes no
+     * warning, because it may be a data class.
      */
     private static void warnOfAttacks(String entry) {
         String name = entry.replaceFirst("[.*]+$", "");

@@ -46,7 +46,10 @@ final class NamedClasses {
         this.searches = new Pace(SEARCHES_PER_SECOND, Duration.ofSeconds(1), clock);
     }
 
-    /** Returns the class without initializing it; null if it does not exist or if too many unknown names were sent. */
+    /**
+     * Returns the class without initializing it. Returns null if the class does not exist, or if too many unknown names
+     * were sent.
+     */
     @Nullable
     Class<?> find(String name) {
         Class<?> known = found.get(name);

@@ -146,7 +146,7 @@ final class OpenContainers {
         return Math.min(self, weight);
     }
 
-    /** Returns the cost of hashing a reference to an open container, as far as it is known. */
+    /** Returns the cost of hashing a reference to an open container, as far as this cost is known. */
     long open(int depth, int number, @Nullable Object value) {
         for (int d = depth; d > 0; d--) {
             if (numbers[d] == number) {
@@ -167,7 +167,7 @@ final class OpenContainers {
         return 1;
     }
 
-    /** Returns the cost of hashing a reference to a complete container, as far as it is known. */
+    /** Returns the cost of hashing a reference to a complete container, as far as this cost is known. */
     long complete(int depth, int number, long weight) {
         long[] complete = completeMasks;
         long[] completeOften = completeTimes;
@@ -224,8 +224,8 @@ final class OpenContainers {
 
     /**
      * Adds up the costs of open containers. Starts with the outermost container, because an open container can refer
-     * only to open containers that enclose it. If a container refers to one enclosing container, it is assumed to refer
-     * to all enclosing containers.
+     * only to open containers that enclose it. A container that refers to an enclosing container is assumed to refer to
+     * all enclosing containers.
      */
     private long sum(long of, int deepest) {
         long sum = 0;

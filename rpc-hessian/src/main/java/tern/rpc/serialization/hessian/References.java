@@ -113,8 +113,8 @@ final class References {
     }
 
     /**
-     * Returns whether references to the value are allowed: it must exist and must not have been skipped, but may still
-     * be incomplete.
+     * Returns whether references to the value are allowed. The value must have been created and must not have been
+     * skipped, but may still be incomplete.
      */
     boolean isAvailable(int number) {
         return values[number] != UNFINISHED && values[number] != SKIPPED;

@@ -34,8 +34,8 @@ final class ValueReader {
     private int values;
 
     /**
-     * The hashing cost of the current container so far: the number of values read in it. A reference adds the hashing
-     * cost of the value to which it refers.
+     * The hashing cost of the current container so far, which is the number of its values that have been read. A
+     * reference adds the hashing cost of the value to which it refers.
      */
     private long weight;
 
@@ -440,7 +440,7 @@ final class ValueReader {
 
     /**
      * Charges the memory budget for fields that the message omits. An object needs memory for all its fields, even if
-     * the message names none of them. Some classes need more memory than their fields.
+     * the message names no field. Some classes need more memory than their fields.
      */
     void makeRoom(long bytes) {
         shellBytes -= bytes;

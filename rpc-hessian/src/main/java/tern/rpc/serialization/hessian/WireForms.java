@@ -202,8 +202,8 @@ final class WireForms implements WireForm.Lookup {
     /**
      * Returns whether readers can probably create a container of the given class. The reader calls the constructor
      * without parameters, or receives the object that {@code writeReplace} returns. The class of such an object is
-     * allowed only if it belongs to a service. For this reason, Guava's collections, for example, are not restored. If
-     * a container is not serializable, its class name is never sent.
+     * allowed only if the class belongs to a service. For this reason, Guava's collections, for example, are not
+     * restored. If a container is not serializable, its class name is never sent.
      */
     private boolean isRestored(Class<?> type) {
         if (!ClassOrigin.isOfApplication(type)) {

@@ -37,7 +37,7 @@ final class ArgumentNames {
         return names;
     }
 
-    /** Returns the index of the parameter with this name; null if no parameter has it. */
+    /** Returns the index of the parameter with this name; null if no parameter has this name. */
     @Nullable
     Integer indexOf(String name) {
         return byName.get(name);

@@ -109,8 +109,8 @@ final class CostlyScalars extends ValueDeserializerModifier {
     }
 
     /**
-     * Rejects a number that was decoded as infinity because it is too large for its type. A string without digits that
-     * represents infinity is accepted.
+     * Rejects a number that is too large for its type and was therefore decoded as infinity. A string without digits
+     * that represents infinity is accepted.
      */
     private static void checkInfinite(JsonParser parser) {
         if ((parser.currentToken() != null && parser.currentToken().isNumeric())

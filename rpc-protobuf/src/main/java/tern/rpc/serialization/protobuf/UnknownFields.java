@@ -150,8 +150,8 @@ final class UnknownFields {
     }
 
     /**
-     * Returns the position after the field if it need not be checked; Integer.MAX_VALUE if it must be checked in
-     * detail.
+     * Returns the position after the field if the field need not be checked. Returns Integer.MAX_VALUE if the field
+     * must be checked in detail.
      */
     private int behindPlain(KnownFields known, int at, int end) {
         byte[] in = bytes;
