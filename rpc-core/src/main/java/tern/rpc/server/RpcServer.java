@@ -232,8 +232,9 @@ public final class RpcServer implements AutoCloseable {
     /**
      * Stops accepting connections and asks clients to use another server. Blocks until all connections are closed and
      * no call is in flight, or until the server has been idle for two seconds (no call in flight, no new call and no
-     * unsent answer). Calls that arrive in the meantime are served. Then blocks for up to two seconds until the answered
-     * calls are in the meters, which the application may close afterwards. Has no effect unless the server is started.
+     * unsent answer). Calls that arrive in the meantime are served. Then blocks for up to two seconds until the
+     * answered calls are in the meters. After that, the application may close the meters. Has no effect unless the
+     * server is started.
      *
      * @param atMost the maximum time to block
      */
