@@ -23,9 +23,9 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A streaming call with its attempts. The call is sent to another endpoint only under three conditions. The first
- * endpoint certainly did not process the call, no message of the request stream can have been sent, and no answer has
- * arrived. Thread-safe.
+ * A streaming call with its attempts. The call is sent to another endpoint only under three conditions: the first
+ * endpoint certainly did not process the call, no request message can have been sent, and no answer has arrived.
+ * Thread-safe.
  */
 final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 

@@ -19,9 +19,9 @@ final class Outages {
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * The loss of a connection counts as a provider failure if the connection was open for less than this time, and if
-     * a call on this connection failed. Without this rule, a provider that resets every connection would get further
-     * calls after each reconnect.
+     * The loss of a connection counts as a provider failure under two conditions: the connection was open for less than
+     * this time, and a call on this connection failed. Without this rule, a provider that resets every connection would
+     * get further calls after each reconnect.
      */
     private static final long SOON_LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 

@@ -68,9 +68,9 @@ final class ResponseCost {
     private static final int MUCH_FASTER = 40;
 
     /**
-     * If a slow answer takes less time than the previous slow answer, the recorded duration drops to no less than this
-     * fraction of the previous duration. A recovered provider may still be busy with the probes (copies of idempotent
-     * calls) of many clients.
+     * The duration of the last slow answer is recorded. A shorter slow answer can reduce the recorded duration, but
+     * only to this fraction of its previous value. A recovered provider may still be busy with the probes (copies of
+     * idempotent calls) of many clients.
      */
     private static final double REMEMBERED = 0.25;
 

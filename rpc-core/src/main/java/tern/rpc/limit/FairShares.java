@@ -38,8 +38,8 @@ final class FairShares {
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * Consider the calls in the majority vote. A tenant floods the server if its calls exceed the calls from all other
-     * tenants by more than 1/{@value} of all calls. Such a tenant sent more than two thirds of the calls.
+     * In the majority vote, a tenant floods the server if it has more calls than all other tenants together, by more
+     * than 1/{@value} of all calls. Such a tenant sent more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 

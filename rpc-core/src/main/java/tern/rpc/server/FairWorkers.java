@@ -226,7 +226,7 @@ final class FairWorkers {
     }
 
     /**
-     * If a regular thread is idle, passes a call that is waiting for a spare thread to this thread. This is necessary
+     * If a regular thread is idle, gives this thread a call that is waiting for a spare thread. This is necessary
      * because regular threads do not look for these waiting calls themselves.
      *
      * @return whether a thread will run the call
@@ -251,7 +251,7 @@ final class FairWorkers {
     }
 
     /**
-     * If a regular thread is idle, passes a call that is waiting in the method reserve to this thread. The first thread
+     * If a regular thread is idle, gives this thread a call that is waiting in the method reserve. The first thread
      * that takes the call runs it.
      *
      * @return whether a thread will run the call

@@ -86,8 +86,8 @@ public interface ClientConnection extends AutoCloseable {
     default void probe() {}
 
     /**
-     * Returns the maximum additional time that a {@linkplain #probe ping} to a live server takes if it needs a new
-     * connection, in nanoseconds. Returns 0 if pings use the open connection.
+     * Returns the maximum additional time, in nanoseconds, that a {@linkplain #probe ping} to a live server takes if
+     * the ping needs a new connection. Returns 0 if pings use the open connection.
      */
     default long pingDelayNanos() {
         return 0;

@@ -63,7 +63,7 @@ final class OpenContainers {
     private long referred;
 
     // Arrays indexed by the reference numbers of complete containers; null until a complete container refers to an open
-    // one.
+    // container.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 

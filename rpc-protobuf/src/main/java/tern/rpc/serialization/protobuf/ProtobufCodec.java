@@ -11,8 +11,8 @@ import tern.rpc.serialization.SerializationException;
  * prepared on first use.
  *
  * <p>This class loads without protobuf on the class path. {@link #isMessage} then returns false for every class, and no
- * other method may be called. The JSON form also needs {@code com.google.protobuf:protobuf-java-util}; if that library
- * is missing, an exception reports this.
+ * other method may be called. The JSON form also needs {@code com.google.protobuf:protobuf-java-util}; without this
+ * library, the methods for JSON throw an exception.
  */
 public final class ProtobufCodec {
 
