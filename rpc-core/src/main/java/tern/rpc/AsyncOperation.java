@@ -4,8 +4,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A non-blocking operation of a call, such as an HTTP exchange whose answer is a future. An operation that is still
- * running when the call ends shows what the call may have been waiting for. Thread-safe.
+ * A non-blocking operation of a call, such as an HTTP exchange whose answer is a future. If an operation is still
+ * running when the call ends, the call may have been waiting for it. Thread-safe.
  */
 public final class AsyncOperation {
 
@@ -41,8 +41,7 @@ public final class AsyncOperation {
 
     /**
      * Records that a task of the ledger's call is waiting for an executor thread. {@link CallLedger#unfinished} lists
-     * the task until {@link #started} is called. If the task never starts, nothing else shows what the call is waiting
-     * for.
+     * the task until {@link #started} is called. The ledger contains no other record of a task that never starts.
      *
      * @param executor the executor name, for diagnoses
      * @param now the current time on the call's clock
@@ -79,9 +78,10 @@ public final class AsyncOperation {
     }
 
     /**
-     * Records the end of this operation as an operation of another kind. An exchange that is waiting for a connection
-     * can end before it gets one, for example because the peer refuses the connection. The reason is then the peer and
-     * not the pool. Has no effect after the call has ended. Call this once, instead of {@link #end()}.
+     * Records the end of this operation as an operation of another kind. For example, an HTTP exchange that is waiting
+     * for a connection ends without a connection if the peer refuses the connection. The call was then delayed by the
+     * peer and not by the connection pool. Has no effect after the call has ended. Call this once, instead of
+     * {@link #end()}.
      *
      * @param actual the kind of the operation
      * @param result a name that includes the result, see {@link CallLedger#leave(Phase, String)}
@@ -120,7 +120,7 @@ public final class AsyncOperation {
         return Math.max(0, now - begun);
     }
 
-    /** Returns this operation with its duration so far; null if it has no name. */
+    /** Returns this operation with its duration so far; null if this operation has no name. */
     NamedTimes.@Nullable Entry until(long now) {
         String known = name.get();
         return known == null ? null : new NamedTimes.Entry(kind, known, 1, nanos(now));

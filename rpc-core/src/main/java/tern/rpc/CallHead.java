@@ -5,8 +5,8 @@ import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known about a received call before its arguments are decoded: service, method, metadata and caller. Not
- * thread-safe.
+ * The parts of a received call that are known before its arguments are decoded: service, method, metadata and caller.
+ * Not thread-safe.
  */
 public final class CallHead {
 
@@ -29,8 +29,9 @@ public final class CallHead {
     /**
      * @param method the method name; for a generic call, the method named by an argument
      * @param generic whether an argument of the call names the method
-     * @param written the service and method as the caller wrote them, for error messages to the caller. This text does
-     *     not contain the server's own name for the service, because that name would reveal that the service exists
+     * @param written the names of the service and the method in the caller's spelling, for error messages to the
+     *     caller. The text does not contain the server's name for the service, which would reveal that the service
+     *     exists
      */
     public CallHead(
             ServiceKey service,
@@ -74,15 +75,15 @@ public final class CallHead {
 
     /**
      * Returns the method name, without parameter types. For a generic call, this is the method named by an argument;
-     * for an echo, {@code $echo}. The method is looked up later, so it may not exist.
+     * for an echo, {@code $echo}. The service may have no method with this name, because the method is looked up later.
      */
     public String method() {
         return method;
     }
 
     /**
-     * Returns whether the call is generic: it calls {@code $invoke} or {@code $invokeAsync} and names the method in an
-     * argument.
+     * Returns whether the call is generic. A generic call calls {@code $invoke} or {@code $invokeAsync}, and an
+     * argument contains the name of the method.
      */
     public boolean isGeneric() {
         return generic;
@@ -98,7 +99,9 @@ public final class CallHead {
         return metadata;
     }
 
-    /** Returns the token in the {@code authorization: Bearer} header; null if the request does not contain one. */
+    /**
+     * Returns the token in the {@code authorization: Bearer} header; null if the request does not contain this header.
+     */
     public @Nullable String bearerToken() {
         return bearerOf(metadata.get("authorization"));
     }
@@ -111,8 +114,8 @@ public final class CallHead {
     }
 
     /**
-     * Returns the caller: the principal returned by an earlier authorizer, or otherwise the subject of the certificate
-     * that TLS verified. Returns null if the caller is unknown.
+     * Returns the caller: the principal returned by an earlier authorizer or, without such a principal, the subject of
+     * the verified TLS certificate. Returns null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;
@@ -131,7 +134,7 @@ public final class CallHead {
         return exchange.protocol();
     }
 
-    /** Returns the service and method as the caller wrote them. */
+    /** Returns the names of the service and the method in the caller's spelling. */
     @Override
     public String toString() {
         return written;

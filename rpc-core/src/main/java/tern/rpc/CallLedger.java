@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Records the time that a served call spends in each phase, and counts the call's operations of each kind. Only the
- * thread that runs the call may write to its ledger. Any thread may read the ledger, and may call the methods whose
- * comments say so. If a phase ends while the ledger is being read, the values read may not include it.
+ * thread that runs the call may write to its ledger. Any thread may read the ledger. The comments of some methods say
+ * that any thread may call the method. If a phase ends while the ledger is being read, the values read may not include
+ * this phase.
  *
  * <p>The ledger includes the work of other threads for the call. For example, three parallel operations of 40 ms add
  * 120 ms.
@@ -18,12 +19,12 @@ public final class CallLedger {
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
-     * An operation shorter than {@link #NAMED_FROM_NANOS} is recorded with its name only if the call has already made
-     * at least this many operations of the same kind.
+     * Short operations (see {@link #NAMED_FROM_NANOS}) are recorded with their names only after the call has made this
+     * many operations of the same kind.
      */
     private static final int NAMED_FROM_COUNT = 8;
 
-    /** The ledger of a thread that serves no call. It records nothing. */
+    /** The ledger of a thread that serves no call. This ledger records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
 
     /** The ledger of the current thread while it works on something other than an RPC call, such as a web request. */
@@ -75,8 +76,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the ledger of the call that the current thread works on, or of the part of a call that this thread runs
-     * for another thread; {@link #none()} if the thread does not work on a call.
+     * Returns the ledger of the call that the current thread serves. If the thread runs a part of another thread's
+     * call, returns the ledger of this part. Returns {@link #none()} if the thread does not work on a call.
      */
     public static CallLedger current() {
         ServerContext serving = ServerContext.current();
@@ -90,10 +91,10 @@ public final class CallLedger {
     }
 
     /**
-     * Sets the ledger of the current thread for the time when it works on something other than an RPC call, such as a
-     * web request.
+     * Sets the ledger that the current thread uses while it works on something other than an RPC call, such as a web
+     * request.
      *
-     * @param ledger the ledger; null to remove the current one
+     * @param ledger the ledger; null to remove the current ledger
      * @return the previous ledger or null; the caller must restore it when the work ends
      */
     public static @Nullable CallLedger replace(@Nullable CallLedger ledger) {
@@ -123,7 +124,7 @@ public final class CallLedger {
     /**
      * Starts an operation whose name is already known. While the operation runs, {@link #running} returns this name.
      *
-     * @param name as in {@link #leave(Phase, String)}; null if it is not known yet
+     * @param name as in {@link #leave(Phase, String)}; null if the name is not known yet
      * @return the phase that the operation interrupts
      */
     public Phase enter(Phase begun, @Nullable String name) {
@@ -135,8 +136,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the name of the operation of the given kind that the call's thread is running; null if the thread runs no
-     * such operation, or if the name is not known yet. Any thread may call this.
+     * Returns the name of the operation of the given kind that the call's thread is running. Returns null if the thread
+     * runs no operation of this kind, or if the name is not known yet. Any thread may call this.
      */
     public @Nullable String running(Phase kind) {
         return phases.running(kind);
@@ -144,8 +145,8 @@ public final class CallLedger {
 
     /**
      * Renames the operation of the given kind that the call's thread is running, for example to a name that includes
-     * the operation's result. {@link #running} then returns this name. Does nothing if the thread runs no such
-     * operation.
+     * the operation's result. {@link #running} then returns this name. Does nothing if the thread runs no operation of
+     * this kind.
      *
      * @param name as in {@link #leave(Phase, String)}
      */
@@ -168,8 +169,8 @@ public final class CallLedger {
 
     /**
      * Ends the current operation and records its duration under a name, to explain slow calls. An operation shorter
-     * than 0.1 ms is recorded without its name, unless it failed or the call has made at least eight operations of this
-     * kind. The duration excludes nested operations.
+     * than 0.1 ms is recorded without its name, unless the operation failed or the call has made at least eight
+     * operations of this kind. The duration excludes nested operations.
      *
      * @param name the resource that the call waited for, such as a host, a pool, or a statement without its values.
      *     Names must contain no secrets, and the number of different names must be small
@@ -241,7 +242,10 @@ public final class CallLedger {
         }
     }
 
-    /** Returns the thread that created this ledger, and that works on the call or on this part of it. */
+    /**
+     * Returns the thread that created this ledger. This thread runs the call, or the part of the call that the ledger
+     * records.
+     */
     public Thread thread() {
         return thread;
     }
@@ -256,7 +260,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns whether the call has ended. A resource that the call borrowed and has not returned by then has leaked.
+     * Returns whether the call has ended. If the call has not returned a borrowed resource before its end, the resource
+     * has leaked.
      */
     public boolean isEnded() {
         return whole().ended;
@@ -307,8 +312,8 @@ public final class CallLedger {
     /**
      * Records the start of an operation that does not block the call's thread. Any thread may call this.
      *
-     * @param name returns the operation's name, as in {@link #leave(Phase, String)}, or null if it has none; called
-     *     when the operation ends, or when a diagnosis reads the ledger
+     * @param name returns the operation's name, as in {@link #leave(Phase, String)}, or null if the operation has no
+     *     name; called when the operation ends, or when a diagnosis reads the ledger
      * @return the operation; the caller must end it
      */
     public AsyncOperation begin(Phase kind, Supplier<@Nullable String> name) {
@@ -317,9 +322,9 @@ public final class CallLedger {
 
     /**
      * Returns the asynchronous operations that were still running when the call ended, and the tasks that were still
-     * waiting for a thread. While the call is running, returns those that are currently running or waiting. The list
-     * has at most 64 entries. The times of these operations and tasks are not included in {@link #nanos}, because the
-     * call has not necessarily waited for them. Any thread may call this method.
+     * waiting for a thread. While the call is running, returns the operations that are currently running and the tasks
+     * that are currently waiting. The list has at most 64 entries. {@link #nanos} does not include the times of these
+     * operations and tasks, because the call did not necessarily wait for them. Any thread may call this method.
      */
     public List<NamedTimes.Entry> unfinished() {
         CallLedger call = whole();
@@ -347,8 +352,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the ledgers of the parts of the call that other threads currently run, but at most 64. Any thread may
-     * call this.
+     * Returns the ledgers of the parts of the call that other threads are currently running. The list has at most 64
+     * entries. Any thread may call this.
      */
     public List<CallLedger> parts() {
         OtherThreads known = whole().others;
@@ -378,15 +383,16 @@ public final class CallLedger {
         return open && whole() == other.whole();
     }
 
-    /** Returns the ledger of the whole call; this ledger unless it records a part of a call. */
+    /** Returns the ledger of the whole call. Returns this ledger if it records a whole call. */
     CallLedger whole() {
         return part == null ? this : part.call();
     }
 
     /**
      * Adds the times and counts of this part to the ledger of the whole call. The added time is limited to the idle
-     * time of the call's thread. Nothing is added after the call has been answered. The part's thread calls this when
-     * the part or the call ends, and may call it repeatedly. Does nothing in the ledger of a whole call.
+     * time of the call's thread. Nothing is added after the call has been answered. The thread that runs the part calls
+     * this method when the part or the call ends. The thread may call this method repeatedly. Does nothing in the
+     * ledger of a whole call.
      */
     public void join() {
         if (part != null) {
@@ -436,8 +442,8 @@ public final class CallLedger {
     /**
      * Returns the time spent in the given phase until {@code now} by all of the call's threads, in nanoseconds. The
      * time of a phase excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's
-     * thread may be waiting for other threads. Therefore, the time of those threads is subtracted, first from {@code
-     * UNATTRIBUTED} and then from {@code OWN}. Any thread may call this.
+     * thread may be waiting for other threads. Therefore, the time of the other threads is subtracted from these two
+     * phases, first from {@code UNATTRIBUTED} and then from {@code OWN}. Any thread may call this.
      *
      * @param now the current time on the ledger's clock
      */

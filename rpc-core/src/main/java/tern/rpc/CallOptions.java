@@ -15,7 +15,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class CallOptions {
 
-    /** Warns that an object is not a proxy, at most once per minute, because every call can cause this warning. */
+    /**
+     * Logs the warning that an object is not a proxy. The limit is one warning per minute, because every call can cause
+     * it.
+     */
     private static final SeldomWarning NOT_A_PROXY =
             new SeldomWarning(LoggerFactory.getLogger(CallOptions.class), NanoClock.SYSTEM, Duration.ofMinutes(1));
 
@@ -24,7 +27,7 @@ public final class CallOptions {
     /** The header that contains a call's tag. Dubbo uses an attachment with the same name. */
     private static final String TAG = "dubbo.tag";
 
-    /** A part of the class name of every mock that Mockito creates for an interface. */
+    /** The class names of all mocks that Mockito creates for interfaces contain this text. */
     private static final String MOCK = "$MockitoMock$";
 
     private final Metadata headers;
@@ -75,7 +78,8 @@ public final class CallOptions {
     }
 
     /**
-     * Reports a missing name or value immediately. The transports would report the mistake late, or drop the header.
+     * Throws an exception for a missing name or value immediately. Otherwise, the transport would report the mistake
+     * later, or drop the header.
      */
     private static void checkHeader(@Nullable String name, @Nullable Object value) {
         if (name == null || name.isEmpty()) {
@@ -125,14 +129,16 @@ public final class CallOptions {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
-    /** Lets a call that finds no provider wait for one until its deadline, instead of failing immediately. */
+    /**
+     * Lets a call without an available provider wait for one until the call's deadline, instead of failing immediately.
+     */
     public CallOptions waitForReady() {
         return waitForReady(true);
     }
 
     /**
-     * Sets whether calls that find no provider wait for one. This option takes precedence over the settings of the
-     * method and the reference.
+     * Sets whether calls without an available provider wait for one. This option takes precedence over the settings of
+     * the method and the reference.
      */
     public CallOptions waitForReady(boolean wait) {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, wait);
@@ -160,9 +166,9 @@ public final class CallOptions {
     }
 
     /**
-     * Sets the consumer of response trailers, which also gets the trailers of an {@link RpcException}. The consumer
-     * runs on the thread that completes the call. On the dubbo protocol, the trailers are the answer's attachments. If
-     * the consumer throws an exception, the call fails with this exception.
+     * Sets the consumer of response trailers. If the call fails, the consumer gets the trailers of the {@link
+     * RpcException}. The consumer runs on the thread that completes the call. On the dubbo protocol, the trailers are
+     * the answer's attachments. If the consumer throws an exception, the call fails with this exception.
      */
     public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, responseHeaders, consumer, key, waitForReady);
@@ -175,11 +181,11 @@ public final class CallOptions {
      * in this object applies. A header in this object replaces all of the proxy's headers with the same name.
      *
      * <p>If the object is not a proxy, returns it unchanged. Therefore, code that sets options also works with a test's
-     * mock or implementation. The options then have no effect, and a warning is logged unless the object is a Mockito
+     * mock or implementation. The options then have no effect. A warning is logged, unless the object is a Mockito
      * mock.
      *
-     * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy might wrap a
-     *     Tern proxy, whose calls would then not have the options
+     * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. A foreign proxy might
+     *     wrap a Tern proxy, and the calls of the wrapped proxy would not have the options
      */
     @SuppressWarnings("unchecked")
     public <T> T on(T proxy) {
@@ -220,7 +226,7 @@ public final class CallOptions {
                 later.waitForReady == null ? waitForReady : later.waitForReady);
     }
 
-    /** Returns the headers. They must not be changed, because calls share them. */
+    /** Returns the headers. The caller must not change them, because calls share them. */
     public Metadata headers() {
         return headers;
     }

@@ -7,7 +7,7 @@ package tern.rpc;
 final class CallPart {
 
     private final CallLedger call;
-    // the idle time of the whole call when the part was created, or when its times were last added to the call
+    // the call's idle time when this part was created or when its times were last added to the call
     private long idleBefore;
 
     CallPart(CallLedger call, long idleBefore) {

@@ -29,8 +29,8 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Wraps a task so that its work is recorded for the current thread's call. Returns the task unchanged if there is
-     * no call, or if the task is already wrapped.
+     * Wraps a task so that its work is recorded for the call that the current thread serves. Returns the task unchanged
+     * if there is no such call, or if the task is already wrapped.
      *
      * @param executor the executor name, for diagnoses
      */
@@ -40,7 +40,7 @@ public final class CallTask implements Runnable {
 
     /**
      * Works like {@link #of}, but {@link CallLedger#unfinished} does not list the task. Use this for a scheduler that
-     * also runs timers. A timer waits because of its delay, and not because no thread is free.
+     * also runs timers. A timer task waits because of its delay, and not because no thread is free.
      */
     public static Runnable ofScheduled(Runnable task, String scheduler) {
         return of(task, scheduler, false);
@@ -95,7 +95,7 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Runs the task on a thread that already works on the call. This happens if a full executor runs the task on the
+     * Runs the task on a thread that already works on the call, for example if a full executor runs the task on the
      * submitting thread.
      */
     private void runByCaller(CallLedger ledger) {

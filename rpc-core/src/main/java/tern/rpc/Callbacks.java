@@ -20,7 +20,10 @@ final class Callbacks {
 
     private Callbacks() {}
 
-    /** Returns whether the type is a callback interface, or an array or a generic type that contains one. */
+    /**
+     * Returns whether the type is a callback interface, or an array or a generic type that contains a callback
+     * interface.
+     */
     static boolean isIn(Type type) {
         if (type instanceof Class<?> plain) {
             return plain.isArray() ? isIn(plain.getComponentType()) : isCallback(plain);

@@ -96,7 +96,7 @@ public final class Deadline {
                 : TimeUnit.NANOSECONDS.toMillis(Math.max(0, nanoTime - began)) + " ms (" + origin() + ")";
     }
 
-    /** Returns the place where the limit was set, for error messages; includes the duration if it is known. */
+    /** Returns where the limit was set, for error messages. The text includes the duration if the duration is known. */
     public String origin() {
         if (origin == null) {
             return "its own deadline";

@@ -21,7 +21,7 @@ public final class Durations {
     private Durations() {}
 
     /**
-     * @throws IllegalArgumentException if the duration is zero, negative or too long; the message begins with the
+     * @throws IllegalArgumentException if the duration is zero, negative or too long; the message begins with the given
      *     name
      */
     public static Duration moreThanZero(String name, Duration value) {
@@ -32,7 +32,7 @@ public final class Durations {
     }
 
     /**
-     * @throws IllegalArgumentException if the duration is negative or too long; the message begins with the name
+     * @throws IllegalArgumentException if the duration is negative or too long; the message begins with the given name
      */
     public static Duration notNegative(String name, Duration value) {
         if (value.isNegative()) {
@@ -51,7 +51,7 @@ public final class Durations {
     /**
      * Parses a duration. A number without a unit is in milliseconds.
      *
-     * @param where the text at the beginning of the exception's message
+     * @param where the beginning of the exception's message
      */
     static Duration parsePositive(String where, String text) {
         Matcher form = FORM.matcher(text.trim());

@@ -6,24 +6,24 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Code that runs around every call. A filter can inspect or change the call, answer it itself, or pass it to
- * {@code next} and inspect the answer. A filter runs on the caller's thread (client) or a worker thread (server). Many
- * threads may run it at the same time.
+ * Code that runs around every call. A filter can inspect or change the call. The filter then answers the call itself,
+ * or passes the call to {@code next} and can inspect the answer. A filter runs on the caller's thread (client) or a
+ * worker thread (server). Many threads may run it at the same time.
  *
- * <p>A stream passes through the filters as one call. Its stage completes when the stream ends, and a filter may call
- * {@code next} only once.
+ * <p>A stream passes through the filters as one call. The stage that {@code next} returns completes when the stream
+ * ends. A filter may call {@code next} only once for a stream.
  */
 @FunctionalInterface
 public interface Filter {
 
     /**
-     * Passes the call on, or answers it. Must not wait for the answer's stage, because the calling thread may be needed
-     * to complete it.
+     * Passes the call on, or answers it. Must not block until the answer arrives, because the calling thread may be
+     * needed to complete the answer's stage.
      *
      * @param next executes the call: the next filter or the last step
      * @return a stage of the answer, never null, such as the stage that {@code next} returns. If the call is not passed
      *     on, the stage completes with this filter's own answer
-     * @throws RuntimeException to fail the call. For the caller, this is the same as a stage that fails
+     * @throws RuntimeException to fail the call. The caller gets the same failure as from a stage that fails
      */
     CompletionStage<Response> invoke(Invocation call, Invoker next);
 

@@ -5,7 +5,8 @@ import java.util.concurrent.Executor;
 
 /**
  * A call as filters see it: on the client before the call is sent, on the server before the method runs. A filter may
- * change the metadata before it passes the call on. To change anything else, the filter passes on a copy.
+ * change the metadata before it passes the call on. To change anything else, the filter passes on a changed copy of the
+ * call.
  */
 public final class Invocation {
 
@@ -59,8 +60,8 @@ public final class Invocation {
     }
 
     /**
-     * Returns the arguments in the order of the Java signature. The array is not a copy. For a streaming method, it
-     * includes the publisher of requests and the observer of answers, both of which a filter may wrap.
+     * Returns the arguments in the order of the Java signature. The array is not a copy. For a streaming method, the
+     * array includes the publisher of requests and the observer of answers. A filter may wrap both objects.
      */
     public Object[] arguments() {
         return arguments;
@@ -111,8 +112,9 @@ public final class Invocation {
     }
 
     /**
-     * Returns a copy of this invocation with the given arguments. Their number may differ from the number of the Java
-     * method's parameters. For example, a request message does not contain the observer of the answers.
+     * Returns a copy of this invocation with the given arguments. The number of arguments may differ from the number of
+     * the Java method's parameters. For example, a request message does not contain the observer that receives the
+     * answers.
      */
     public Invocation withValues(Object... arguments) {
         return new Invocation(service, method, arguments, metadata, deadline, executor, options);

@@ -7,9 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognizes types whose values cannot be sent: values that exist only within one process (for example files and
- * threads), and values of libraries with their own format (for example Jackson trees). Library types are recognized by
- * name, because the libraries are not dependencies.
+ * Recognizes types whose values cannot be sent. Values such as files and threads exist only within one process. Values
+ * such as Jackson trees belong to a library that has its own format. Library types are recognized by name, because the
+ * libraries are not dependencies.
  */
 public final class LocalTypes {
 
@@ -105,7 +105,8 @@ public final class LocalTypes {
 
     /**
      * Returns advice on what to use instead of a library type whose values cannot be sent; null for any other type.
-     * Also returns null for a concrete serializable subclass of such a type, because its objects can be sent.
+     * Also returns null for a concrete serializable subclass of such a type, because objects of the subclass can be
+     * sent.
      */
     public static @Nullable String libraryAdvice(Class<?> type) {
         String own = OF_LIBRARIES.get(type.getName());

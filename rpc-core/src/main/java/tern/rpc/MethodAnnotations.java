@@ -14,8 +14,8 @@ final class MethodAnnotations {
     private MethodAnnotations() {}
 
     /**
-     * Returns the annotation of the method. If there is none, returns the annotation of the method that it overrides in
-     * a super-interface, because redeclaring a method does not change its meaning.
+     * Returns the annotation of the method. If the method has no annotation, returns the annotation of the overridden
+     * method in a super-interface, because redeclaring a method does not change its meaning.
      */
     static <A extends Annotation> @Nullable A of(Method method, Class<A> annotation) {
         A own = method.getAnnotation(annotation);

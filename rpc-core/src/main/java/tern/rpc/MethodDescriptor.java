@@ -18,7 +18,10 @@ public final class MethodDescriptor {
     private final String fullName;
     private final String label;
 
-    /** @param effects the side effects of a call; {@link RpcMethod} may declare fewer */
+    /**
+     * @param effects the side effects of a call, unless {@link RpcMethod} declares that the method has fewer side
+     *     effects
+     */
     MethodDescriptor(
             ServiceDescriptor service, int index, MethodSignature signature, ServiceDescriptor.Effects effects) {
         this.service = service;
@@ -80,7 +83,7 @@ public final class MethodDescriptor {
         return signature.parameters();
     }
 
-    /** Returns the parameter names; {@code arg0} and so on if the class file has none. */
+    /** Returns the parameter names; {@code arg0} and so on if the class file contains no parameter names. */
     public List<String> parameterNames() {
         return signature.parameterNames();
     }
@@ -95,7 +98,7 @@ public final class MethodDescriptor {
 
     /**
      * Describes the first parameter or result whose type contains a type variable, for an error message. Formats that
-     * rely on declared types would decode its value as the wrong class. Returns null if all types are known.
+     * rely on declared types would decode such a value as the wrong class. Returns null if all types are known.
      */
     public @Nullable String unknownType() {
         for (int i = 0; i < parameters().size(); i++) {

@@ -10,8 +10,8 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The signature of one method of a service. A signature with a type that cannot be sent is rejected with an exception
- * whose message names the method and the position of the type.
+ * The signature of one method of a service. If the values of a type cannot be sent, the signature is rejected with an
+ * exception. The message names the method and the position of the type.
  */
 record MethodSignature(
         String name,
@@ -203,7 +203,7 @@ record MethodSignature(
     }
 
     /**
-     * Refuses a type argument or element type that is a future or a stream, or whose values exist only within one
+     * Refuses type arguments and element types that are futures or streams, or whose values exist only within one
      * process.
      */
     private static void checkPart(Type part, Type whole, String position) {

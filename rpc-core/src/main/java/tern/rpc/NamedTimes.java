@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The total durations of a call's operations by kind and name. At most eight entries are kept. If there are more names,
- * the entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. A failed operation is
- * often short but shows why the call is late, so the entries of failed operations are merged last. Thread-safe.
+ * the entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. Entries of failed
+ * operations are merged last, because a failed operation often explains a late call even if the operation was short.
+ * Thread-safe.
  */
 public final class NamedTimes {
 
@@ -110,8 +111,8 @@ public final class NamedTimes {
     }
 
     /**
-     * Returns whether the name shows that the operation failed: it ends with {@code (failed)}, with {@code (failed} and
-     * an error code, or with the status of an HTTP exchange that failed or was refused.
+     * Returns whether the name shows that the operation failed. Such a name ends with {@code (failed)}, with
+     * {@code (failed} and an error code, or with the status of a failed or refused HTTP exchange.
      */
     public static boolean isFailed(@Nullable String name) {
         if (name == null || !name.endsWith(")")) {

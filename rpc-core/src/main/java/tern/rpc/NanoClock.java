@@ -1,8 +1,8 @@
 package tern.rpc;
 
 /**
- * A monotonic clock in nanoseconds. Only differences between its values are meaningful. Tests use a clock that they
- * advance themselves.
+ * A monotonic clock in nanoseconds. Only differences between its values are meaningful. Tests can use a clock that only
+ * the test advances.
  */
 @FunctionalInterface
 public interface NanoClock {

@@ -108,7 +108,8 @@ final class OtherThreads {
     }
 
     /**
-     * Lists a task that waits for a thread. The wait is not counted here, because it is recorded when the task starts.
+     * Lists a task that waits for a thread. This method does not count the wait, because the start of the task will
+     * record it.
      */
     synchronized void queued(AsyncOperation task) {
         if (running.size() < MAX_OPERATIONS) {

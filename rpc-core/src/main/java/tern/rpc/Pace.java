@@ -4,10 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * Allows an action a limited number of times in a period. A refused action costs at most two atomic operations.
- * Thread-safe.
- */
+/** Allows a limited number of actions per period. A refused action costs at most two atomic operations. Thread-safe. */
 public final class Pace {
 
     private final int max;
@@ -21,7 +18,7 @@ public final class Pace {
         this.max = max;
         this.periodNanos = period.toNanos();
         this.clock = clock;
-        this.began = new AtomicLong(clock.nanoTime() - periodNanos); // the first action begins a period
+        this.began = new AtomicLong(clock.nanoTime() - periodNanos); // the first action starts a new period
         this.taken = new AtomicInteger(max);
     }
 
@@ -32,7 +29,8 @@ public final class Pace {
         if (now - period >= periodNanos && began.compareAndSet(period, now)) {
             taken.set(0);
         }
-        // Compared before the increment, because the counter would otherwise overflow if many actions are refused.
+        // The count is compared before it is incremented. Otherwise, many refused actions could make the counter
+        // overflow.
         return taken.get() < max && taken.incrementAndGet() <= max;
     }
 }

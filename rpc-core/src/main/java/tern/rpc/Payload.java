@@ -2,7 +2,7 @@ package tern.rpc;
 
 import java.util.List;
 
-/** The kind of messages that a method uses. The kind determines how messages are encoded. */
+/** The kind of a method's messages. The kind determines how the messages are encoded. */
 public enum Payload {
     /** The messages consist of Java values. */
     JAVA,

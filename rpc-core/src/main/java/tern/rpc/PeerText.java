@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes text from a peer safe for logs and exception messages. The result contains no line breaks and no characters
- * that reorder the surrounding text, such as right-to-left marks. Its length is limited.
+ * that reorder the surrounding text, such as right-to-left marks. The length of the result is limited.
  */
 public final class PeerText {
 
@@ -75,8 +75,8 @@ public final class PeerText {
     }
 
     /**
-     * Returns whether the character is harmless in a log. Format characters are not harmless: they include
-     * right-to-left marks (Unicode, UAX 9) and zero-width characters.
+     * Returns whether the character is harmless in a log. Format characters, such as right-to-left marks (Unicode, UAX
+     * 9) and zero-width characters, are not harmless.
      */
     private static boolean isHarmless(char one) {
         return switch (Character.getType(one)) {

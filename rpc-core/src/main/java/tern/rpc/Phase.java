@@ -2,7 +2,7 @@ package tern.rpc;
 
 import java.util.Locale;
 
-/** The phases of a served call: its kinds of work and its kinds of waits. */
+/** The phases of a served call. A phase is a kind of work or a kind of wait. */
 public enum Phase {
     /** Waiting for a worker thread. */
     QUEUE,

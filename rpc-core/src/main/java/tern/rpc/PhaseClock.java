@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Measures the time that one thread spends in each phase, and counts its operations. Only this thread writes; any
- * thread may read. If a phase ends during a read, the values read may not include it.
+ * thread may read. If a phase ends during a read, the values read may not include this phase.
  */
 final class PhaseClock {
 
@@ -34,8 +34,8 @@ final class PhaseClock {
     private int @Nullable [] counts; // the number of operations of each kind; null until the first operation
 
     /**
-     * The current phase in the low four bits, and its start in the upper bits, in nanoseconds since {@code begun}. The
-     * phase and its start are in one field, so that a reader gets a consistent pair.
+     * The current phase in the low four bits, and its start in the upper bits, in nanoseconds since {@code begun}. Both
+     * values are in one field, so that a reader gets the start that belongs to the phase.
      */
     @SuppressWarnings("unused") // accessed only through the VarHandle CURRENT
     private long current;
@@ -61,8 +61,8 @@ final class PhaseClock {
     }
 
     /**
-     * Changes the phase, and sets the name of its operation. The name is null if it is not known. A nested phase
-     * without a name keeps the name of the outer phase.
+     * Changes the phase, and sets the name of its operation. The name may be null. A nested phase without a name keeps
+     * the name of the outer phase.
      *
      * @return the previous phase
      */
@@ -74,7 +74,7 @@ final class PhaseClock {
         return turnTo(next);
     }
 
-    /** Sets the name of the operation in the given phase. Does nothing if the current phase is a different one. */
+    /** Sets the name of the operation in the given phase. Does nothing if another phase has begun. */
     void rename(Phase kind, String known) {
         if (phase() == kind) {
             name = known;
@@ -83,8 +83,8 @@ final class PhaseClock {
     }
 
     /**
-     * Returns the name of the operation in the given phase; null if the current phase is a different one, or if the
-     * name is not known.
+     * Returns the name of the operation in the given phase; null if another phase has begun, or if the name is not
+     * known.
      */
     @Nullable
     String running(Phase kind) {

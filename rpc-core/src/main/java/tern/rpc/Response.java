@@ -45,7 +45,7 @@ public final class Response {
         return headers;
     }
 
-    /** Returns the metadata sent at the end of the response: the trailers on Triple, the attachments on dubbo. */
+    /** Returns the metadata sent at the end of the response. Triple sends it as trailers, dubbo as attachments. */
     public Metadata metadata() {
         return metadata;
     }

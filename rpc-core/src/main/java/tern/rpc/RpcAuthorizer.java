@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
  * Decides whether a call may run, before any of its arguments are decoded. A stream is checked once, before its first
  * message is decoded. If there are several authorizers, the server calls them one after another, and all of them must
  * allow the call. {@code Check} and {@code Watch} of {@code grpc.health.v1.Health} are exempt, because health probes
- * have no identity. Calls to unknown services and methods are checked, too, so that unauthorized callers do not learn
- * which ones exist.
+ * have no identity. Calls to unknown services and methods are also checked, so that unauthorized callers do not learn
+ * which services and methods exist.
  *
  * <p>An authorizer runs on the worker thread that will run the call, never on an event loop. An authorizer may block
- * briefly, for example to read a cache or a directory. While it blocks, the call occupies its worker, and the time
+ * briefly, for example to read a cache or a directory. During this time, the call occupies its worker, and the time
  * counts towards the deadline. At the deadline, the server answers the caller even if the authorizer has not returned.
  * Many threads may call an authorizer at the same time.
  *

@@ -4,20 +4,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The failure of a call, other than an exception that the method declares. Services may throw this exception to answer
- * with a status code of their choice. Callers get it for every failure of the framework, the network or the peer.
+ * with a status code of their choice. Callers also get this exception for every failure of the framework, the network
+ * or the peer.
  *
  * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the method's idempotence determine
  * whether the call may be repeated.
  *
- * <p>The description may come from a peer. {@link #getMessage()} and {@link #toString()} contain it
- * {@linkplain PeerText without line breaks and limited in length}. {@link #status()} contains the original
- * description.
+ * <p>The description may come from a peer. In {@link #getMessage()} and {@link #toString()}, the description
+ * {@linkplain PeerText has no line breaks and a limited length}. {@link #status()} contains the original description.
  */
 public class RpcException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** States whether the server's method ran. */
+    /** Tells whether the server's method ran. */
     public enum Executed {
         /** The method did not run. The call may be sent again, to the same provider or to another provider. */
         NO,
@@ -39,7 +39,7 @@ public class RpcException extends RuntimeException {
     private final Executed executed;
     private final transient @Nullable Metadata metadata; // The field is transient, so it is null after deserialization.
 
-    /** Creates a failure for a service to throw. {@link #wasExecuted()} returns {@code YES} for it. */
+    /** Creates a failure for a service to throw. {@link #wasExecuted()} of this failure returns {@code YES}. */
     public RpcException(StatusCode code, String description) {
         this(code, description, Executed.YES, null);
     }
@@ -49,8 +49,8 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Creates a failure with machine-readable details for a service to throw. {@link #wasExecuted()} returns {@code
-     * YES} for it.
+     * Creates a failure with machine-readable details for a service to throw. {@link #wasExecuted()} of this failure
+     * returns {@code YES}.
      */
     public RpcException(Status status) {
         this(status, Executed.YES, null, new Metadata(), true);
@@ -86,8 +86,8 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Creates the failure of a refused call. It has no stack trace, because thousands of calls can be refused per
-     * second.
+     * Creates the failure of a refused call. The failure has no stack trace, because thousands of calls can be refused
+     * per second.
      */
     public static RpcException refusal(StatusCode code, String description, Executed executed) {
         return new RpcException(new Status(code, description), executed, null, new Metadata(), false);
@@ -141,9 +141,9 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Returns the exception to report for a call whose last attempt failed with this exception. If the method is more
-     * likely to have run in an earlier attempt than in the last one, the returned exception says that the method may
-     * have run, or has run. Otherwise, returns this exception.
+     * Returns the exception to report for a call whose last attempt failed with this exception. If the method may have
+     * run, or has run, in an earlier attempt, the returned exception says so. Returns this exception if it already says
+     * so.
      *
      * @param earlier whether the method ran in an earlier attempt of the call
      */

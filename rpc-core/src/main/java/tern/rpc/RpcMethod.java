@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Declares properties of an interface method that its signature does not show. Client and server read them once, at
- * startup. If a sub-interface redeclares the method without this annotation, the method keeps its properties.
+ * Declares properties of an interface method that its signature does not show. Client and server read this annotation
+ * once, at startup. If a sub-interface redeclares the method without this annotation, the method keeps its properties.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -16,23 +16,23 @@ import java.lang.annotation.Target;
 public @interface RpcMethod {
 
     /**
-     * Whether calls can be repeated without harm. The client is then allowed to repeat a call even if the method may
-     * already have run.
+     * True if calls can be repeated without harm. The client may then repeat a call even if the method may already have
+     * run.
      */
     boolean idempotent() default false;
 
-    /** Whether the method has no side effects. A method without side effects is also idempotent. */
+    /** True if the method has no side effects. A method without side effects is also idempotent. */
     boolean readOnly() default false;
 
     /**
-     * Whether a {@code default} method is a local helper that runs on the client. The provider does not serve it, so
-     * its parameters need not be serializable. A default method that is not local runs on the provider, as in Dubbo.
-     * Its body runs on the client only if an older provider lacks the method.
+     * True if a {@code default} method is a local helper that runs on the client. The provider does not serve local
+     * methods, so their parameters need not be serializable. A default method that is not local runs on the provider,
+     * as in Dubbo. The body of such a method runs on the client only if an older provider does not have the method.
      */
     boolean local() default false;
 
     /**
-     * Whether a call to a {@code void} method ends as soon as the request has been passed to the socket. The caller
+     * True if a call to a {@code void} method ends as soon as the request has been passed to the socket. The caller
      * then gets neither an answer nor an error.
      */
     boolean oneWay() default false;

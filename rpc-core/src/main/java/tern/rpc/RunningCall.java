@@ -13,7 +13,10 @@ package tern.rpc;
 public record RunningCall(
         String method, long threadId, Phase phase, long phaseNanos, long runningNanos, CallLedger ledger) {
 
-    /** The thread id of a call whose asynchronous method has returned without having completed the result. */
+    /**
+     * The thread id of a call that no thread is running: the asynchronous method has returned, but its result is not
+     * complete yet.
+     */
     public static final long NO_THREAD = -1;
 
     public RunningCall withoutThread() {

@@ -30,7 +30,7 @@ public final class SeldomWarning {
 
     /**
      * Creates a warning about single calls. Up to {@value #CALLS_PER_SECOND} warnings per second are logged, because
-     * each one contains different information, such as an id that was sent to the caller.
+     * each warning contains different information, such as an id that was sent to the caller.
      */
     public SeldomWarning(Logger log, NanoClock clock) {
         this(log, clock, CALLS_PER_SECOND, Duration.ofSeconds(1));

@@ -9,13 +9,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The context of the call that the current thread serves: its caller, metadata and remaining time. It is available to
- * the service's method and the server filters, and to code on other threads through {@link #wrap(Runnable)}.
- * Thread-safe, except for the headers and metadata that it returns.
+ * The context of the call that the current thread serves: its caller, metadata and remaining time. The context is
+ * available to the service's method and the server filters, and to code on other threads through
+ * {@link #wrap(Runnable)}. Thread-safe, except for the headers and metadata that it returns.
  */
 public final class ServerContext {
 
-    /** Limits how many listener failures are logged, because callers can cancel any number of calls. */
+    /**
+     * Limits the log lines about listeners that throw exceptions. Callers can cancel any number of calls, and so cause
+     * any number of such exceptions.
+     */
     private static final SeldomWarning FAILED_LISTENER =
             new SeldomWarning(LoggerFactory.getLogger(ServerContext.class), NanoClock.SYSTEM);
 
@@ -27,7 +30,7 @@ public final class ServerContext {
     private final @Nullable Principal principal;
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
-    // The context of the whole call: this object, or another object if this is the context of a wrapped task.
+    // The context of the whole call: this object, unless this object is the context of a wrapped task.
     private final ServerContext whole;
     // Only the context of the whole call uses this field, under the lock of that context.
     private @Nullable List<Runnable> listeners;
@@ -95,7 +98,7 @@ public final class ServerContext {
         }
     }
 
-    /** Returns the context of the call that the current thread serves; null if it serves no call. */
+    /** Returns the context of the call that the current thread serves; null if the thread serves no call. */
     public static @Nullable ServerContext current() {
         return CURRENT.get();
     }
@@ -104,13 +107,13 @@ public final class ServerContext {
      * Sets the current context of the calling thread.
      *
      * @param context the new context; null for none
-     * @return the previous context; the caller of this method must restore it afterwards
+     * @return the previous context, which the caller must restore afterwards
      */
     public static @Nullable ServerContext replace(@Nullable ServerContext context) {
         ServerContext before = CURRENT.get();
         if (context != before) {
-            // To clear the context, a null value is set. Removing the thread-local entry would be wasteful, because the
-            // next call would create the entry again.
+            // The context is cleared by setting null. The thread-local entry is not removed, because the next call
+            // would have to create it again.
             CURRENT.set(context);
         }
         return before;
@@ -169,7 +172,7 @@ public final class ServerContext {
         }
     }
 
-    /** Returns the ledger of the call or the wrapped task. Only the current thread may write to it. */
+    /** Returns the ledger of the call or the wrapped task. Only the current thread may write to the ledger. */
     public CallLedger ledger() {
         return ledger;
     }
@@ -188,8 +191,8 @@ public final class ServerContext {
     }
 
     /**
-     * Returns the headers to send before the first answer (Triple, gRPC, Connect). The dubbo protocol sends them with
-     * the answer. Changes after {@link #sendHeaders()} or after the first answer of a stream are not sent.
+     * Returns the headers to send before the first answer (Triple, gRPC, Connect). The dubbo protocol sends these
+     * headers with the answer. Changes after {@link #sendHeaders()} or after the first answer of a stream are not sent.
      */
     public Metadata responseHeaders() {
         return responseHeaders;
@@ -219,8 +222,8 @@ public final class ServerContext {
     }
 
     /**
-     * Returns the metadata to send at the end of the answer, whether it is a result or an exception. The metadata is
-     * sent as trailers on Triple and gRPC, and as attachments on dubbo.
+     * Returns the metadata to send at the end of the answer. The answer can be a result or an exception. The metadata
+     * is sent as trailers on Triple and gRPC, and as attachments on dubbo.
      */
     public Metadata responseMetadata() {
         return responseMetadata;
@@ -245,8 +248,8 @@ public final class ServerContext {
     }
 
     /**
-     * Returns the caller: the principal that an {@link RpcAuthorizer} returned or, if no authorizer returned one, the
-     * subject of the caller's certificate. Returns null if the caller is unknown.
+     * Returns the caller: the principal that an {@link RpcAuthorizer} returned or, if no authorizer returned a
+     * principal, the subject of the caller's certificate. Returns null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;
@@ -259,9 +262,9 @@ public final class ServerContext {
 
     /**
      * Returns whether the caller has stopped waiting. Possible reasons: the deadline has passed, the caller has
-     * cancelled the call, the connection was lost, or the server has ended the stream, for example because the caller
-     * read too slowly. The nested calls that the method has made through Tern are then cancelled, too, and further ones
-     * fail.
+     * cancelled the call, or the connection was lost. The server may also have ended the stream, for example because
+     * the caller read too slowly. When the caller stops waiting, the nested calls that the method has made through Tern
+     * are also cancelled. Further nested calls fail.
      */
     public boolean isCancelled() {
         return whole.cancelled;
@@ -292,7 +295,7 @@ public final class ServerContext {
     public void removeOnCancel(Runnable listener) {
         synchronized (whole) {
             List<Runnable> present = whole.listeners;
-            // the latest listener is usually the first to be removed
+            // the search starts at the end, because the latest listener is usually removed first
             for (int i = present == null ? 0 : present.size(); present != null && i > 0; i--) {
                 if (present.get(i - 1) == listener) {
                     present.remove(i - 1);

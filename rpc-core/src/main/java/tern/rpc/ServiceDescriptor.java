@@ -166,8 +166,8 @@ public final class ServiceDescriptor {
     }
 
     /**
-     * Returns the instance methods, one for each name and parameter list. If a sub-interface overrides a method with a
-     * more specific result type, only the overriding method is returned.
+     * Returns the instance methods. For each name and parameter list, the result contains one method. If a
+     * sub-interface overrides a method with a more specific result type, only the overriding method is returned.
      */
     private static Iterable<Method> distinctMethods(Class<?> type) {
         Method[] all = type.getMethods();
@@ -211,7 +211,7 @@ public final class ServiceDescriptor {
         return all;
     }
 
-    /** Returns the Java interface; null for a service without one. */
+    /** Returns the Java interface; null for a service without a Java interface. */
     public @Nullable Class<?> type() {
         return type;
     }

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A copy of an exception for the log, with the same stack traces and shorter texts. An exception message often contains
  * an argument chosen by the caller, and can have several MiB. A logger writes the messages of all causes and suppressed
- * exceptions, and can need several times their memory.
+ * exceptions, and can need several times as much memory as these messages occupy.
  *
- * <p>The class of the original exception is the beginning of the copy's message.
+ * <p>The copy's message begins with the class name of the original exception.
  */
 final class ShortenedException extends Exception {
 
@@ -28,7 +28,10 @@ final class ShortenedException extends Exception {
         return Thrown.isLong(thrown, MAX_CHARACTERS) ? new Copy().of(thrown) : thrown;
     }
 
-    /** Copies an exception and the exceptions that it refers to, as far as they fit. */
+    /**
+     * Copies an exception, its causes and its suppressed exceptions, until the limit on characters or exceptions is
+     * reached.
+     */
     private static final class Copy {
         private final Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         private int characters = MAX_CHARACTERS;

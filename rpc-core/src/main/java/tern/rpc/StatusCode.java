@@ -1,8 +1,8 @@
 package tern.rpc;
 
 /**
- * The result of a call as one of the seventeen gRPC status codes, which Tern uses on every protocol. {@link #ordinal()}
- * is the code's number on the wire (gRPC, "Status codes and their use").
+ * The result of a call: one of the seventeen gRPC status codes. Tern uses these codes on every protocol.
+ * {@link #ordinal()} is the code's number on the wire (gRPC, "Status codes and their use").
  */
 public enum StatusCode {
     OK,

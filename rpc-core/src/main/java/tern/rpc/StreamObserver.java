@@ -8,13 +8,13 @@ package tern.rpc;
  * <p>An observer that Tern provides sends values. Its {@code onNext} encodes the value on the calling thread and blocks
  * while the peer is slow, so that a fast writer cannot exhaust the memory. After the end of the call, {@code onNext}
  * throws an {@link RpcException}. On the server, {@code onNext} blocks for at most one second
- * ({@code rpc.limits.max-stream-wait}), and for one more second for each 32 KiB that the caller reads. After
- * that, a limited number of bytes is buffered ({@code rpc.limits.max-unsent-per-stream}), and then the stream ends with
+ * ({@code rpc.limits.max-stream-wait}), and for one more second for each 32 KiB that the caller reads. After that, a
+ * limited number of bytes is buffered ({@code rpc.limits.max-unsent-per-stream}), and then the stream ends with
  * RESOURCE_EXHAUSTED. To serve slow readers, check {@link #isReady} or return a publisher.
  *
  * <p>An observer that the application passes to Tern receives values. Tern calls it on a worker thread, with one value
- * at a time. Tern requests only a limited number of values in advance (at most 256 messages and about 512 KiB), so a
- * slow receiver slows down its peer.
+ * at a time. Tern requests only a limited number of values in advance (at most 256 messages and about 512 KiB). A slow
+ * receiver therefore slows down its peer.
  */
 public interface StreamObserver<T> {
 
@@ -39,8 +39,8 @@ public interface StreamObserver<T> {
 
     /**
      * Sets whether later values are compressed if the protocol and the peer support it. A server may always call this.
-     * A client may call it only if the call was made with {@link CallOptions#compressed()}, which compresses values
-     * from the start. Does nothing for a receiving observer.
+     * A client may call this method only for a call with {@link CallOptions#compressed()}, which compresses values from
+     * the start. Does nothing for a receiving observer.
      */
     default void compress(boolean compressed) {}
 }

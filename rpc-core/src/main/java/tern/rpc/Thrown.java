@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads exceptions of unknown classes safely. Application code can override {@code getMessage}, {@code toString} and
- * {@code getCause}, so these methods might throw exceptions themselves, or return the exception as its own cause. The
+ * {@code getCause}. The overridden methods might throw exceptions, or return the exception as its own cause. The
  * methods of this class never throw, because the call must still be completed.
  */
 public final class Thrown {
@@ -14,8 +14,8 @@ public final class Thrown {
     private static final int MAX_CAUSES = 64;
 
     /**
-     * If an exception, its causes and all suppressed exceptions are more than this many in total, the exception counts
-     * as long.
+     * The maximum total number of an exception, its causes and all suppressed exceptions. Above this number, the
+     * exception counts as long.
      */
     static final int MAX_EXCEPTIONS = 64;
 
@@ -78,7 +78,7 @@ public final class Thrown {
     }
 
     /**
-     * Returns whether an exception needs much memory. Its causes and all suppressed exceptions are taken into account.
+     * Returns whether an exception, with its causes and all suppressed exceptions, needs much memory.
      *
      * @param maxCharacters the exception is long if its texts have more characters than this in total, or if there are
      *     more than {@value #MAX_EXCEPTIONS} exceptions
@@ -102,8 +102,8 @@ public final class Thrown {
                 instead.setStackTrace(thrown.getStackTrace());
                 line.accept(instead);
             } catch (Throwable failing) {
-                // The logger itself threw an exception. It is ignored, because completing the call is more important
-                // than the log line.
+                // The logger itself threw an exception. This exception is ignored, because completing the call is more
+                // important than the log line.
             }
         }
     }

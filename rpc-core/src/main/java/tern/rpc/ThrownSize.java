@@ -32,11 +32,12 @@ final class ThrownSize {
         return true;
     }
 
-    /** Returns the length of the exception's message, or of the result of {@code toString} if this is longer. */
+    /** Returns the length of the exception's message, or of the result of {@code toString} if this result is longer. */
     private long length(Throwable thrown) {
         String message = Thrown.message(thrown);
         int length = message == null ? 0 : message.length();
-        // The text usually contains the message. A very long message is not copied only to learn its length.
+        // The result of toString usually contains the message. A very long message is not copied, because only its
+        // length is needed.
         return length > charactersLeft
                 ? length
                 : Math.max(length, Thrown.text(thrown).length());

@@ -71,8 +71,8 @@ final class TypeVariables {
     }
 
     /**
-     * Returns whether the type or a part of it is unspecified: a type variable, a wildcard without a bound, or a
-     * generic class without type arguments.
+     * Returns whether the type is or contains a type variable, a wildcard without a bound, or a generic class without
+     * type arguments.
      */
     static boolean isVague(Type type) {
         if (type instanceof Class<?> known) {

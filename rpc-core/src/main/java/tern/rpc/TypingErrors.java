@@ -8,8 +8,8 @@ public final class TypingErrors {
     private TypingErrors() {}
 
     /**
-     * Returns the number of characters to insert, delete and replace to get from one word to the other. Two swapped
-     * neighbouring characters count as one difference, because they are a common typing error.
+     * Returns the number of characters that must be inserted, deleted or replaced to turn one word into the other. Two
+     * swapped neighbouring characters count as one difference, because they are a common typing error.
      */
     public static int between(String one, String other) {
         int[] beforeLast = {};

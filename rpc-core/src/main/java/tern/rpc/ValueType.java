@@ -3,8 +3,8 @@ package tern.rpc;
 import java.lang.reflect.Type;
 
 /**
- * The declared type of a parameter or a result, with its type variables resolved. There is one instance for each
- * parameter and result, created at startup, which serializers use as the key for prepared code.
+ * The declared type of a parameter or a result, with its type variables resolved. One instance is created for each
+ * parameter and each result at startup. Serializers use it as the key for prepared code.
  */
 public final class ValueType {
 

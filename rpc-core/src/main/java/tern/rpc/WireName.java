@@ -7,8 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Sets the wire name of a service interface, a method, or a hessian2-encoded class, if it differs from the Java name.
- * An example is the full name of a service in a {@code .proto} file: {@code grpc.health.v1.Health}.
+ * Sets the wire name of a service interface, a method, or a hessian2-encoded class. Needed only if the wire name
+ * differs from the Java name. An example is the full name of a service in a {@code .proto} file:
+ * {@code grpc.health.v1.Health}.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -46,7 +46,7 @@ public abstract class AnyModuleRules {
                 .allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(mostInACircle()));
     }
 
-    /** Returns the maximum number of files in a dependency cycle within a package. */
+    /** Returns the maximum permitted number of files in a dependency cycle within a package. */
     protected int mostInACircle() {
         return 10;
     }
@@ -67,12 +67,12 @@ public abstract class AnyModuleRules {
                 .isEmpty();
     }
 
-    /** Fails if a class outside the given packages depends on one of the libraries. */
+    /** Checks that no class outside the given packages depends on one of the libraries. */
     protected final void only(String[] homes, String... libraries) {
         check(noClasses().that().resideOutsideOfPackages(homes).should(dependOn(libraries)));
     }
 
-    /** Fails if the watched package depends on a Tern package other than the base package and the given packages. */
+    /** Checks that the watched package depends only on the base package and the given packages of Tern. */
     protected final void onlySees(String watched, String... others) {
         DescribedPredicate<JavaClass> ours = resideInAPackage("tern.rpc.*..");
         DescribedPredicate<JavaClass> allowed =

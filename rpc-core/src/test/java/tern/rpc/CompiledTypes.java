@@ -13,8 +13,8 @@ import java.util.Map;
 import javax.tools.ToolProvider;
 
 /**
- * Compiles types for tests. They can have the names of library types, so that a test does not need the library on its
- * class path.
+ * Compiles types for tests. The types can have the names of library types, so that a test does not need the library on
+ * its class path.
  */
 public final class CompiledTypes {
 

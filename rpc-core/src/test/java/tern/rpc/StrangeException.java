@@ -1,8 +1,7 @@
 package tern.rpc;
 
 /**
- * An exception that no method declares and that is outside the services' packages, so callers do not necessarily have
- * its class.
+ * An undeclared exception whose class is outside the services' packages. Callers do not necessarily have this class.
  */
 public final class StrangeException extends RuntimeException {
 

@@ -13,7 +13,8 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * An asynchronous call with all its attempts, which are made one after another. Any thread may call {@link #cancel()}.
+ * An asynchronous call with all its attempts. Attempts are made one after another. Any thread may call
+ * {@link #cancel()}.
  */
 final class AsyncCall implements PendingCall.Completion, SentCall {
 
@@ -25,13 +26,15 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile int attempts; // Only the thread of the current attempt writes this field.
     private volatile @Nullable Target used;
     private volatile @Nullable PendingCall pending;
-    private volatile ProviderWait.@Nullable WaitingCall waiting; // the last wait for a provider, which may have ended
+    // the last wait for a provider; the wait may have ended
+    private volatile ProviderWait.@Nullable WaitingCall waiting;
     private volatile boolean cancelled;
     private volatile boolean last;
     // The previous attempt's failure. Only the thread of the current attempt uses this field.
     private @Nullable RpcException before;
-    // Whether a provider has executed a failed attempt: YES if at least one attempt was executed, otherwise MAYBE if
-    // one may have been executed, otherwise NO. Only the thread of the current attempt uses this field.
+    // The strongest execution state of all failed attempts. YES: a provider has executed at least one attempt. MAYBE: a
+    // provider may have executed an attempt. NO: no attempt was executed. Only the thread of the current attempt uses
+    // this field.
     private Executed executed = Executed.NO;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {
@@ -63,8 +66,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
             endpoints.checkDeadline(call);
             chosen = endpoints.pick(method, call, used);
         } catch (Throwable e) {
-            // The deadline has passed, no provider is known, or the balancer or the endpoint source has thrown an
-            // exception.
+            // Possible reasons: the deadline has passed, no provider is known, or the balancer or the endpoint source
+            // threw an exception.
             end(null, e);
             return;
         }

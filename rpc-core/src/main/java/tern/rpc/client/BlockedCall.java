@@ -13,8 +13,8 @@ import tern.rpc.transport.EventLoopThread;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A nested call without filters whose caller blocks. Remembers the provider of the last attempt. Only the caller's
- * thread uses this object, but any thread may cancel the call.
+ * A call without filters that a served call makes, and whose caller blocks. Remembers the provider of the last attempt.
+ * Only the caller's thread uses this object, but any thread may cancel the call.
  */
 final class BlockedCall extends NestedCall {
 
@@ -27,7 +27,7 @@ final class BlockedCall extends NestedCall {
     }
 
     /**
-     * Rejects a blocking call on one of Tern's event loops. Only the event loop itself could read the answer and notice
+     * Rejects a blocking call on one of Tern's event loops. A blocked event loop can neither read the answer nor notice
      * the deadline, so all of its connections would hang forever. Logs a warning on another library's event loop.
      *
      * @throws IllegalStateException if the calling thread is one of Tern's event loops
@@ -49,7 +49,7 @@ final class BlockedCall extends NestedCall {
     void attempts(Endpoint provider, PendingCall next) {
         endpoint = provider;
         attempt = next;
-        if (cancelled) { // the thread that cancelled the call may not have seen this attempt
+        if (cancelled) { // the thread that cancelled the call may have missed this attempt
             fail(next);
         }
     }

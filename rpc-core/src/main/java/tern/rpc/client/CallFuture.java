@@ -69,9 +69,9 @@ final class CallFuture<T extends @Nullable Object> extends GuardedFuture<T> impl
     }
 
     /**
-     * Cancels the call. If the filters have not passed the call on yet, it is cancelled as soon as they do. The future
-     * then fails with the call's failure. This method is called when the served call that made this call is cancelled,
-     * and before the caller gets a failure such as an exception from a filter.
+     * Cancels the call, immediately or as soon as the filters pass it on. The future then fails with the call's
+     * failure. Called when the served call that made this call is cancelled. Also called before the caller gets a
+     * failure, such as an exception from a filter.
      */
     void giveUp() {
         givenUp = true;

@@ -3,19 +3,19 @@ package tern.rpc.client;
 import java.util.concurrent.Executor;
 
 /**
- * Runs one call's callbacks, and is notified when the filters have passed the call on, and when they have received its
- * answer.
+ * Runs the callbacks of one call. The client notifies this object when the filters have passed the call on, and when
+ * the filters have received the answer.
  */
 interface CallScope extends Executor {
 
     /**
-     * Called when the filters have passed the call on. The implementation cancels the call when the caller gives up, or
-     * immediately if the caller has already given up.
+     * Called when the filters have passed the call on. The implementation cancels the call when the caller gives up. If
+     * the caller has already given up, the implementation cancels the call immediately.
      */
     void passedOn(SentCall call);
 
     /** Called when the filters have received the answer or the failure of the call. */
     default void answered() {
-        // Does nothing by default: a caller that blocks checks the deadline itself, so it needs no notification.
+        // Does nothing by default, because a caller that blocks checks the deadline itself and needs no notification.
     }
 }

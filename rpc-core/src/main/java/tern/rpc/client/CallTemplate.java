@@ -61,8 +61,8 @@ record CallTemplate(
     }
 
     /**
-     * Passes the response headers to the consumer in the call options, if one is set. If the consumer throws an
-     * exception, the call fails.
+     * Passes the response headers to the consumer in the call options, if there is a consumer. If the consumer throws
+     * an exception, the call fails.
      */
     void showHeaders(Metadata headers) {
         Consumer<Metadata> consumer = options.responseHeaders();
@@ -72,8 +72,8 @@ record CallTemplate(
     }
 
     /**
-     * Passes the response trailers to the consumer in the call options, if one is set. If the consumer throws an
-     * exception, the call fails.
+     * Passes the response trailers to the consumer in the call options, if there is a consumer. If the consumer throws
+     * an exception, the call fails.
      */
     void showTrailers(Metadata trailers) {
         Consumer<Metadata> consumer = options.responseTrailers();
@@ -83,7 +83,7 @@ record CallTemplate(
     }
 
     /**
-     * Passes a failure's trailers to the consumer in the call options, if one is set.
+     * Passes a failure's trailers to the consumer in the call options, if there is a consumer.
      *
      * @return the failure or, if the consumer threw an exception, that exception with the failure as a suppressed
      *     exception
@@ -113,8 +113,8 @@ record CallTemplate(
     }
 
     /**
-     * Wraps a checked exception in an {@link RpcException} if the method does not declare the exception. The Java proxy
-     * would otherwise wrap it in an exception that has no message.
+     * Wraps a checked exception in an {@link RpcException} if the method does not declare the exception. Otherwise, the
+     * Java proxy would wrap the exception in another exception without a message.
      */
     static Throwable declared(MethodDescriptor method, Throwable failure) {
         if (failure instanceof RuntimeException || failure instanceof Error || method.declares(failure)) {

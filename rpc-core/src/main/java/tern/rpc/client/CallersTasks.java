@@ -6,9 +6,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The tasks of a call whose caller blocks. The caller's thread runs them while it waits. The call therefore needs no
- * callback thread, and can end even while all callback threads are waiting for other calls. Any thread may call {@link
- * #execute}.
+ * The tasks of a call whose caller blocks. The caller's thread runs these tasks while it waits for the call. The call
+ * therefore needs no callback thread, and can end even if all callback threads are waiting for other calls. Any thread
+ * may call {@link #execute}.
  */
 final class CallersTasks implements Executor {
 

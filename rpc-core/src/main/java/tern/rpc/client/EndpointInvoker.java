@@ -28,8 +28,8 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.UnsentCallException;
 
 /**
- * The last step of a call on the client: it chooses a provider, sends the call, waits for the answer, and sends the
- * call again if that is safe. Thread-safe.
+ * The last step of a call on the client. Chooses a provider, sends the call, waits for the answer, and sends the call
+ * again if that is safe. Thread-safe.
  */
 final class EndpointInvoker implements AutoCloseable {
 
@@ -45,7 +45,8 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * @param executor runs probe callbacks
-     * @param timer checks on behalf of waiting calls whether a provider is available, and checks silent providers
+     * @param timer regularly checks whether a provider is available for waiting calls, and whether silent providers are
+     *     alive
      */
     EndpointInvoker(
             ServiceKey service,
@@ -84,8 +85,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether {@link #passedOnUnseen} was called. If so, any call may have been passed on without a
-     * notification of its {@link CallScope}.
+     * Returns whether {@link #passedOnUnseen} was called. After that, a call may have been passed on even if its
+     * {@link CallScope} was not notified.
      */
     boolean mayPassOnUnseen() {
         return passedOnUnseen;
@@ -97,8 +98,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns the time limit for calls to the method: the limit set by a rule or, if no rule sets one, the method's own
-     * limit. Rules do not affect streams.
+     * Returns the time limit for calls to the method: the limit set by a rule or, if no rule sets a limit, the method's
+     * own limit. Rules do not affect streams.
      */
     @Nullable
     TimeLimit limit(ClientMethod method) {
@@ -116,7 +117,7 @@ final class EndpointInvoker implements AutoCloseable {
         retries.called();
         Target used = null;
         RpcException before = null;
-        // Whether the method ran in any failed attempt. YES takes precedence over MAYBE, and MAYBE over NO.
+        // The strongest execution state of all failed attempts, in the order NO, MAYBE, YES.
         Executed executed = Executed.NO;
         for (int attempt = 1; ; attempt++) {
             Target target;
@@ -160,7 +161,10 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Chooses the provider for the next attempt. Waits for one if the call's settings allow this. */
+    /**
+     * Chooses the provider for the next attempt. If no provider is available, waits for one if the call's settings
+     * allow this.
+     */
     private Target next(ClientMethod method, Invocation call, @Nullable Target used, @Nullable BlockedCall blocked) {
         checkDeadline(call);
         if (wait.isWaiting(method, call)) {
@@ -170,7 +174,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Waits for the delay requested by the provider that failed, because the next attempt goes to the same provider.
+     * Waits for the delay that the failed provider has requested, because the next attempt goes to the same provider.
      *
      * @return false if the remaining time of the call is too short
      */
@@ -200,7 +204,7 @@ final class EndpointInvoker implements AutoCloseable {
             boolean isCopy) {
         long now = clock.nanoTime();
         boolean missing = failure != null && cluster.isServiceMissing(target, failure, now);
-        // a missing service says nothing about how fast or reliable the provider's other services are
+        // a missing service does not show whether the provider's other services are slow or failing
         boolean isMoved = FurtherAttempts.isMoved(failure);
         // a probe has a later deadline than the call that it copies
         Deadline deadline = isCopy ? Deadline.none() : call.deadline();
@@ -244,8 +248,8 @@ final class EndpointInvoker implements AutoCloseable {
      * Sends a probe (a copy of an idempotent call) to a provider that was slow or failed, if a probe is due. The
      * outcome of the probe shows whether the provider has recovered. The caller does not wait for the probe. The probe
      * waits longer for its answer than the original call, because even a late answer shows that an overloaded provider
-     * is serving its calls. A probe drops its arguments once it has been sent, and no probe is sent while the provider
-     * is not reading its requests. Otherwise, waiting probes with large arguments could occupy much memory.
+     * is serving its calls. Waiting probes with large arguments could occupy much memory. Therefore, a probe drops its
+     * arguments as soon as it has been sent, and no probe is sent while the provider does not read its requests.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -278,8 +282,8 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Returns the connection for an asynchronous attempt. Fails the attempt if the connection cannot be opened, for
-     * example because the client's keys are unusable. If this method threw an exception instead, nothing would handle
-     * it, and the attempt would stay in flight forever.
+     * example because the client's keys are unusable. An exception thrown by this method would not be handled, and the
+     * attempt would stay in flight forever.
      *
      * @return null if the attempt has failed
      */
@@ -299,7 +303,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Throws DEADLINE_EXCEEDED if the call's deadline has passed, because the caller has stopped waiting for the
+     * Throws DEADLINE_EXCEEDED if the call's deadline has passed, because the caller has then stopped waiting for the
      * answer.
      */
     void checkDeadline(Invocation call) {
@@ -312,7 +316,10 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Counts a call towards the retry budget. Called by code that makes the call's attempts without this class. */
+    /**
+     * Counts a call, which increases the retry budget. Called by code that makes the call's attempts itself, without
+     * this class.
+     */
     void begun() {
         retries.called();
     }
@@ -358,8 +365,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Adds the token that the provider has published in the registry. This token replaces the client's token, because
-     * the provider accepts only its own token. A token that the application has set for the call is kept.
+     * Adds the token that the provider has published in the registry. The published token replaces the client's token,
+     * because the provider accepts only the published token. A token that the application has set for the call is kept.
      */
     private static Invocation forProvider(Invocation call, Target target) {
         PublishedToken token = target.attributes().token();
@@ -403,7 +410,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (key == null && method.keyArgument() != ClientMethod.NO_KEY) {
             key = call.arguments()[method.keyArgument()];
         } else if (key == null && cluster.isChosenByKey() && !method.isStream() && call.arguments().length > 0) {
-            key = call.arguments()[0]; // The default key is the first argument, as in Dubbo.
+            key = call.arguments()[0]; // As in Dubbo, the default key is the first argument.
         }
         return key == null ? 0 : Hashes.ofKey(key);
     }

@@ -17,8 +17,8 @@ import tern.rpc.SeldomWarning;
 import tern.rpc.stream.Shapes;
 
 /**
- * Answers calls to one service on the client if the providers cannot be reached or refuse the calls. The meters still
- * count each call's failure. Thread-safe.
+ * Answers calls to one service on the client if no provider can be reached, or if the providers refuse the calls. The
+ * meters still count each call's failure. Thread-safe.
  */
 final class Fallback {
 
@@ -40,8 +40,8 @@ final class Fallback {
 
     /**
      * Returns whether the fallback may answer: no provider was available, a provider refused the call, the connection
-     * was lost, or the deadline passed before the call ran. A failure that the method itself reported is an answer, and
-     * is not replaced.
+     * was lost, or the deadline passed before the call ran. A failure reported by the method itself is an answer, and
+     * the fallback does not replace it.
      */
     static boolean covers(Throwable failure) {
         if (!(failure instanceof RpcException rpc)) {

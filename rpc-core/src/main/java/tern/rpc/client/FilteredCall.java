@@ -10,7 +10,7 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * An asynchronous call that passes through filters. The call ends only once: when the filters end it, or at its
- * deadline if a filter still holds it then. Thread-safe.
+ * deadline if a filter has not yet passed on the call or its answer. Thread-safe.
  */
 final class FilteredCall implements BiConsumer<@Nullable Response, @Nullable Throwable> {
 
@@ -21,7 +21,7 @@ final class FilteredCall implements BiConsumer<@Nullable Response, @Nullable Thr
     private final CallFuture<?> future;
     private final PendingCall.Completion end;
     private final AtomicBoolean ended = new AtomicBoolean();
-    // Created only if a filter holds the call, because most filters return immediately. Guarded by this object's lock.
+    // Created only if a filter delays the call, because most filters return immediately. Guarded by this object's lock.
     private @Nullable LateFilters late;
 
     /**
@@ -61,8 +61,8 @@ final class FilteredCall implements BiConsumer<@Nullable Response, @Nullable Thr
     }
 
     /**
-     * Ends the call at its deadline if it has not ended by then. Called when the filters have returned without passing
-     * the call on, and when they have received the answer.
+     * Ends the call at its deadline, unless the call ends earlier. Called when the filters have returned without
+     * passing the call on, and when they have received the answer.
      */
     void watch() {
         if (!ended.get()) {

@@ -23,9 +23,9 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.UnsentCallException;
 
 /**
- * Decides whether a call is attempted again after a failed attempt. If the method is idempotent and another provider
- * can take the call, also ends an attempt at a provider that has become silent, for example because its process is
- * frozen. The call is then attempted again; otherwise, the call would wait for the silent provider until its deadline.
+ * Decides whether a call is attempted again after a failed attempt. Also ends an attempt at a provider that has become
+ * silent, for example because its process is frozen, if the method is idempotent and another provider can take the
+ * call. The call is then attempted again. Otherwise, the call would wait for the silent provider until the deadline.
  * Thread-safe.
  */
 final class FurtherAttempts {
@@ -33,8 +33,8 @@ final class FurtherAttempts {
     private static final Logger LOG = LoggerFactory.getLogger(FurtherAttempts.class);
 
     /**
-     * A provider counts as silent if it has not answered the client's ping for this time, plus the time that the
-     * connection needs to send a ping. A provider that is only slow answers the ping earlier.
+     * A provider counts as silent if it has not answered the client's ping for this time, plus the additional time that
+     * a ping on the connection may take. A provider whose methods are only slow answers the ping earlier.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -60,7 +60,7 @@ final class FurtherAttempts {
     private final Runnable look = this::look;
     private final AtomicBoolean looking = new AtomicBoolean(); // whether a check for silent providers is scheduled
 
-    /** @param timer runs the checks for silent providers, which do not block */
+    /** @param timer runs the checks for silent providers; these checks do not block */
     FurtherAttempts(Cluster cluster, RetryPolicy retries, NanoClock clock, ScheduledExecutorService timer) {
         this.cluster = cluster;
         this.retries = retries;
@@ -69,7 +69,7 @@ final class FurtherAttempts {
     }
 
     /**
-     * Allows the first attempt of a call to be ended if its provider becomes silent. Does nothing if the method is not
+     * Permits ending the first attempt of a call if its provider becomes silent. Does nothing if the method is not
      * idempotent, or if calls to it are hedged. Called before the attempt is sent.
      */
     void watch(ClientMethod method, PendingCall attempt) {
@@ -109,8 +109,8 @@ final class FurtherAttempts {
                 }
             }
         } finally {
-            // The next check is scheduled even after an exception, for example from an executor that a filter has set.
-            // Otherwise, the other calls would wait for the silent provider until their deadlines.
+            // The next check is scheduled even after an exception, such as an exception from an executor that a filter
+            // has set. Otherwise, the remaining calls would wait for the silent provider until their deadlines.
             if (anyWaits) {
                 lookLater();
             }
@@ -134,7 +134,7 @@ final class FurtherAttempts {
         }
     }
 
-    /** Returns whether another provider can take the call now, and is neither silent nor ejected. */
+    /** Returns whether another provider that is neither silent nor ejected can take the call now. */
     private boolean isAnotherGood(Invocation call, Target silent, long now) {
         return cluster.targets(call.method().name(), CallTags.tag(call), CallTags.isForced(call)).stream()
                 .anyMatch(other -> other != silent
@@ -186,9 +186,9 @@ final class FurtherAttempts {
 
     /**
      * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
-     * the whole service. That provider certainly did not run the call, and another provider may have the service. The
-     * repetition does not count towards the retry budget. The repetition causes no overload, because later calls avoid
-     * the provider without the service.
+     * the whole service. A provider without the service certainly did not run the call, and another provider may have
+     * the service. The repetition does not count towards the retry budget. No overload can result, because later calls
+     * avoid the provider without the service.
      */
     private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
         long now = clock.nanoTime();
@@ -201,16 +201,16 @@ final class FurtherAttempts {
 
     /**
      * Returns whether the call can use another connection: another provider for the given method and tag is available
-     * and does not lack the service. After UNAVAILABLE, a provider that the client is still connecting to is
-     * sufficient. If the attempt's connection was lost, a new connection to the same provider is also sufficient,
-     * because it may be open before the caller sees the failure.
+     * and does not lack the service. After UNAVAILABLE, the other provider may still be connecting. If the attempt's
+     * connection was lost, a new connection to the same provider is also sufficient, because this connection may be
+     * open before the caller sees the failure.
      */
     private boolean canGoElsewhere(
             ClientMethod method, Invocation call, RpcException failure, Target used, PendingCall attempt) {
         boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;
         boolean sameProvider = unavailable && attempt.isCarrierGone();
         long now = clock.nanoTime();
-        // A provider with weight 0 gets no retries while the provider of the failed attempt can take them.
+        // A provider with weight 0 gets no retries while the provider of the failed attempt can take the next attempt.
         boolean isUsedGood = used.attributes().weight() > 0 && used.isUsable() && !used.isAvoided(now);
         for (Target candidate :
                 cluster.targets(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call))) {

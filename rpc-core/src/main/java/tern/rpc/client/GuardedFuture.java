@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.EventLoopThread;
 
 /**
- * A future that rejects a wait on an event loop, as {@link BlockedCall#checkMayBlock} does for a blocking call. Futures
- * derived from it, for example by {@link #thenApply}, do the same.
+ * A future that throws an exception if an event loop waits for it. {@link BlockedCall#checkMayBlock} does the same for
+ * blocking calls. Futures derived from this future, for example by {@link #thenApply}, also reject such a wait.
  */
 class GuardedFuture<T extends @Nullable Object> extends CompletableFuture<T> {
 

@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A call to an idempotent method that is also sent to a second provider if the first one takes unusually long. The
+ * A call to an idempotent method that is also sent to a second provider if the first provider takes unusually long. The
  * first answer is the result. The slower attempt is then cancelled, and its duration so far is recorded for its
  * provider. The call fails only if neither attempt can succeed. Hedged calls are not retried, and retried calls are not
  * hedged. Thread-safe.
@@ -65,8 +65,8 @@ final class HedgedCall implements SentCall {
         AsyncCall extra = new AsyncCall(endpoints, method, call, this::secondEnded);
         synchronized (this) {
             if (other == null || isSettled()) {
-                // No second attempt is made. Therefore the hedge is returned to the budget, and the first attempt may
-                // be retried.
+                // The second attempt is not made. Therefore its permit is returned to the budget, and the first attempt
+                // may be retried.
                 hedging.giveBack();
                 return;
             }

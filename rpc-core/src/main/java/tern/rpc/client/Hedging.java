@@ -12,9 +12,9 @@ import tern.rpc.cluster.AttemptBudget;
 import tern.rpc.metrics.RecentPercentile;
 
 /**
- * Decides when a call to one idempotent method is sent to a second provider. The call must have taken longer than 95 %
- * of the recent attempts, and at least {@value #MIN_MILLIS} ms. At most 5 % of the service's calls are hedged. No call
- * is hedged while more than half of the service's retry budget is spent. Thread-safe.
+ * Decides when a call to one idempotent method is sent to a second provider. A call is sent again when it has taken
+ * longer than 95 % of the recent attempts, and at least {@value #MIN_MILLIS} ms. At most 5 % of the service's calls are
+ * hedged. No call is hedged while more than half of the service's retry budget is spent. Thread-safe.
  */
 final class Hedging {
 
@@ -24,8 +24,7 @@ final class Hedging {
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(MIN_MILLIS);
 
     /**
-     * Limits and counts the hedges of one service. A hedge is the additional attempt that is sent to a second
-     * provider.
+     * Limits and counts the hedges of one service. A hedge is an additional attempt that is sent to a second provider.
      */
     static final class Budget {
 
@@ -71,7 +70,7 @@ final class Hedging {
         try {
             return timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            return null; // The client is closed, which the failure of the first attempt reports.
+            return null; // The client is closed, which the failure of the first attempt will report.
         }
     }
 
@@ -89,12 +88,12 @@ final class Hedging {
         budget.sent.increment();
     }
 
-    /** Returns one hedge to the budget, because a reserved hedge was not sent. */
+    /** Returns one hedge to the budget, because the hedge was not sent. */
     void giveBack() {
         budget.hedges.giveBack();
     }
 
-    /** Records the duration of an attempt that has ended or has been abandoned. */
+    /** Records the duration of an attempt that has ended or was abandoned. */
     void took(long nanos) {
         times.add(nanos);
     }

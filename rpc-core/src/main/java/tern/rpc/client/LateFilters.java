@@ -12,12 +12,13 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Ends an asynchronous call or a stream at its deadline while a filter holds it: before the filter has passed it on, or
- * after the filter has received the answer. In between, the connection checks the deadline. Thread-safe.
+ * Ends an asynchronous call or a stream at its deadline if a filter delays it. Such a filter has not passed the call
+ * on, or has not passed the answer on. While the call is with the connection, the connection checks the deadline.
+ * Thread-safe.
  */
 final class LateFilters {
 
-    /** The time after the deadline during which filters are allowed to pass on the failure of a call that was sent. */
+    /** If a call was sent, its filters have this time after the deadline to pass on the failure. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ProviderWait timer;
@@ -33,7 +34,7 @@ final class LateFilters {
 
     /**
      * @param began the start of the call, for error messages
-     * @param passedOn returns whether the filters are known to have passed the call on
+     * @param passedOn returns whether the client knows that the filters have passed the call on
      * @param mayBePassedOn returns whether the filters may have passed the call on
      * @param over returns whether the call has ended
      * @param end ends the call; runs on the call's executor
@@ -59,8 +60,8 @@ final class LateFilters {
 
     /**
      * Schedules the check at the deadline, unless it is already scheduled. Called when the filters have returned, and
-     * when they have received the answer. Does nothing if the client is closed, because a closed client itself fails
-     * its calls.
+     * when they have received the answer. Does nothing if the client is closed, because closing a client fails its
+     * calls.
      */
     void watch() {
         if (!over.getAsBoolean()

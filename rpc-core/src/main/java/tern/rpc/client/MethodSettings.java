@@ -10,10 +10,11 @@ import tern.rpc.Durations;
  * client.
  *
  * @param timeout the timeout of a call, including all attempts: more than zero, at most 100 years
- * @param idempotent whether a call may be repeated even if it may have run; false on the last level
+ * @param idempotent whether a call may be repeated even if the method may have run; false on the last level
  * @param oneWay whether the caller does not wait for an answer; false on the last level
  * @param timeoutFrom where the timeout was set, usually a property; error messages name it
- * @param waitForReady whether calls that find no provider wait for one until their deadline; false on the last level
+ * @param waitForReady whether calls without an available provider wait for one until their deadline; false on the last
+ *     level
  * @param hashKey the name of the argument whose value is the key for consistent hashing
  * @param hedged whether a slow call to an idempotent method is also sent to a second provider; false on the last level
  */
@@ -27,7 +28,7 @@ public record MethodSettings(
         @Nullable Boolean hedged) {
 
     /**
-     * Settings without any value. The settings of the next level apply instead, such as the settings of the service.
+     * Settings without any value, so that the settings of the next level apply, such as the settings of the service.
      */
     public static final MethodSettings NONE = new MethodSettings(null, null, null);
 

@@ -5,8 +5,8 @@ import tern.rpc.NanoClock;
 import tern.rpc.ServerContext;
 
 /**
- * A call that a method makes while it serves another call. If the served call is cancelled, this call is cancelled,
- * too. The deadline of the served call also applies to this call. When that deadline passes, this call is not
+ * A call that a method makes while it serves another call. If the served call is cancelled, this call is also
+ * cancelled. The deadline of the served call also applies to this call. When that deadline passes, this call is not
  * cancelled, but fails with DEADLINE_EXCEEDED. Thread-safe.
  */
 abstract class NestedCall implements Runnable {
@@ -40,7 +40,7 @@ abstract class NestedCall implements Runnable {
         return nested;
     }
 
-    /** Starts to observe the served call. Cancels this call immediately if the served call is already cancelled. */
+    /** Starts observing the served call. Cancels this call immediately if the served call is already cancelled. */
     final void begin() {
         if (serving != null) {
             serving.onCancel(this);
@@ -56,7 +56,7 @@ abstract class NestedCall implements Runnable {
 
     /**
      * Cancels this call, because the served call has been cancelled. Does nothing after the deadline of the served
-     * call, because this call then fails with DEADLINE_EXCEEDED.
+     * call, because this call fails with DEADLINE_EXCEEDED at that deadline.
      */
     @Override
     public final void run() {

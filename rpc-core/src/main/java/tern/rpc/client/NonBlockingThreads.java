@@ -8,8 +8,8 @@ import tern.rpc.MethodDescriptor;
 
 /**
  * Warns about blocking calls on threads that must not block, such as WebFlux event loops. A blocking call delays all
- * other requests on the same event loop. Reactor marks these threads with an interface, which is recognized by its
- * name, because Reactor is optional. Thread-safe.
+ * other requests on the same event loop. Reactor marks these threads with an interface. The interface is recognized by
+ * its name, because Reactor is an optional dependency. Thread-safe.
  */
 final class NonBlockingThreads {
 
@@ -17,7 +17,7 @@ final class NonBlockingThreads {
 
     private static final String MARK = "reactor.core.scheduler.NonBlocking";
 
-    /** Whether a thread class has Reactor's marker interface. */
+    /** True for each thread class that has Reactor's marker interface. */
     private static final ClassValue<Boolean> MARKED = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {

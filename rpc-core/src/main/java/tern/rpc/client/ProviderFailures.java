@@ -18,8 +18,8 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
     private static final int MAX_ADDRESSES_NAMED = 5;
 
     /**
-     * Adds to the last attempt's failure why no other provider accepted the call. The message then names up to {@value
-     * #MAX_ADDRESSES_NAMED} further addresses.
+     * Adds the reason why no other provider accepted the call to the last attempt's failure. The message then names up
+     * to {@value #MAX_ADDRESSES_NAMED} further addresses.
      */
     RpcException explained(RpcException failure, Target used) {
         if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {

@@ -9,11 +9,11 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * The names of one method at its providers, such as {@code StockService.reserve at 10.0.0.7:20880}. The ledgers of
- * served calls use these names, so that a slow provider can be distinguished from a slow method. Thread-safe.
+ * served calls contain these names. The names show whether a single provider or the method itself is slow. Thread-safe.
  */
 final class ProviderMethodNames {
 
-    /** The maximum number of names, because frequently changing providers could otherwise exhaust the memory. */
+    /** The maximum number of names. Without a limit, a frequently changing provider list could exhaust the memory. */
     private static final int MAX_NAMES = 1_024;
 
     private final String method;

@@ -17,7 +17,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.cluster.Cluster;
 
-/** Makes calls wait until a provider is available, if their settings allow this. Thread-safe. */
+/** Makes calls wait until a provider is available, if the settings of the call allow this. Thread-safe. */
 final class ProviderWait {
 
     /** The interval between a waiting call's checks for an available provider. */
@@ -31,7 +31,7 @@ final class ProviderWait {
     private volatile boolean closed;
 
     /**
-     * @param timer checks for providers on behalf of asynchronous calls
+     * @param timer regularly checks whether a provider is available for waiting asynchronous calls
      * @param failures describes why no provider became available before the deadline
      */
     ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService timer, ProviderFailures failures) {
@@ -127,8 +127,8 @@ final class ProviderWait {
         }
 
         /**
-         * Ends the wait. Only the first invocation has an effect, because both the timer and another thread might call
-         * this method.
+         * Ends the wait. Only the first invocation has an effect. Both the timer and another thread might call this
+         * method.
          */
         private void finish() {
             if (finished.compareAndSet(false, true)) {
@@ -159,7 +159,7 @@ final class ProviderWait {
         }
     }
 
-    /** A task that runs at most once. Any thread may call its methods. */
+    /** A task that runs at most once. Any thread may call the methods of this object. */
     final class Later implements Runnable {
 
         private volatile @Nullable Runnable task; // the task; null after it has run or has been cancelled
@@ -177,8 +177,8 @@ final class ProviderWait {
         }
 
         /**
-         * Prevents the task from running. Until the delay has passed, the timer refers to this object, but no longer to
-         * the task.
+         * Prevents the task from running. The timer refers to this object until the delay has passed, but the task can
+         * be garbage-collected.
          */
         void cancel() {
             taken();
@@ -195,7 +195,10 @@ final class ProviderWait {
         }
     }
 
-    /** Runs the task after the delay, when this object is closed, or when the returned object is run. */
+    /**
+     * Runs the task once: after the delay, when this object is closed, or when the returned object is run, whichever
+     * happens first.
+     */
     Later later(Runnable task, long nanos) {
         Later once = new Later(task);
         waiting.add(once);
@@ -221,8 +224,8 @@ final class ProviderWait {
     }
 
     /**
-     * Runs all waiting tasks now. Tasks that are added after this call run immediately. All calls through the closed
-     * client therefore end.
+     * Runs all waiting tasks now. Tasks that are added after this call run immediately. Therefore all calls through the
+     * closed client end.
      */
     void close() {
         closed = true;

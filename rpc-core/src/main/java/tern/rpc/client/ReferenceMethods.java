@@ -25,7 +25,7 @@ final class ReferenceMethods {
     private final Duration timeout;
     private final RpcMeters meters;
 
-    /** @param timeout the timeout of methods whose settings contain none */
+    /** @param timeout the timeout of methods whose settings contain no timeout */
     ReferenceMethods(List<ClientFilter> filters, Duration timeout, RpcMeters meters) {
         this.filters = filters;
         this.timeout = timeout;

@@ -12,9 +12,10 @@ import tern.rpc.cluster.AttemptBudget;
  * method is idempotent. If the method did not run in the failed attempt, the next attempt goes to another provider. If
  * the method may have run, only the first attempt is retried, and only if the method is idempotent. No call is repeated
  * after its deadline or its cancellation, or if the server forbids the repetition. One budget limits the service's
- * retries, and another budget limits the retries after failures of one provider. Retries therefore do not amplify an
- * overload, and one provider cannot use up the retries that other providers need. The budgets do not limit retries of
- * calls that reached a provider without the service; {@link FurtherAttempts} allows these retries. Thread-safe.
+ * retries, and another budget limits the retries after failures of one provider. Therefore retries do not make an
+ * overload worse, and one provider cannot use up the retries that other providers need. The budgets do not limit
+ * retries of calls that reached a provider without the service; {@link FurtherAttempts} allows these retries.
+ * Thread-safe.
  */
 final class RetryPolicy {
 
@@ -81,7 +82,7 @@ final class RetryPolicy {
     /**
      * Takes one retry from the budgets.
      *
-     * @return false if one of the budgets is spent
+     * @return false if a budget is spent
      */
     boolean spend(AttemptBudget ofProvider) {
         if (!budget.spend()) {
@@ -94,7 +95,7 @@ final class RetryPolicy {
         return false;
     }
 
-    /** Returns a retry to the budgets if it was not made after all. */
+    /** Returns a retry to the budgets, because the retry was not made. */
     void giveBack(AttemptBudget ofProvider) {
         budget.giveBack();
         ofProvider.giveBack();

@@ -47,8 +47,8 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /**
- * Creates proxies for remote services and owns their connections. Creating a proxy starts opening connections but does
- * not wait for them, unless the reference requires a check. Thread-safe.
+ * Creates proxies for remote services and owns their connections. When a proxy is created, the client starts to open
+ * connections. The client waits for a connection only if the reference requires a check. Thread-safe.
  */
 public final class RpcClient implements AutoCloseable {
 
@@ -58,11 +58,14 @@ public final class RpcClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);
     /**
      * The maximum number of callback threads. A callback that waits for another call blocks one of these threads.
-     * Applications should avoid this by composing stages.
+     * Applications should compose stages instead of waiting.
      */
     private static final int CALLBACK_THREADS = 200;
 
-    /** How long a new reference waits for its first addresses. Name resolution usually takes a few milliseconds. */
+    /**
+     * The maximum time that a new reference waits for its first addresses. Name resolution usually takes a few
+     * milliseconds.
+     */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
     /** The maximum number of simultaneous lookups of host names. A name server can take seconds to answer. */
@@ -94,7 +97,7 @@ public final class RpcClient implements AutoCloseable {
     private final WorkerPool callbacks;
     private final ScheduledExecutorService lookups; // an executor for tasks that may block
     private final ScheduledExecutorService clusterTimer; // an executor for tasks that do not block
-    // The timer that starts the hedges. It is clusterTimer, unless a test replaces it.
+    // The timer that starts the hedges. The same object as clusterTimer, unless a test replaces it.
     private final ScheduledExecutorService hedgeTimer;
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
@@ -176,8 +179,8 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Returns the executor for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. Its tasks may block, for
-     * example while they look up host names. The executor has four threads, and is shut down with this client.
+     * Returns the executor for tasks that may block, such as the host name lookups of
+     * {@link tern.rpc.endpoint.DnsEndpoints}. The executor has four threads, and is shut down with this client.
      */
     public ScheduledExecutorService timer() {
         return lookups;
@@ -196,7 +199,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param providers the service's current providers
      * @param cluster the state of the provider list and of each provider
-     * @param attempts the additional attempts and fallbacks of all the client's references to the service
+     * @param attempts counts the additional attempts and fallbacks of all of the client's references to the service
      */
     public record Reference(
             ServiceKey service, List<Provider> providers, ClusterReport cluster, AttemptCounts attempts) {
@@ -212,14 +215,14 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param retries the number of attempts that repeated a failed attempt
      * @param hedges the number of attempts sent to a second provider because the first attempt was slow
-     * @param fallbacks the number of calls that no provider accepted and a fallback answered
+     * @param fallbacks the number of calls that no provider accepted, and that a fallback answered
      */
     public record AttemptCounts(long retries, long hedges, long fallbacks) {}
 
     /**
      * Sets the rules of a reference, such as timeouts and weights, and replaces rules set by earlier calls to this
-     * method. These rules take precedence over rules from a registry, unless these rules {@linkplain
-     * Rules#yieldsToSource yield} to the registry's rules. Connections stay open.
+     * method. The given rules take precedence over rules from a registry, unless the given rules
+     * {@linkplain Rules#yieldsToSource yield} to the registry's rules. Connections stay open.
      *
      * @param proxy a proxy that {@link #refer} returned
      * @param rules the rules; {@link Rules#NONE} to remove earlier rules
@@ -249,12 +252,12 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Creates a proxy for the service. Its calls have a timeout and pass through this client's filters. By
-     * default, the proxy uses one connection to each provider.
+     * Creates a proxy for the service. Calls through the proxy have a timeout and pass through this client's filters.
+     * By default, the proxy uses one connection to each provider.
      *
      * <p>Blocks for at most one second, until the reference's source has reported its first list of providers. If the
-     * reference requires a check, also blocks until a provider is connected, for at most the {@linkplain
-     * Builder#checkTimeout check timeout}.
+     * reference requires a check, also blocks until a provider is connected, for at most the
+     * {@linkplain Builder#checkTimeout check timeout}.
      *
      * @throws IllegalArgumentException if the interface or a setting is invalid; the message names the method
      * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached; CANCELLED if
@@ -408,9 +411,10 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the timeout for calls without a more specific one. It covers all attempts of a call. The client sends
-         * the remaining time to the server. When the timeout expires, the call fails with DEADLINE_EXCEEDED. The server
-         * may still have run the call. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
+         * Sets the timeout for calls without a more specific timeout. The timeout covers all attempts of a call. The
+         * client sends the remaining time to the server. When the timeout expires, the call fails with
+         * DEADLINE_EXCEEDED. The server may still have run the call. Streams have no default timeout (see {@link
+         * tern.rpc.RpcMethod#timeout()}).
          *
          * @param timeout a positive duration; the default is 3 seconds
          */
@@ -430,9 +434,10 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the token that the client sends with every call, except to the providers of references with their own
-         * token. The token is sent as the {@code token} attachment on dubbo and as {@code authorization: Bearer} on
-         * HTTP. By default, no token is sent. Use TLS, because anyone who can read the bytes can read the token.
+         * Sets the token that the client sends with every call. If a reference has its own token, this token is not
+         * sent to its providers. The token is sent as the {@code token} attachment on dubbo and as
+         * {@code authorization: Bearer} on HTTP. By default, no token is sent. Use TLS, because anyone who can read the
+         * bytes can read the token.
          *
          * @throws IllegalArgumentException if the token is empty or contains characters other than visible ASCII
          */
@@ -442,7 +447,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets how references choose among their providers if they have no settings of their own. */
+        /** Sets how a reference chooses among its providers if the reference has no such setting. */
         public Builder cluster(ClusterSettings cluster) {
             this.cluster = cluster;
             return this;
@@ -467,8 +472,8 @@ public final class RpcClient implements AutoCloseable {
          * Sets the factory of the threads that decode the answers of asynchronous calls and run application callbacks.
          * At most 200 threads exist at the same time. The default creates platform threads, which are daemons.
          *
-         * @param keepAlive how long an idle thread stays alive; the default is 60 seconds. If it is zero, each task
-         *     gets a new thread, which suits virtual threads
+         * @param keepAlive how long an idle thread stays alive; the default is 60 seconds. With zero, each task gets a
+         *     new thread, which suits virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;

@@ -12,12 +12,14 @@ interface SentCall {
     void cancel();
 
     /**
-     * Fails the call, because its caller noticed the deadline before the connection did. The filters see the failure
+     * Fails the call, because its caller noticed the deadline earlier than the connection. The filters see this failure
      * and may replace it.
      */
     void expire();
 
-    /** Returns the address to which the call was last sent, for error messages, or null if it has not been sent. */
+    /**
+     * Returns the address to which the call was last sent, for error messages, or null if the call has not been sent.
+     */
     @Nullable
     Endpoint endpoint();
 }

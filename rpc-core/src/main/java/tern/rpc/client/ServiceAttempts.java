@@ -9,8 +9,8 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * The shared state of all of a client's references to one service. It consists of the budgets for additional attempts
- * (retries and hedges), the number of hedges, and the number of calls answered by a fallback.
+ * The state that all of a client's references to one service share: the budgets for additional attempts (retries and
+ * hedges), the number of hedges, and the number of calls answered by a fallback.
  */
 record ServiceAttempts(RetryPolicy retries, Hedging.Budget hedges, LongAdder fallbacks, Supplier<Hedging> newHedging) {
 

@@ -210,8 +210,8 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     }
 
     /**
-     * Returns a {@code Mono} that makes a call for each subscription. Each of these calls is part of the call that the
-     * current thread serves.
+     * Returns a {@code Mono} that makes a call for each subscription. Each call is nested in the call that the current
+     * thread serves.
      */
     private Object mono(ClientMethod method, Method declared, Object[] arguments) {
         ServerContext serving = ServerContext.current();

@@ -19,8 +19,8 @@ import tern.rpc.transport.Token;
  * @param protocol the transport's protocol, such as {@code dubbo}
  * @param connections the number of dedicated connections to each endpoint, or 0 to share the connections of other
  *     references
- * @param defaults the settings of methods without settings of their own. The timeout in these settings does not apply
- *     to streaming methods
+ * @param defaults the settings of all methods that have no individual settings. The timeout in these settings does not
+ *     apply to streaming methods
  * @param check whether {@link RpcClient#refer} fails if no provider can be reached
  * @param methods the settings by method name, for all overloads of the method
  * @param cluster the settings for choosing among the providers, or null for the client's settings
@@ -148,7 +148,7 @@ public record ServiceReference<T>(
         }
 
         /**
-         * Makes calls that find no provider wait for one until their deadline. By default, these calls fail
+         * Makes calls without an available provider wait for one until their deadline. By default, these calls fail
          * immediately.
          */
         public Builder<T> waitForReady() {
@@ -173,10 +173,10 @@ public record ServiceReference<T>(
 
         /**
          * Sets an object that answers calls on the client if no provider accepts them. The object answers calls that
-         * fail with UNAVAILABLE, unless the method itself reported this failure. It also answers calls that fail with
-         * DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED, if the method certainly did not run. Meters still count the call as
-         * failed. Streams have no fallback. The object's methods run on the thread that would have received the
-         * failure.
+         * fail with UNAVAILABLE, unless the method itself reported this failure. The object also answers calls that
+         * fail with DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED, if the method certainly did not run. Meters still count
+         * the call as failed. Streams have no fallback. The fallback's methods run on the thread that would otherwise
+         * have received the failure.
          */
         public Builder<T> fallback(T answering) {
             return fallbackFrom(() -> answering);
@@ -191,8 +191,8 @@ public record ServiceReference<T>(
         /**
          * Builds the reference.
          *
-         * @throws IllegalArgumentException if the interface or a setting is invalid. Wildcards and lists, which only
-         *     Dubbo supports, are not allowed in the group and version
+         * @throws IllegalArgumentException if the interface or a setting is invalid. The group and the version must not
+         *     be wildcards or lists, which only Dubbo supports
          */
         public ServiceReference<T> build() {
             checkOne("group", group);

@@ -41,7 +41,7 @@ final class SingleAnswer implements StreamObserver<Object> {
 
     @Override
     public void onCompleted() {
-        // Does nothing, because the end of the stream is reported by the completion of the call.
+        // Does nothing, because the completion of the call reports the end of the stream.
     }
 
     /**

@@ -23,9 +23,9 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A streaming call with its attempts. The call is sent to another endpoint only if three conditions hold: the first
- * endpoint certainly did not process the call, certainly no message of the request stream was sent, and no answer has
- * arrived. Thread-safe.
+ * A streaming call with its attempts. The call is sent to another endpoint only under three conditions: the first
+ * endpoint certainly did not process the call, no request message can have been sent, and no answer has arrived.
+ * Thread-safe.
  */
 final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
@@ -129,7 +129,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         fresh.open();
     }
 
-    /** One attempt of the call. The transport calls its methods on an event loop. */
+    /** One attempt of the call. The transport calls the methods of this object on an event loop. */
     private final class Attempt implements ClientStream.Receiver, PendingCall.Completion, Executor {
 
         private final Invocation call;
@@ -164,7 +164,9 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             opened(this, opened);
         }
 
-        /** Completes the pending call, after waking a sender that may be blocking the serial executor's thread. */
+        /**
+         * Wakes the sender, which may be blocking the serial executor's thread, and then completes the pending call.
+         */
         @Override
         public void execute(Runnable completion) {
             wakeWriter();
@@ -220,7 +222,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         boolean asTheyAre;
         synchronized (this) {
             if (attempt != opener || opener.completed.get()) {
-                return; // The attempt failed while its stream was being opened.
+                return; // The attempt failed before its stream was open.
             }
             stream = opened;
             messages = requested;
@@ -266,7 +268,10 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         close(null);
     }
 
-    /** @param failure the failure of the call, which is also passed to a sender; null if there is none */
+    /**
+     * @param failure the failure of the call, which is also the reason why no more values can be sent; null if the call
+     *     has not failed
+     */
     private void close(@Nullable Throwable failure) {
         if (over == null) {
             over = ended(failure);
@@ -306,7 +311,10 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
-    /** Returns whether the caller or the deadline has ended the call, rather than its server or its connection. */
+    /**
+     * Returns true if the caller or the deadline has ended the call, and false if the server or the connection has
+     * ended it.
+     */
     boolean isCutShort(long now) {
         return cancelled != null || deadline.isExpired(now);
     }
@@ -356,8 +364,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
      */
     @Override
     public void send(@Nullable Object value) {
-        // After this value has been sent, the call must not be repeated at another endpoint, which would not get this
-        // value.
+        // After this value has been sent, the call must not be repeated at another endpoint, because that endpoint
+        // would not get the value.
         commit();
         ClientStream current = stream;
         if (current != null) {
@@ -407,8 +415,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             return reason;
         }
         Attempt running = attempt;
-        // The callback that would deliver the end may be waiting for the calling thread, or running on it. If nothing
-        // has been committed, another attempt may follow.
+        // The attempt has ended, but the callback that reports its end may have to wait for the calling thread. As long
+        // as no value has been sent or received, another attempt may follow.
         boolean isEndWaiting = running != null && running.pending.isDone() && (committed || serial.isRunningHere());
         return isEndWaiting ? ended(null) : null;
     }

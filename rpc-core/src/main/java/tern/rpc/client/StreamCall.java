@@ -32,7 +32,7 @@ import tern.rpc.transport.Message;
 
 /**
  * One streaming call by the application, from its start to its end. One serial executor runs all callbacks, including
- * those for answers and for the end of the stream. Requests are sent on the application's threads.
+ * the callbacks for answers and for the end of the stream. Requests are sent on the application's threads.
  */
 final class StreamCall implements StreamAttempts.Listener {
 
@@ -55,7 +55,8 @@ final class StreamCall implements StreamAttempts.Listener {
     private boolean answersTaken;
     private boolean headersShown; // Only the serial executor uses this field.
     private volatile boolean closed; // Only the serial executor writes this field.
-    private @Nullable LateFilters late; // the deadline check while filters hold the call; null without filters
+    // checks the deadline while filters delay the call; null if there are no filters
+    private @Nullable LateFilters late;
 
     /**
      * @param executor runs the application's callbacks, and never rejects a task

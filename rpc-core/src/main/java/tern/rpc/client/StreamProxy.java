@@ -66,7 +66,7 @@ final class StreamProxy {
     }
 
     /**
-     * @param serving the context of the thread that called the method; a different thread may subscribe
+     * @param serving the context of the thread that called the method; the subscribing thread may be a different thread
      */
     private StreamCall newCall(ClientMethod method, Object[] arguments, @Nullable ServerContext serving) {
         return newCall(method, arguments, serving, executor);

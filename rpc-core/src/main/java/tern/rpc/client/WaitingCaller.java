@@ -16,8 +16,8 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * A thread that blocks until a stage completes, and meanwhile runs the tasks passed to {@link #execute}. The caller's
- * thread thus decodes the answer and completes the stages even if a blocking call passes through filters. Any thread
- * may call {@link #execute} and {@link #cancel}.
+ * thread therefore decodes the answer and completes the stages, even if the blocking call passes through filters. Any
+ * thread may call {@link #execute} and {@link #cancel}.
  */
 final class WaitingCaller extends NestedCall implements CallScope {
 
@@ -29,8 +29,8 @@ final class WaitingCaller extends NestedCall implements CallScope {
     private volatile @Nullable SentCall passedOn;
 
     /**
-     * @param afterwards runs the tasks that arrive after {@link #await} has returned, so that late answers are decoded,
-     *     too
+     * @param afterwards runs the tasks that arrive after {@link #await} has returned, such as the decoding of late
+     *     answers
      * @param began the start of the call, for error messages
      * @param serving the call that the current thread serves; null for none
      * @param endpoints the last step of the call
@@ -55,7 +55,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
     @Override
     public void passedOn(SentCall call) {
         passedOn = call;
-        // The call was cancelled before this thread passed it on, and the cancelling thread may have missed the sent
+        // If the call was cancelled just before this assignment, the cancelling thread may not have found the sent
         // call.
         if (cancelled) {
             call.cancel();
@@ -90,7 +90,8 @@ final class WaitingCaller extends NestedCall implements CallScope {
         } finally {
             SentCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
-                // Cancels a call that is still running after a filter has failed or this thread has been interrupted.
+                // Cancels the call, which may still be running although a filter has failed or this thread has been
+                // interrupted.
                 sent.cancel();
             }
             tasks.leave();
@@ -113,7 +114,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
             SentCall sent = passedOn;
             if (left <= 0 && sent != null && sent != expired) {
                 expired = sent;
-                // Ends the call with a timeout failure, so that the filters can handle the failure before the caller
+                // Ends the call with a timeout failure, so that the filters can handle this failure before the caller
                 // gets it.
                 sent.expire();
                 continue;

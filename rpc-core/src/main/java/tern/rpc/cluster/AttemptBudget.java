@@ -42,7 +42,7 @@ public final class AttemptBudget {
         return new AttemptBudget(clock, 0.05, 0);
     }
 
-    /** Counts a call. Each call increases the budget. */
+    /** Counts a call, which increases the budget. */
     public void called() {
         calls.increment();
     }
@@ -58,7 +58,7 @@ public final class AttemptBudget {
      * @return false if the budget is spent
      */
     public synchronized boolean spend() {
-        // allowed() must be called first, because it resets the number of used attempts when a new window begins
+        // allowed() must be called before "spent" is read, because allowed() resets "spent" when a new window begins
         double allowed = allowed();
         if (spent + 1 > allowed) {
             return false;
@@ -67,14 +67,14 @@ public final class AttemptBudget {
         return true;
     }
 
-    /** Returns a reserved attempt to the budget if the attempt was not made after all. */
+    /** Returns an attempt to the budget, because the attempt was not made. */
     public synchronized void giveBack() {
         spent = Math.max(0, spent - 1);
     }
 
     /** Returns whether more than half of the budget for the current window is spent. */
     public synchronized boolean isShort() {
-        // allowed() must be called first, because it resets the number of used attempts when a new window begins
+        // allowed() must be called before "spent" is read, because allowed() resets "spent" when a new window begins
         double allowed = allowed();
         return 2 * spent > allowed;
     }

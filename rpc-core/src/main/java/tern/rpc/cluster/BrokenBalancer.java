@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Takes the place of a balancer that could not be created. Each call fails with the reason.
+ * Replaces a balancer that could not be created. Each call fails with the reason.
  *
  * @param why names the load balancing policy and the reason
  */

@@ -11,7 +11,7 @@ import tern.rpc.NanoClock;
 
 /**
  * Logs the state changes of one object, such as a provider, at a limited rate: a burst of four lines, then one line
- * every 15 s. The last change is always logged, although possibly with a delay. Thread-safe.
+ * every 15 s. The last change is always logged, possibly with a delay. Thread-safe.
  */
 final class ChangeLog {
 

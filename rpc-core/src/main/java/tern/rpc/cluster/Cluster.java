@@ -53,7 +53,7 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
-    // Calling any method of RulesInForce except timeLimit() requires this object's lock.
+    // This object's lock must be held to call any method except timeLimit().
     private final RulesInForce rules = new RulesInForce();
     private volatile boolean chosenByKey;
     private volatile SharedSources.@Nullable Subscription subscription;
@@ -98,8 +98,8 @@ public final class Cluster implements AutoCloseable {
     /**
      * Subscribes to the source of the provider list.
      *
-     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider. There is no
-     *     wait if another reference has already waited for the same list in vain
+     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider. Does not wait
+     *     if another reference has already waited for the same list without success
      */
     public void start(Duration atMost) {
         SharedSources.Subscription made = sources.subscribe(source, service, this::changed);
@@ -115,7 +115,7 @@ public final class Cluster implements AutoCloseable {
         try {
             if (!atMost.isZero() && !made.isLate() && !heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
                 made.waitedInVain();
-                refresh(); // The source may have an old list to use until the first list arrives.
+                refresh(); // The source may have stored an old list, which it then reports.
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -197,8 +197,8 @@ public final class Cluster implements AutoCloseable {
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
         ProviderChoice.Connected connected = choice.connected(next.listed(), ruling);
         for (Instance instance : connected.instances()) {
-            // Only one target is created even if a list contains an endpoint twice, so that the endpoint's node is
-            // acquired only once.
+            // If a list contains an endpoint twice, only one target is created, so that the endpoint's node is acquired
+            // only once.
             chosen.computeIfAbsent(instance.endpoint(), listed -> target(instance, false, before));
         }
         for (Instance instance : choice.held(next, ruling)) {
@@ -226,8 +226,8 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider that
-     * is being connected. If there is none of these, picks any provider, so that the call fails with the reason why
-     * that provider cannot be reached.
+     * is being connected. Without such a provider, picks any provider, so that the call fails with the reason why that
+     * provider cannot be reached.
      *
      * @param method the method name
      * @param key the hash of the call's key, or 0 if the call has no key
@@ -288,8 +288,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Connects to the providers with the given tag. They were left out because the providers have too many different
-     * tags.
+     * Connects to the providers with the given tag. The client is not connected to these providers yet, because there
+     * are too many different tags.
      */
     private synchronized @Nullable Group connectedGroup(String method, String tag, boolean forceTag) {
         String leftOut = routes.of(method).leftOut(tagOrDefault(tag));
@@ -326,7 +326,7 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Records a failed attempt, and returns whether the provider lacks the whole service. If so, this reference avoids
-     * the provider for some time, as long as another provider can take the calls.
+     * the provider for some time, if another provider can take the calls.
      */
     public boolean isServiceMissing(Target target, RpcException failure, long now) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);
@@ -349,7 +349,7 @@ public final class Cluster implements AutoCloseable {
         return group != null && group.hasUsable(besides, now);
     }
 
-    /** Returns the providers for calls to the method with the given tag, including unreachable ones. */
+    /** Returns the providers for calls to the method with the given tag, including unreachable providers. */
     public List<Target> targets(String method, String tag, boolean forceTag) {
         Group group = group(method, tag, forceTag);
         return group == null ? List.of() : group.targets();
@@ -373,7 +373,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Makes the source look up the providers again soon. */
+    /** Requests the source to look up the providers again soon. */
     public void refresh() {
         SharedSources.Subscription current = subscription;
         if (current != null) {
@@ -409,7 +409,7 @@ public final class Cluster implements AutoCloseable {
         return rules.timeLimit(method);
     }
 
-    /** Returns whether the settings or rules choose a call's provider by the call's key. */
+    /** Returns whether the call's key determines the provider of a call, according to the settings or rules. */
     public boolean isChosenByKey() {
         return chosenByKey;
     }
@@ -436,8 +436,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns the reason why all providers are avoided, to be appended to the message of a failed call. Returns an
-     * empty string if the failure has another reason.
+     * Returns the reason why all providers are avoided. The caller appends this text to the message of a failed call.
+     * Returns an empty string if not all providers are avoided.
      */
     public String whyAvoided(long now) {
         return ClusterTexts.avoided(routes.all(), now);
@@ -467,15 +467,15 @@ public final class Cluster implements AutoCloseable {
         return source.toString();
     }
 
-    /** Releases the source and the connections. A second call has no effect. */
+    /** Releases the source and the connections. Further calls have no effect. */
     @Override
     public void close() {
         SharedSources.@Nullable Subscription current;
         synchronized (this) {
             routes.all().forEach(target -> nodes.giveBack(target.node(), service));
             routes = new Routes(List.of(), settings);
-            // The cluster is marked as closed only after its routes have been removed. If it were marked earlier, a
-            // waiting call could see that the cluster is closed, find a provider in the old routes, and be sent.
+            // The routes are removed before the cluster is marked as closed. In the opposite order, a waiting call
+            // could see that the cluster is closed, find a provider in the old routes, and be sent.
             closed = true;
             current = subscription;
             subscription = null;

@@ -26,7 +26,7 @@ final class ClusterLog {
     }
 
     /**
-     * Logs that the client starts or stops using unlisted providers. Called when a new list has come into use.
+     * Logs that the client starts or stops using unlisted providers. Called when a new list is in use.
      *
      * @param source the name of the source of the lists
      */
@@ -43,12 +43,12 @@ final class ClusterLog {
         }
     }
 
-    /** Logs that a provider has served a call, after it had lacked the service. */
+    /** Logs that a provider without the service has now served a call to the service. */
     void availableAgain(Target target) {
         changes.changed(Level.INFO, () -> service + " is available again at " + target.endpoint());
     }
 
-    /** Logs that calls avoid a provider from now on, because the provider lacks the service. */
+    /** Logs that calls will avoid a provider, because the provider lacks the service. */
     void missing(Target target, long avoidedNanos, RpcException failure) {
         changes.changed(
                 Level.WARN,

@@ -18,7 +18,7 @@ import tern.rpc.transport.ClientConnection;
  * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
  * @param held the number of unlisted providers that stay in use because they still answer
- * @param heldFor how long such unlisted providers have been kept in use, or zero if there are none
+ * @param heldFor the time for which unlisted providers have been kept in use, or zero if there are no such providers
  * @param heldWhy the list change that was not applied, or empty if there are no such providers
  * @param providers the providers that the client connects to
  */
@@ -50,14 +50,15 @@ public record ClusterReport(
      * @param lastFailure the reason why the provider is not connected, or empty if it is connected
      * @param nextAttempt the time until the client's next planned attempt to connect, or null if no attempt is planned
      * @param held whether the provider stays in use although the source no longer lists it
-     * @param stalledFor how long the provider has sent nothing although calls are waiting, or zero if it is not stalled
+     * @param stalledFor the time for which the provider has sent nothing although calls are waiting, or zero if the
+     *     provider is not stalled
      * @param cost the provider's response time as a multiple of the usual response time
      * @param score the score that load balancing compares; lower is better
      * @param inFlight the number of calls and streams that have not ended
      * @param calls the number of calls and streams of all references that use the connection, since the client started
      * @param shareOfLastMinute the provider's share of this reference's calls in the last minute, from 0 to 1
      * @param ejectedFor the remaining time of the ejection, or zero if the provider is not ejected. A provider without
-     *     the reference's service is reported as ejected, too
+     *     the reference's service is also reported as ejected
      * @param ejectedWhy the reason for the last ejection, or empty if the provider has never been ejected
      * @param ejections the number of ejections since the client started
      */

@@ -3,8 +3,9 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Values computed from all providers of a cluster, ten times per second while there are calls: the median response
- * time, and whether any provider has passed its slow start. Thread-safe.
+ * Two values computed from all providers of a cluster: the median response time, and whether any provider has finished
+ * its slow start. During its slow start, a newly connected provider gets fewer calls. The values are computed ten times
+ * per second while there are calls. Thread-safe.
  */
 final class ClusterStatistics {
 

@@ -84,8 +84,8 @@ final class ClusterTexts {
     }
 
     /**
-     * Returns the reason why all providers are avoided, to be appended to the message of a failed call: all are about
-     * to stop, or all are ejected. Otherwise, returns an empty string.
+     * Returns the reason why all providers are avoided: all are about to stop, or all are ejected. The caller appends
+     * this text to the message of a failed call. Returns an empty string if not all providers are avoided.
      */
     static String avoided(List<Target> targets, long now) {
         if (targets.isEmpty()) {

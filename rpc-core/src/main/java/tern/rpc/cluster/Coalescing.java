@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Delays frequent changes, so that a source that changes constantly causes little work. The first change is passed on
  * immediately. The next change is passed on after a gap of 100 ms. While changes continue, the gap doubles up to one
- * second. If no change arrives for one more second, the gap is 100 ms again. Not thread-safe.
+ * second. If no change arrives for one second after the gap, the gap is 100 ms again. Not thread-safe.
  */
 public final class Coalescing {
 
@@ -29,8 +29,8 @@ public final class Coalescing {
     }
 
     /**
-     * Returns the remaining time for which an urgent, already delayed change must wait, in nanoseconds. It is passed on
-     * 100 ms after the previous change, even if frequent changes have made the usual gap longer.
+     * Returns the remaining time for which an urgent, already delayed change must wait, in nanoseconds. An urgent
+     * change is passed on 100 ms after the previous change, even if frequent changes have made the gap longer.
      */
     public long shortestDelay(long now) {
         return passedAny ? Math.max(0, passedNanos + MIN_GAP_NANOS - now) : 0;

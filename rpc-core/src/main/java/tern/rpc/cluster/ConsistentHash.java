@@ -12,13 +12,13 @@ import tern.rpc.endpoint.Candidate;
  * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. If that provider is not
  * usable, is avoided, or has more than 1.25 times the mean number of calls in flight, the slot's next provider is used
  * instead. When the provider list changes, only the keys of added and removed providers move. A choice takes constant
- * time, unless it is the first one for its slot or skips a provider. Thread-safe.
+ * time, except the first choice for a slot and choices that skip a provider. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
 
     /**
-     * The number of slots. It must not depend on the number of providers, because a list change could then move all
-     * keys.
+     * The number of slots. The number must not depend on the number of providers, because each list change could then
+     * move all keys.
      */
     private static final int SLOTS = 1 << 16;
 
@@ -33,13 +33,13 @@ final class ConsistentHash implements Balancer {
     private static final double LOAD_BOUND = 1.25;
 
     /**
-     * A provider is allowed this many calls in flight beyond 1.25 times the mean. Without this allowance, the choice
-     * would be restricted too much while only few calls are in flight.
+     * A provider is allowed this many calls in flight beyond 1.25 times the mean. Without this allowance, too few
+     * providers could be chosen while only few calls are in flight.
      */
     private static final int FEW = 2;
 
     /**
-     * The computed mean number of calls in flight is reused for this time, because computing it requires looking at all
+     * The computed mean number of calls in flight is reused for this time, because the computation looks at all
      * providers.
      */
     private static final long BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -124,13 +124,11 @@ final class ConsistentHash implements Balancer {
         return best;
     }
 
-    /**
-     * Returns the rank of a provider for a slot, or 0 if the provider's rank certainly does not exceed the given one.
-     */
+    /** Returns the rank of a provider for a slot, or 0 if this rank certainly does not exceed the given rank. */
     private double rank(long hashed, int index, double highest) {
         double uniform = ((Hashes.mix(hashed ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
-        // The rank is at most the share divided by (1 - uniform). For most providers, this bound is already too low, so
-        // no logarithm is computed.
+        // The rank is at most the share divided by (1 - uniform). For most providers, this upper bound is already below
+        // the given rank, so no logarithm needs to be computed.
         return shares[index] <= highest * (1 - uniform) ? 0 : shares[index] / -Math.log(uniform);
     }
 
@@ -138,7 +136,10 @@ final class ConsistentHash implements Balancer {
         return target != excluded && target.isUsable() && !target.isAvoided(now);
     }
 
-    /** Returns whether the provider certainly has few enough calls in flight, without looking at all providers. */
+    /**
+     * Returns whether the provider certainly has few calls in flight compared with the mean. Does not look at all
+     * providers.
+     */
     private boolean hasFewCalls(int index, long now) {
         return targets[index].inFlight() <= FEW || (now - boundNanos < BOUND_NANOS && isWithin(lastBound, index));
     }

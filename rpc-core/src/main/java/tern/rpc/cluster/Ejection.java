@@ -6,9 +6,9 @@ import java.util.function.Supplier;
 import org.slf4j.event.Level;
 
 /**
- * Counts the failures of a provider and ejects it for a while after too many failures: five in a row, or half of at
- * least twenty calls within ten seconds. An ejected provider gets no calls while another provider is available.
- * Thread-safe.
+ * Counts the failures of a provider and ejects the provider for a while after too many failures. The limits are five
+ * consecutive failures, or failures of half of at least twenty calls within ten seconds. An ejected provider gets no
+ * calls as long as another provider is available. Thread-safe.
  */
 public final class Ejection {
 
@@ -30,7 +30,7 @@ public final class Ejection {
     private volatile long sinceNanos;
     private volatile String why = "";
     private volatile int failures; // The number of consecutive failures; written under this object's lock.
-    // The number of ejections since the last success; written under this object's lock.
+    // The number of ejections since the last successful call; written under this object's lock.
     private volatile int ejections;
     private long rateSinceNanos; // This object's lock guards this field and the next two.
     private long callsBefore;

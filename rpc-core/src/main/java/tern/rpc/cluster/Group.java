@@ -62,12 +62,13 @@ final class Group {
     }
 
     /**
-     * Measures the share of the calls that stays in the client's zone. A provider is good if it is usable, has the
-     * service and a weight above 0, and is neither silent nor ejected. If fewer than half of the zone's providers are
-     * good, the remaining calls go to providers of other zones.
+     * Measures the share of the calls that stays in the client's zone. A good provider is usable, has the service and a
+     * weight above 0, and is neither silent nor ejected. If fewer than half of the zone's providers are good, a part of
+     * the calls goes to providers in other zones.
      *
      * @return whether more than half of the connected providers are ejected. Ejections are then ignored. Providers with
-     *     weight 0 count only if there are no others, because they do not take over the calls
+     *     weight 0 count only if all providers have weight 0, because they do not take over calls from ejected
+     *     providers
      */
     boolean measure(String zone, long now) {
         int taking = 0;
@@ -143,7 +144,7 @@ final class Group {
     }
 
     /**
-     * Chooses a provider after the balancers have chosen none. Prefers providers with a weight above 0. Among these,
+     * Chooses a provider if the balancers have not chosen one. Prefers providers with a weight above 0. Among these,
      * prefers a connected provider, then a provider that is being connected, then the provider of the previous attempt.
      *
      * @param excluded the provider of the previous attempt; may be null
@@ -156,7 +157,8 @@ final class Group {
         int start = ThreadLocalRandom.current().nextInt(targets.size());
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get((start + i) % targets.size());
-            // isConnecting must be called first, because the connection may become usable between the two checks.
+            // isConnecting() must be called before isUsable(), because the connection may become usable between the two
+            // calls.
             boolean soon = target.node().isConnecting();
             boolean isUsable = target.isUsable();
             int rank = target == excluded ? 1 : isUsable ? 3 : 2;

@@ -19,12 +19,14 @@ public final class Hashes {
     private static final Logger LOG = LoggerFactory.getLogger(Hashes.class);
     private static final long STEP = 0x100000001B3L;
 
-    /** The interface of all protobuf messages. Their hash codes depend on objects that belong to one process. */
+    /**
+     * The interface of all protobuf messages. The hash code of a message depends on objects that belong to one process.
+     */
     private static final String MESSAGE = "com.google.protobuf.MessageLite";
 
     /**
-     * Whether a class computes hash codes from the content of its instances. If not, a warning is logged once for the
-     * class.
+     * True for each class that computes hash codes from the content of its instances. For other classes, a warning is
+     * logged once.
      */
     private static final ClassValue<Boolean> HASHES_CONTENT = new ClassValue<>() {
         @Override
@@ -54,8 +56,8 @@ public final class Hashes {
     }
 
     /**
-     * Returns a hash of the value's content. The hash codes of arrays and enum constants depend on their identity, so
-     * they would differ between processes or between equal values.
+     * Returns a hash of the value's content. The identity hash codes of arrays and enum constants are not used, because
+     * they differ between processes or between equal values.
      */
     private static long ofContent(@Nullable Object value) {
         if (value == null) {

@@ -7,7 +7,7 @@ import tern.rpc.endpoint.Instance;
 
 /**
  * The last choice of providers from a long list. References to several services of one application get the same list
- * object and make the same choice, so only the first of them has to compute it. Thread-safe.
+ * object and make the same choice. Therefore only the first reference must compute the choice. Thread-safe.
  */
 final class LastChoice {
 

@@ -14,19 +14,18 @@ import tern.rpc.endpoint.Instance;
 /**
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") while they answer. If a list
- * has lost more than half of its entries, the missing providers stay in use while they answer, until 30 s have passed
- * and a listed provider is connected. This rule applies even if the list has gained as many entries as it has lost,
- * because the client is not connected to the new providers yet. A registry can also lose the entries of its providers
- * one after another, for example while their sessions expire. Therefore, each list is compared with the longest list of
- * the previous 30 s.
+ * has lost more than half of its entries, the missing providers stay in use while they answer. This ends when 30 s have
+ * passed and a listed provider is connected. This rule applies even if the list has gained as many entries as it has
+ * lost, because the client is not yet connected to the new providers. A registry can also lose the entries of its
+ * providers one after another, for example while their sessions expire. Therefore, each list is compared with the
+ * longest list of the previous 30 s.
  *
  * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
- * the list has entries again, until at least half of the providers are listed. If held providers lost their weight
- * immediately, the first provider that registers again would get all calls. In all other cases, held providers are
- * tried last. Immutable.
+ * the list has entries again, until at least half of the providers are listed. Without this rule, the first provider
+ * that registers again would get all calls. In all other cases, held providers are tried last. Immutable.
  *
  * @param snapshot the last snapshot of the source
- * @param listed the providers that the source lists, or listed before it became unreachable
+ * @param listed the providers that the source lists, or that it listed before it became unreachable
  * @param held the providers that stay in use although the source no longer lists them
  * @param heldSinceNanos the start of the current period in which providers are held
  * @param state the reason why providers are held
@@ -43,8 +42,8 @@ record LastGood(
     /** The reason why providers that the source no longer lists stay in use, if there are any. */
     enum Holding {
         /**
-         * The list lost most of its entries. This state is also the initial state, before any provider is held (kept in
-         * use although the source no longer lists it).
+         * The list lost most of its entries. Also the initial state, before any provider is held (kept in use although
+         * the source no longer lists it).
          */
         LOST_MOST,
         /** The source reports an empty list after a list with entries. */
@@ -122,7 +121,7 @@ record LastGood(
     }
 
     /**
-     * Returns whether the held providers, which the source no longer lists, get calls only while no listed provider is
+     * Returns whether held providers (which the source no longer lists) get calls only while no listed provider is
      * available.
      */
     boolean areHeldTriedLast() {
@@ -131,7 +130,8 @@ record LastGood(
 
     /**
      * Returns whether fewer than half of the providers in use are in the next list. Unlisted providers that are tried
-     * last do not count. If they did, each further list change would extend the time for which they stay in use.
+     * last do not count. Otherwise, each further list change would extend the time for which these providers stay in
+     * use.
      */
     private boolean hasLostMost(List<Instance> next) {
         List<Instance> counted = areHeldTriedLast() ? listed : all();
@@ -140,7 +140,7 @@ record LastGood(
             return true;
         }
         if (2 * near(next) >= used) {
-            return false; // In a long list, usually only a few entries have changed, so this check must be cheap.
+            return false; // This check must be cheap, because usually only a few entries of a long list have changed.
         }
         return 2 * missing(counted, next).size() > used;
     }
@@ -166,9 +166,9 @@ record LastGood(
     }
 
     /**
-     * Returns this list without the held providers that no longer answer. A held provider is one that the source no
-     * longer lists. Held providers are removed after {@link #PARTIAL_NANOS} even if they answer, unless no listed
-     * provider can be used, for example because the list belongs to another cluster.
+     * Returns this list without the held providers that no longer answer. A held provider is a provider in use that the
+     * source no longer lists. Held providers are removed after {@link #PARTIAL_NANOS} even if they answer, unless no
+     * listed provider can be used, for example because the list belongs to another cluster.
      *
      * @param isAnyListedUsable whether a provider that the source lists is connected
      */

@@ -10,22 +10,25 @@ import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The state of one provider as one client sees it: its connection, calls in flight, response times, failures, and the
- * time when bytes last arrived. All references that use the connection share this state. Times are on the client's
- * clock. Thread-safe, but updates of response times can be lost.
+ * The state of one provider from one client's point of view: its connection, calls in flight, response times, failures,
+ * and the time when bytes last arrived. All references that use the connection share this state. Times are on the
+ * client's clock. Thread-safe, but updates of response times can be lost.
  */
 public final class Node {
 
     /**
-     * While calls are in flight, {@link #judgedCost} treats the time since the last answer as a response time if it
-     * exceeds this multiple of the usual response time.
+     * If calls are in flight and the time since the last answer exceeds this multiple of the usual response time,
+     * {@link #judgedCost} counts this time as a response time.
      */
     private static final double LONG_WAIT = 3;
 
     /** A probe (a copy of an idempotent call) waits for its answer for at least this time. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
-    /** {@link #silentForNanos} treats longer usual response times as this time, so that it sends a ping early. */
+    /**
+     * The maximum usual response time that {@link #silentForNanos} assumes. Because of this maximum, a slow provider
+     * also gets a ping early.
+     */
     private static final long MAX_USUAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** The minimum time between two connection attempts that are started by calls. */
@@ -131,7 +134,7 @@ public final class Node {
 
     /**
      * Records that a copy of an idempotent call is about to be sent as a probe. Probes do not count as calls in flight.
-     * If they did, a provider that lost a probe would look busy or slow after its recovery.
+     * Otherwise, a provider that lost a probe would look busy or slow after its recovery.
      */
     public void beginCopy() {
         counts.copied();
@@ -140,8 +143,8 @@ public final class Node {
     }
 
     /**
-     * Records that a stream is about to be opened. {@link #isStalled} ignores streams, because they can be silent for
-     * any length of time.
+     * Records that a stream is about to be opened. {@link #isStalled} ignores streams, because a stream can be silent
+     * for any length of time.
      */
     public void beginStream() {
         calls.increment();
@@ -206,8 +209,8 @@ public final class Node {
 
     /**
      * Records the end of a probe, which is a copy of an idempotent call. An answer after the timeout of the original
-     * call counts as a failure. A late answer also shows that the provider has served the calls that were waiting
-     * before the probe, so the next probe follows soon.
+     * call counts as a failure. A late answer also shows that the provider has served the calls that arrived before the
+     * probe, so the next probe follows soon.
      *
      * @param tookNanos the time since {@link #beginCopy}
      * @param timeoutNanos the timeout of the call that was copied
@@ -230,8 +233,8 @@ public final class Node {
 
     /**
      * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
-     * lower bound on the call's duration. It is recorded only if it is long enough to count as slow, because a shorter
-     * time does not show that the provider is fast. {@link #end} must still be called.
+     * lower bound on the call's duration. A time that does not count as slow is not recorded, because it does not show
+     * that the provider is fast. {@link #end} must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
         responses.outlasted(tookNanos, times.nanos(), now);
@@ -263,7 +266,9 @@ public final class Node {
     private void failed(long now) {
         callsFailed = true;
         if (!isUsable()) {
-            return; // Failures of a lost connection are not counted, because the node is reset when it reconnects.
+            // Failures caused by a lost connection are not counted, because the node's state is reset when it
+            // reconnects.
+            return;
         }
         responses.failed(ejection.failed(calls.sum(), now), now);
     }
@@ -279,8 +284,8 @@ public final class Node {
     }
 
     /**
-     * Returns the cost (the response time as a multiple of the usual one), including calls in flight. The time since
-     * the last answer is treated as the response time of these calls.
+     * Returns the cost (the response time as a multiple of the usual response time), including calls in flight. The
+     * time since the last answer is treated as the response time of these calls.
      */
     double expectedCost(long now) {
         return Math.max(cost(now), waited(now));
@@ -295,9 +300,9 @@ public final class Node {
     }
 
     /**
-     * Returns the cost (the response time as a multiple of the usual one) for a comparison with other nodes. The cost
-     * is 1 for a healthy node, because the response times of healthy nodes vary by chance. If this variation counted, a
-     * node with more calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls has
+     * Returns the cost (the response time as a multiple of the usual response time) for a comparison with other nodes.
+     * The cost is 1 for a healthy node, because the response times of healthy nodes vary by chance. Otherwise, a node
+     * with more calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls gives
      * more slow answers.
      */
     double judgedCost(long now) {
@@ -373,13 +378,13 @@ public final class Node {
     // The following methods are called by Survey, which checks all providers of a cluster several times per second.
 
     /**
-     * Checks whether the node's connection was opened or reopened after the last check. A reconnected provider may be
-     * a different process, so the node's earlier state is discarded. If the earlier connection was lost soon after it
-     * was opened, and a call on it failed, the loss counts as a failure.
+     * Checks whether the node's connection was opened or reopened after the last check. A reconnected provider may be a
+     * different process, so the node's earlier state is discarded. The loss of the earlier connection counts as a
+     * failure in one case: the connection was lost soon after it was opened, and a call on this connection failed.
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;
-        // The count is read before isUsable(), so that no reconnect is missed.
+        // The count is read before isUsable() is called, so that no reconnect is missed.
         long times = opened == null ? 0 : opened.timesAvailable();
         boolean usable = isUsable();
         if (usable && outages.isReconnected(times)) {
@@ -404,7 +409,7 @@ public final class Node {
 
     /**
      * Returns the time for which the node has been unreachable, in nanoseconds, or 0 if it is connected. The time is
-     * measured from the creation of the node, or from the first call that notices the loss of the connection.
+     * measured from the creation of the node, or from the first call that finds the connection lost.
      */
     public synchronized long outOfReachNanos(long now) {
         return outages.nanos(now);
@@ -435,8 +440,8 @@ public final class Node {
     }
 
     /**
-     * Returns {@link #judgedCost} without the calls in flight. A waiting call does not justify a probe, because the end
-     * of this call will show how fast the provider is.
+     * Returns {@link #judgedCost} without the calls in flight. No probe is needed because of a waiting call, whose end
+     * will show how fast the provider is.
      */
     double endedCost(long now) {
         return responses.judgedCost(now);

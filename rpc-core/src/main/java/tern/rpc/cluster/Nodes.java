@@ -32,7 +32,7 @@ public final class Nodes {
 
     private static final long OPEN_EVERY_MILLIS = 20;
 
-    /** The client drops an unlisted provider that has been silent for this time. */
+    /** The client stops using an unlisted provider that has been silent for this time. */
     private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
@@ -42,7 +42,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // The services of the references that use the node.
-        int releases; // How many times the node has been released by its last reference.
+        int releases; // How often the number of references to the node has dropped to zero.
 
         Shared(Node node) {
             this.node = node;
@@ -86,8 +86,8 @@ public final class Nodes {
             Shared shared = byEndpoint.computeIfAbsent(endpoint, this::unused);
             shared.services.add(service);
             node = shared.node;
-            // A known node may be neither connected nor queued, because queued nodes that no reference uses are removed
-            // from the queue without being connected.
+            // The node may be neither connected nor in the queue, because nodes that no reference uses are removed from
+            // the queue.
             if (node.opened() != null || unopened.contains(node)) {
                 return node;
             }
@@ -101,10 +101,11 @@ public final class Nodes {
     }
 
     /**
-     * Returns whether the provider at an endpoint is connected, or about to be connected, and answers. The endpoint
-     * must be in use, or must have been in use until recently. A provider that has been silent for only a short time
-     * counts as answering, because all providers are silent during a pause of this process. If the client dropped
-     * unlisted providers after such a pause, it could not use them again until they are listed.
+     * Returns whether the provider at an endpoint is connected or about to be connected, and still answers. The
+     * endpoint must be in use, or must have been in use until recently. A provider that has been silent for only a
+     * short time counts as answering, because all providers seem to be silent during a pause of this process.
+     * Otherwise, the client would stop using unlisted providers after such a pause, and could not use them again until
+     * they are listed.
      */
     boolean isAnswering(Endpoint endpoint, long now) {
         Node node = known(endpoint);
@@ -178,7 +179,10 @@ public final class Nodes {
         return shared != null && shared.node == node && !shared.services.isEmpty();
     }
 
-    /** Returns whether an additional connection attempt may start now. Connections also retry on their own schedule. */
+    /**
+     * Returns whether an additional connection attempt may start now. In addition, each connection regularly tries to
+     * reconnect.
+     */
     boolean mayAttempt() {
         return pace.take(clock.nanoTime());
     }
@@ -204,7 +208,7 @@ public final class Nodes {
 
     /**
      * Closes a connection that gets no new calls, as soon as its calls have ended. A stream can last for hours. If the
-     * provider is gone, the connection notices this itself.
+     * provider no longer exists, the connection detects this itself.
      */
     private void closeWhenQuiet(@Nullable ClientConnection connection) {
         if (connection == null) {

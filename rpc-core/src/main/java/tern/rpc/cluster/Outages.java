@@ -7,28 +7,28 @@ import org.slf4j.event.Level;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * Records when a provider is connected and when its connection is lost, and logs the ends of outages. The lock of the
- * {@link Node} guards this object, except for {@link #endedNanos}.
+ * Records when a provider is connected and when its connection is lost, and logs the end of each outage. The lock of
+ * the {@link Node} guards this object, except for {@link #endedNanos}.
  */
 final class Outages {
 
     /**
-     * The end of an outage is logged only if it lasted at least this long. The start of a shorter outage is not logged
-     * either.
+     * The end of an outage is logged only if the outage lasted at least this long. The start of a shorter outage is not
+     * logged either.
      */
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * If a connection is lost within this time after it was opened, and a call on it failed, the loss counts as a
-     * provider failure. Without this rule, a provider that resets every connection would get calls after each
-     * reconnect.
+     * The loss of a connection counts as a provider failure under two conditions: the connection was open for less than
+     * this time, and a call on this connection failed. Without this rule, a provider that resets every connection would
+     * get further calls after each reconnect.
      */
     private static final long SOON_LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Supplier<String> name;
     private final ChangeLog log;
     private boolean isConnected;
-    private long timesAvailable; // the connection's timesAvailable() when connected() was last called
+    private long timesAvailable; // the value of the connection's timesAvailable() at the last call of connected()
     private boolean hasFailed; // True if connecting has failed since the connection was lost or created.
     private long beganNanos;
     private volatile long endedNanos;

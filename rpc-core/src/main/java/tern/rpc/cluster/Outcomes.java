@@ -8,21 +8,24 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Outcome;
 
 /**
- * Classifies the outcome of an attempt, which determines how the attempt changes the recorded state of its provider.
+ * Classifies the outcome of an attempt. The result determines how the attempt changes the recorded state of its
+ * provider.
  */
 public final class Outcomes {
 
     /**
-     * If this process notices a deadline later than this, the process has paused or its threads got no processor time.
-     * Calls to all providers then fail, and these failures say nothing about the providers.
+     * If this process notices an expired deadline with more than this delay, the process was paused or its threads got
+     * no processor time. In this case, calls to all providers fail, but these failures do not show that the providers
+     * are slow.
      */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private Outcomes() {}
 
     /**
-     * Returns the outcome of an attempt. A timeout counts as cancelled if it says nothing about the provider: this
-     * process noticed it late, or the attempt had less time than calls to the method usually take.
+     * Returns the outcome of an attempt. If the provider may not have caused a timeout, the timeout counts as
+     * cancelled. For example, this process noticed the timeout late, or the attempt had less time than calls to the
+     * method usually take.
      *
      * @param failure the failure, or null for a result or for an exception that the method declares
      * @param deadline the deadline of the attempt
@@ -35,7 +38,7 @@ public final class Outcomes {
             return of(failure);
         }
         long remaining = deadline.remainingNanos(now);
-        // A provider can also answer with DEADLINE_EXCEEDED before the deadline, which is a failure.
+        // A provider can also answer with DEADLINE_EXCEEDED before the deadline. Such an answer is a failure.
         boolean isTooShort = remaining <= 0 && tookNanos < times.nanos();
         return isTooShort || remaining < -LATE_NANOS ? Outcome.CANCELLED : Outcome.FAILED;
     }

@@ -9,9 +9,9 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Draws two providers at random by weight and chooses the better provider. The same provider may be drawn twice; this
- * keeps the shares of healthy providers proportional to their weights. The comparison avoids slow, busy and failing
- * providers without looking at all providers. Thread-safe.
+ * Draws two providers at random by weight and chooses the better provider. The same provider may be drawn twice. This
+ * keeps the shares of healthy providers proportional to their weights. By comparing only two providers, the balancer
+ * avoids slow, busy and failing providers without looking at all providers. Thread-safe.
  */
 final class PowerOfTwoChoices implements Balancer {
 
@@ -29,8 +29,8 @@ final class PowerOfTwoChoices implements Balancer {
     private static final double BAD = 4.5;
 
     /**
-     * The first provider of a pair is kept if the second one is not better, and replaced if the second one is at least
-     * 50 % better. Between these limits, the choice is random.
+     * The first provider of a pair is chosen if the second provider is not better. The second provider is chosen if it
+     * is at least 50 % better. Between these limits, the choice is random.
      */
     private static final double CLEARLY = 0.5;
 
@@ -96,7 +96,8 @@ final class PowerOfTwoChoices implements Balancer {
 
     /**
      * Returns the number of calls that a provider has in flight, relative to its share of the calls to both providers.
-     * Without calls in flight, the weight makes no difference, because the draw has already taken it into account.
+     * If no calls are in flight, the weight is ignored, because the random draw has already taken the weight into
+     * account.
      */
     private static double load(Target target, Target partner) {
         int own = target.inFlight();

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 /**
  * The pauses between the probes of one provider. A probe is a copy of an idempotent call. A client normally sends the
- * next probe only after the answer to the previous one, so that the probes of many clients do not overload a slow
+ * next probe only after the answer to the previous probe, so that the probes of many clients do not overload a slow
  * provider. Thread-safe.
  */
 final class ProbePauses {
@@ -20,7 +20,7 @@ final class ProbePauses {
 
     /**
      * The minimum pause while a probe is unanswered. After this time, another probe is allowed, because the provider
-     * may have lost the first one.
+     * may have lost the first probe.
      */
     private static final long UNANSWERED_NANOS = TimeUnit.SECONDS.toNanos(4);
 
@@ -108,10 +108,9 @@ final class ProbePauses {
     }
 
     /**
-     * Starts the pause before the next probe, unless a probe is still unanswered. The pause lasts between half of the
-     * given time and one and a half times the given time. The lengths of the pauses differ, so that the clients do not
-     * all send their probes at the same time after a recovery. The pauses depend on the clock instead of random
-     * numbers, so that simulations are reproducible.
+     * Starts the pause before the next probe, unless a probe is still unanswered. The pause lasts between 0.5 and 1.5
+     * times the given time. The lengths differ, so that the clients do not all send their probes at the same time after
+     * a recovery. The pauses depend on the clock instead of random numbers, so that simulations are reproducible.
      */
     private void pause(long nanos, long now) {
         if (!isUnanswered()) {
@@ -119,7 +118,7 @@ final class ProbePauses {
         }
     }
 
-    /** Returns a time between half of the given time and one and a half times the given time. */
+    /** Returns a pseudo-random time between 0.5 and 1.5 times the given time. */
     static long varied(long nanos, long now) {
         double part = (Hashes.mix(now) >>> 11) * 0x1p-53; // a pseudo-random number from 0 to 1
         return (long) (nanos * (0.5 + part));

@@ -31,7 +31,9 @@ final class ProviderChoice {
      */
     static final int MAX_TAGS = 100;
 
-    /** The maximum number of tags whose providers are connected only because calls have these tags. */
+    /**
+     * The maximum number of tags of calls that are remembered. The client connects to the providers with these tags.
+     */
     private static final int MAX_WANTED = MAX_TAGS - 2;
 
     /**
@@ -76,7 +78,8 @@ final class ProviderChoice {
     }
 
     /**
-     * Makes the client connect to the providers of a tag from the next choice on, because a call has this tag.
+     * Requests a connection to the providers with a tag, because a call has this tag. The next choice includes these
+     * providers.
      *
      * @return false if calls with too many different tags have already been made
      */
@@ -114,7 +117,8 @@ final class ProviderChoice {
             chosen.addAll(connected.instances());
             leftOut.addAll(connected.leftOut());
         });
-        // If the rules exclude all providers, some of them are still returned, so that the error message can name them.
+        // If the rules exclude all providers, some providers are still returned, so that the error message can name
+        // them.
         return chosen.isEmpty() ? subsets(listed, rules) : new Connected(List.copyOf(chosen), Set.copyOf(leftOut));
     }
 
@@ -123,14 +127,14 @@ final class ProviderChoice {
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            // Usually there are neither tags nor rules. Without tags and rules, a long list is not copied.
+            // Usually there are neither tags nor rules, and copying a long list is not necessary.
             return new Connected(subset.of(listed), Set.of());
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
             if (isSpoken(instance)) {
                 // Rules can give a provider several tags. A provider with several tags belongs to the subset of each
-                // tag, so that calls with any of the tags find a provider.
+                // tag, so that a call with any of these tags finds a provider.
                 for (String tag : tags(instance, rules)) {
                     byTag.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(instance);
                 }
@@ -185,11 +189,11 @@ final class ProviderChoice {
     }
 
     /**
-     * Returns the unlisted providers that stay in use. If they are tried last, they have weight 0, so they get calls
+     * Returns the unlisted providers that stay in use. Providers that are tried last have weight 0, so they get calls
      * only while no listed provider is available.
      */
     List<Instance> held(LastGood list, Rules rules) {
-        // If there are listed providers, rules can disable all unlisted ones.
+        // If there are listed providers, rules can disable all unlisted providers.
         List<Instance> held = list.listed().isEmpty() ? ruled(list.held(), rules) : enabled(list.held(), rules);
         return list.areHeldTriedLast()
                 ? held.stream()
@@ -222,7 +226,7 @@ final class ProviderChoice {
     /** Changes the attributes of the providers according to the rules, and removes disabled providers. */
     private static List<Instance> enabled(List<Instance> instances, Rules rules) {
         if (rules == Rules.NONE) {
-            return instances; // Usually there are no rules. In this case, a long list is not copied.
+            return instances; // Usually there are no rules, and copying a long list is not necessary.
         }
         List<Instance> enabled = new ArrayList<>();
         for (Instance instance : instances) {
@@ -244,8 +248,8 @@ final class ProviderChoice {
     }
 
     /**
-     * Warns once if no provider is in the client's zone, but the zone name of some provider differs from it only in
-     * case.
+     * Warns once if no provider is in the client's zone, but the zone name of a provider differs from the client's zone
+     * name only in case.
      */
     void warnAboutZone(List<Instance> listed) {
         String zone = settings.zone();

@@ -12,8 +12,8 @@ final class ResponseCost {
     private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * Added to both the measured and the usual response time before they are compared, so that short pauses of fast
-     * methods have little effect.
+     * A time that is added to both the measured and the usual response time before they are compared. Short delays of
+     * fast methods therefore have little effect.
      */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
@@ -36,7 +36,7 @@ final class ResponseCost {
      */
     private static final double REFUSED = 5;
 
-    /** The maximum response time of a good answer, as a multiple of the usual time. */
+    /** The maximum response time of an answer that counts as good, as a multiple of the usual time. */
     private static final double GOOD = 2;
 
     /**
@@ -50,8 +50,8 @@ final class ResponseCost {
     private static final double GOOD_MEAN = 2.5;
 
     /**
-     * The last response time affects load balancing even if the mean is good, if it exceeds this multiple of the usual
-     * time.
+     * If the last response time exceeds this multiple of the usual time, it affects load balancing even if the mean is
+     * good.
      */
     private static final double VERY_SLOW = 4;
 
@@ -68,15 +68,16 @@ final class ResponseCost {
     private static final int MUCH_FASTER = 40;
 
     /**
-     * When a slow answer replaces a longer earlier one, this fraction of the earlier duration is kept as a minimum. A
-     * recovered provider may still be busy with the probes (copies of idempotent calls) of many clients.
+     * The duration of the last slow answer is recorded. A shorter slow answer can reduce the recorded duration, but
+     * only to this fraction of its previous value. A recovered provider may still be busy with the probes (copies of
+     * idempotent calls) of many clients.
      */
     private static final double REMEMBERED = 0.25;
 
     /**
      * A failure or a slow mean within this time after a recovery counts as a relapse. Each relapse doubles the number
-     * of good answers that the next recovery needs. Otherwise, calls would return too early to a provider that fails
-     * only for some calls.
+     * of good answers that the next recovery needs. Otherwise, a provider that fails only for some calls would get its
+     * calls back too early.
      */
     private static final long RELAPSE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
@@ -97,8 +98,8 @@ final class ResponseCost {
     private volatile long slowNanos;
     private volatile boolean failing; // True from a failure until the next slow answer or the provider's recovery.
     private volatile int relapses;
-    private volatile boolean
-            recovered; // True if the provider has recovered, and has been neither slow nor failing since.
+    // True if the provider has been neither slow nor failing since its last recovery.
+    private volatile boolean recovered;
     private volatile long recoveredNanos; // The time of the last recovery.
 
     ResponseCost(long now) {
@@ -128,7 +129,8 @@ final class ResponseCost {
         boolean recovers = good == needed && (cost > GOOD || ejected);
         if (recovers) {
             cost = multiple;
-            mean = Math.min(multiple, GOOD); // A slow last answer counts as GOOD, because the provider has recovered.
+            // If the last answer was slow, it now counts as GOOD, because the provider has recovered.
+            mean = Math.min(multiple, GOOD);
             costNanos = now;
             failing = false;
             slowNanos = 0;
@@ -157,8 +159,8 @@ final class ResponseCost {
     }
 
     /**
-     * Records that a call was abandoned after the given time. Does nothing if this time is too short to count as slow,
-     * because it then does not show how fast the provider is.
+     * Records that a call was abandoned after the given time. Does nothing if this time does not count as slow, because
+     * a short time does not show how fast the provider is.
      */
     void outlasted(long tookNanos, long usual, long now) {
         double sample = Math.min(MAX_SLOW, multiple(tookNanos, usual));
@@ -185,7 +187,7 @@ final class ResponseCost {
         countFailure(REFUSED, now);
     }
 
-    /** Forgets all response times except the usual one, because the provider has been reconnected. */
+    /** Resets all values except the smoothed response time, because the provider has been reconnected. */
     void clear(long now) {
         cost = 1;
         mean = 1;
@@ -215,8 +217,8 @@ final class ResponseCost {
     }
 
     /**
-     * Returns the decay since the last change: a factor for the part of the cost above 1. The formula approximates
-     * e^(-t/τ) without calling the math library.
+     * Returns the decay since the last change, as a factor by which the part of the cost above 1 is multiplied. The
+     * formula approximates e^(-t/τ) without calling the math library.
      */
     private double kept(long now) {
         double age = Math.max(0, now - costNanos) / DECAY_NANOS;

@@ -18,8 +18,8 @@ final class RoundRobin implements Balancer {
     private static final int FULL = 0xFFFF;
 
     /**
-     * For one call, at most this number of steps to the next provider in the rotation are made. If these steps reach no
-     * usable provider, one is drawn at random.
+     * The maximum number of providers in the rotation that are tried for one call. If none of them is usable, a
+     * provider is drawn at random.
      */
     private static final int MAX_TURNS = 64;
 
@@ -30,8 +30,8 @@ final class RoundRobin implements Balancer {
     private final AtomicInteger position;
 
     /**
-     * Creates a balancer that starts at a random provider. If balancers started at the first provider, each change of
-     * the list would favour the first provider.
+     * Creates a balancer that starts at a random provider. Otherwise, the first provider of the list would get an
+     * additional call after each change of the list.
      */
     RoundRobin(List<Candidate> candidates) {
         this(candidates, ThreadLocalRandom.current().nextInt(candidates.size()));
@@ -75,8 +75,8 @@ final class RoundRobin implements Balancer {
                 return targets[index];
             }
         }
-        // In most rounds, providers with small weights are not due. Drawing by weight instead keeps the shares
-        // proportional to the weights.
+        // If only providers with small weights are usable, no provider is used in most rounds. A provider is then drawn
+        // at random by weight, which keeps the shares proportional to the weights.
         Target drawn = targets[choice.draw(ThreadLocalRandom.current().nextLong())];
         return isOpen(drawn, excluded, now)
                 ? drawn
@@ -88,9 +88,10 @@ final class RoundRobin implements Balancer {
     }
 
     /**
-     * Returns whether the provider is used in this round. The provider's counter (stride scheduling) grows by its
-     * weight in each round, and each use subtracts the largest weight. The initial value depends on the index, so that
-     * providers with equal weights are not all skipped in the same round.
+     * Returns whether the provider is used in this round. In each round, the provider's counter (stride scheduling)
+     * grows by the provider's weight. Each use of the provider subtracts the largest weight from the counter. The
+     * initial value of the counter depends on the provider's index. Otherwise, all providers with equal weights would
+     * be skipped in the same rounds.
      */
     private boolean isDue(long round, int index) {
         long stride = strides[index];

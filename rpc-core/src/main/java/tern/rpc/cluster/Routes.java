@@ -15,9 +15,9 @@ import tern.rpc.endpoint.Rules;
 
 /**
  * The providers for the calls to a method, grouped by tag according to Dubbo's rules. A call with a tag goes to the
- * providers with this tag or, if there are none, to the providers without a tag. A call with the {@code a|b|c} tag also
- * tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag, unless rules assign
- * the tags. Rules can exclude providers and give them tags. Thread-safe.
+ * providers with this tag. If there are no such providers, the call goes to the providers without a tag. A call with
+ * the tag {@code a|b|c} also tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a
+ * tag, unless rules assign the tags. Rules can exclude providers and give them tags. Thread-safe.
  */
 final class Routes {
 
@@ -99,7 +99,7 @@ final class Routes {
         return new Routes(all, allowed(method, all, rules), settings, rules, leftOut, false);
     }
 
-    /** Calls the action for each group of providers, including those for single methods. */
+    /** Calls the action for each group of providers, including the groups for single methods. */
     void forEachGroup(Consumer<Group> action) {
         byTag.values().forEach(action);
         Group alone = untagged;
@@ -143,16 +143,16 @@ final class Routes {
                 return found;
             }
             if (leftOut.contains(left)) {
-                return null; // There are providers with the tag, so providers without it must not get the call.
+                return null; // There are providers with this tag, so providers without a tag must not get the call.
             }
         }
         return force || rules.isForced(tag) ? null : byTag.get("");
     }
 
     /**
-     * Calls with a tag are routed to the providers with a provider tag. If there are too many provider tags, the client
-     * does not connect to the providers of some tags. Returns the provider tag of the given tag if it is one of these;
-     * otherwise null.
+     * Returns the first tag among {@code a|b|c}, {@code a|b} and {@code a} whose providers are not connected, because
+     * there are too many tags. Returns null if a call with the tag {@code a|b|c} finds connected providers before that,
+     * or if no such tag was left out.
      */
     @Nullable
     String leftOut(String tag) {

@@ -34,8 +34,8 @@ final class RulesInForce {
         if (combined.equals(current)) {
             return false;
         }
-        // Rules that list an application's providers are replaced after each change of the list. Such a change is not
-        // logged if the text of the rules stays the same.
+        // Rules that list an application's providers are replaced after each change of the provider list. The
+        // replacement is not logged if the text of the rules is unchanged.
         if (!combined.toString().equals(current.toString())) {
             LOG.info("{}: the rules are now: {}", service, combined);
         }

@@ -3,9 +3,9 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether a provider has the service of one reference. It may lack the service, for example because another process has
- * taken over its address. The reference then avoids the provider for 10 s, and for 10 s longer after each further
- * failed attempt, up to 300 s. A new connection resets this state. Thread-safe.
+ * Records whether a provider has the service of one reference. The provider may lack the service, for example because
+ * another process has taken over its address. The reference then avoids the provider for 10 s, and for 10 s longer
+ * after each further failed attempt, up to 300 s. A new connection resets this state. Thread-safe.
  */
 final class ServicePresence {
 
@@ -40,7 +40,7 @@ final class ServicePresence {
     /**
      * Records that the service has answered a call.
      *
-     * @return whether the service was recorded as missing until now
+     * @return whether the service was recorded as missing before this call
      */
     boolean served(long usableSince) {
         return (!served || missing || usableSinceNanos != usableSince) && found(usableSince);
@@ -58,7 +58,7 @@ final class ServicePresence {
     /**
      * Records that the provider does not have the service.
      *
-     * @return the time for which the provider is avoided from now on, or 0 if it is already avoided
+     * @return the time for which the provider will be avoided, or 0 if it is already avoided
      */
     synchronized long missing(long usableSince, long now) {
         if (isMissing(usableSince, now)) {

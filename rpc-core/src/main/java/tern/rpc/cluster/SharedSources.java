@@ -37,13 +37,13 @@ final class SharedSources {
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
     /**
-     * At most this many positions of the last list are searched for an instance. An unchanged instance is found if only
-     * a few of the instances before it have been added, removed or replaced.
+     * At most this many positions of the last list are searched for an instance. The limit is high enough to find an
+     * unchanged instance if only a few instances before it have changed.
      */
     private static final int LOOK_AHEAD = 8;
 
     /**
-     * The delay before a list is passed again to references that could not apply it, for example because memory was
+     * The delay before a list is passed again to a reference that could not apply it, for example because memory was
      * exhausted.
      */
     private static final long RETRY_NANOS = 1_000_000_000;
@@ -61,17 +61,17 @@ final class SharedSources {
     /** The subscription of one reference to a source. */
     interface Subscription {
         /**
-         * Makes the source look up the providers again soon. If a list of providers is being delayed because of
-         * frequent changes, the delay becomes shorter.
+         * Requests the source to look up the providers again soon. If a list of providers is being delayed because of
+         * frequent changes, shortens the delay.
          */
         void refresh();
 
-        /** Records that a reference has waited in vain for the source's first list. */
+        /** Records that a reference has waited for the source's first list without success. */
         void waitedInVain();
 
         /**
-         * Returns whether a reference has waited in vain for the first list. The other references then need not wait,
-         * so an application with many references starts quickly.
+         * Returns whether a reference has waited for the first list without success. If so, the other references do not
+         * wait, so that an application with many references starts quickly.
          */
         boolean isLate();
 
@@ -80,7 +80,7 @@ final class SharedSources {
 
     /**
      * Passes the current snapshot, and then every new snapshot, to the listener. The listener may run on any thread,
-     * but never on two threads at the same time.
+     * but only on one thread at a time.
      *
      * @param service the reference's service, for logs and error messages
      */
@@ -149,7 +149,7 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
-        private volatile boolean late; // whether a reference has waited in vain for the first list
+        private volatile boolean late; // true if a reference has waited for the first list without success
         // This object's lock guards this field and the next eight.
         private final Coalescing coalescing = new Coalescing();
         private final List<String> services = new ArrayList<>(); // The services of all references that use the source.
@@ -158,9 +158,9 @@ final class SharedSources {
         private EndpointSnapshot latest = previous;
         // The last list without unusable addresses. Its instances need not be checked again.
         private List<Instance> checked = List.of();
-        // Whether a list of providers is being delayed because of frequent changes. Reads do not need the lock.
+        // True while a list of providers is being delayed because of frequent changes. Reads do not need the lock.
         private volatile boolean waiting;
-        // Whether the delayed list will be passed on before the usual delay ends. Reads do not need the lock.
+        // True if the delayed list will be passed on before the usual delay ends. Reads do not need the lock.
         private volatile boolean hurried;
         private boolean namedAsTooLong;
         private final Set<String> refused = new HashSet<>(); // The addresses that have been logged in a warning.
@@ -223,8 +223,8 @@ final class SharedSources {
          * list is being delayed.
          */
         void hurry() {
-            // Usually no list is being delayed. The check before the lock is cheap, because many failed calls may call
-            // this method at the same time.
+            // Usually no list is being delayed. This check takes no lock, because many failed calls may run this method
+            // at the same time.
             if (!waiting || hurried) {
                 return;
             }
@@ -275,8 +275,8 @@ final class SharedSources {
                 }
             }
             if (failed) {
-                // A source reports only changes. Without another attempt, the reference would keep its old list until
-                // the next change.
+                // A source reports only changes. Without another attempt to apply the list, the reference would keep
+                // its old list until the next change.
                 later(RETRY_NANOS, this::passAgain);
             }
         }
@@ -315,7 +315,8 @@ final class SharedSources {
         }
 
         /**
-         * Returns the position of the instance in the last checked list, or -1 if it is not near the given position.
+         * Returns the position of the instance in the last checked list, or -1 if the instance is not near the given
+         * position.
          */
         private int checkedAt(int position, Instance instance) {
             int end = Math.min(checked.size(), position + LOOK_AHEAD);

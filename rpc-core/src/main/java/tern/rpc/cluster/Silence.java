@@ -14,11 +14,14 @@ final class Silence {
     /** A provider with calls in flight is silent only if it has sent nothing for at least this time. */
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** A provider is silent only if it has sent nothing for at least this multiple of its usual response time. */
+    /**
+     * A provider with calls in flight is silent only if it has sent nothing for at least this multiple of its usual
+     * response time.
+     */
     private static final int USUAL_TIMES = 10;
 
     /**
-     * A silence is logged if a ping has not been answered for this time. A provider that is merely busy with one long
+     * A silence is logged if a ping has not been answered for this time. A provider that is only busy with one long
      * call answers the ping earlier.
      */
     private static final long UNANSWERED_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -30,7 +33,7 @@ final class Silence {
     private final ChangeLog log;
     private final NodeCounts counts;
     private final TrialPauses trials;
-    // The time when bytes last arrived, or the start of the first call in flight if none have arrived since.
+    // The time when bytes last arrived, or the start of the first call in flight if no bytes have arrived since then.
     private volatile long signNanos;
     private volatile boolean silent;
     private volatile long sinceNanos; // The start of the current silence, or of the last silence.
@@ -41,8 +44,8 @@ final class Silence {
     /**
      * @param name the name of the provider in log lines
      * @param log receives a line when a long silence is noticed, and when it ends
-     * @param trials the pauses between trials (application calls that are sent to a slow or failing provider); this
-     *     object is notified at the end of each logged silence
+     * @param trials is notified at the end of each logged silence; controls the trials (application calls that are sent
+     *     to a slow or failing provider)
      */
     Silence(Supplier<String> name, ChangeLog log, NodeCounts counts, TrialPauses trials, long now) {
         this.name = name;
@@ -69,7 +72,8 @@ final class Silence {
     }
 
     /**
-     * Returns whether the provider is silent. If it is, sends a ping unless the last ping was sent a short time ago.
+     * Returns whether the provider is silent. Sends a ping to a silent provider, unless the last ping was sent a short
+     * time ago.
      *
      * @param inFlight the number of calls in flight
      * @param usualNanos the provider's usual response time

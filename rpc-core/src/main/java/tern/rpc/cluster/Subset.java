@@ -5,9 +5,9 @@ import java.util.List;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Chooses the providers that a client connects to if there are many: those with the smallest rendezvous hashes of
- * client and address. Providers in the client's zone are chosen first. Adding or removing a provider changes the subset
- * by at most one provider.
+ * If there are many providers, chooses the providers that a client connects to. These are the providers with the
+ * smallest rendezvous hashes, computed from the client's number and the provider's address. Providers in the client's
+ * zone are chosen first. Adding or removing a provider changes the subset by at most one provider.
  */
 final class Subset {
 

@@ -31,21 +31,21 @@ final class Survey {
 
     /**
      * The minimum number of calls between two probes (copies of idempotent calls) of one provider while the first probe
-     * is unanswered. Otherwise, the probes of many clients could overload a provider that is ten times slower and
-     * usually gets a tenth of the calls.
+     * is unanswered. Otherwise, the probes of many clients could overload a provider that is ten times slower than the
+     * others and therefore gets only a tenth of the calls.
      */
     private static final int COPY_OF_UNANSWERED = 100;
 
     /**
      * A provider is slow if its response time exceeds the median by this factor. The response time of a healthy
-     * provider counts as 1, as in the choice of providers. If the two rules differed, a provider could be avoided but
-     * never tried again.
+     * provider counts as 1, as in the choice of providers. Otherwise, a provider could be avoided but never tried
+     * again.
      */
     private static final double SLOW = 3;
 
     /**
-     * No copies of idempotent calls are sent to a provider while more request bytes than this are waiting for its
-     * socket.
+     * While more than this number of request bytes are waiting for a provider's socket, no copies of idempotent calls
+     * are sent to this provider.
      */
     private static final long MAX_QUEUED_BEFORE_COPY = 64 << 10;
 
@@ -58,7 +58,7 @@ final class Survey {
     private final AtomicLong nextNanos;
     private final AtomicReference<@Nullable Target> suspect = new AtomicReference<>();
     private final AtomicReference<@Nullable Target> trial = new AtomicReference<>();
-    private int turn; // Only one survey at a time uses this field.
+    private int turn; // No lock is needed, because only one survey runs at a time.
     private volatile long lastCopyNanos;
     private volatile long callsAtSurvey;
     private volatile long callsAtTrial;
@@ -72,8 +72,8 @@ final class Survey {
     }
 
     /**
-     * Returns whether a survey is due. If so, the calling thread must run the survey. Returns true to only one thread
-     * per period.
+     * Returns whether a survey is due. If so, the calling thread must run the survey. In each period, only one thread
+     * gets the result true.
      */
     boolean isDue(long now) {
         long next = nextNanos.get();
@@ -148,7 +148,8 @@ final class Survey {
             boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
             if (isLost && node.isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
-                    return; // Enough connection attempts have started. The next survey continues with this provider.
+                    // Enough connection attempts have been started. The next survey continues with this provider.
+                    return;
                 }
                 node.attempted(now);
                 target.connection().connectSoon();
@@ -202,8 +203,8 @@ final class Survey {
 
     /**
      * Returns the response time above which a provider is tried again. While most providers are healthy, a provider
-     * that is slow on average is avoided. It must be tried again even if the recorded response time of its last answer
-     * has almost decayed to the usual time.
+     * that is slow on average is avoided. Such a provider must be tried again even if the recorded response time of its
+     * last answer has almost decayed to the usual time.
      */
     private static double threshold(Node node, double median, long now) {
         return median <= 1 && node.isSlow(now) ? 1 : SLOW * median;
@@ -231,7 +232,7 @@ final class Survey {
 
     /**
      * Returns a provider that should get a copy of an idempotent call, or null if there is none. A provider that does
-     * not read its requests gets no such copies, because they would occupy memory while they wait.
+     * not read its requests gets no copies, because waiting copies would occupy memory.
      *
      * @param among the providers that may accept the call
      */

@@ -8,8 +8,8 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. In a client with
- * many references, many targets get no calls, so a target allocates the state of its calls only at its first call.
+ * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. A target allocates
+ * the state of its calls only at its first call, because in a client with many references, many targets get no calls.
  * Thread-safe.
  */
 public final class Target implements Candidate {
@@ -24,7 +24,7 @@ public final class Target implements Candidate {
     private volatile Attributes attributes;
     private volatile boolean held;
     private volatile boolean ejectionIgnored;
-    private boolean drains; // Used only while the provider list changes, by one thread at a time.
+    private boolean drains; // Only the thread that changes the provider list uses this field.
     private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
     private volatile long callsAtCopy; // The number of the reference's calls at the time of the provider's last probe.
@@ -109,8 +109,8 @@ public final class Target implements Candidate {
     }
 
     /**
-     * Sets whether the provider's ejection is ignored, because too many providers are ejected. The provider then gets
-     * calls.
+     * Sets whether the provider's ejection is ignored. Ejections are ignored if too many providers are ejected. While
+     * its ejection is ignored, the provider gets calls.
      */
     void ignoreEjection(boolean isIgnored) {
         ejectionIgnored = isIgnored;
@@ -152,7 +152,7 @@ public final class Target implements Candidate {
         return current == null ? 0 : current.presence().avoidedForNanos(node.usableSinceNanos(), nowNanos);
     }
 
-    /** Returns the state that tells whether the provider has the reference's service. */
+    /** Returns the object that records whether the provider has the reference's service. */
     ServicePresence presence() {
         return calls().presence();
     }
@@ -172,8 +172,8 @@ public final class Target implements Candidate {
     }
 
     /**
-     * Returns the provider's response time as a multiple of the usual one, for a comparison with other providers; 1 if
-     * the provider is healthy.
+     * Returns the provider's response time as a multiple of the usual response time, for a comparison with other
+     * providers. Returns 1 if the provider is healthy.
      */
     double judgedCost(long nowNanos) {
         return node.judgedCost(nowNanos);

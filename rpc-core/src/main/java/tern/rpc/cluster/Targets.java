@@ -20,8 +20,8 @@ final class Targets {
     }
 
     /**
-     * Searches all providers for a usable one, from a random start. Prefers a provider that is not avoided and has a
-     * weight above 0. The search is needed only in the rare case that most providers are unusable.
+     * Searches all providers for a usable provider, starting at a random index. Prefers a provider that is not avoided
+     * and has a weight above 0. This search is needed only in the rare case that most providers are unusable.
      *
      * @return null if only the excluded provider can take the call, or if all other usable providers have weight 0
      */
@@ -47,7 +47,7 @@ final class Targets {
         return rank == WEIGHTLESS && isTaking(excluded, now) && usable != null && !usable.isHeld() ? null : usable;
     }
 
-    /** Returns whether the provider of the previous attempt can take the next attempt, too. */
+    /** Returns whether the provider of the previous attempt can also take the next attempt. */
     private static boolean isTaking(@Nullable Candidate excluded, long now) {
         return excluded != null && excluded.isUsable() && isGood(excluded, now);
     }

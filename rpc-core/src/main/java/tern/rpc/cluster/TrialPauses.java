@@ -4,9 +4,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The pauses between the trials of one provider. A trial is an application call that is sent to a slow or failing
- * provider, because no idempotent call can be copied. If the provider has not recovered, the caller of the trial gets a
- * late answer or a failure. Therefore, the pauses are longer than those between copies. Thread-safe, but a race can
- * start an additional trial.
+ * provider, if there is no idempotent call that could be copied as a probe. If the provider has not recovered, the
+ * caller of the trial gets a late answer or a failure. Therefore, the pauses are longer than the pauses between probes.
+ * Thread-safe, but a race can start an additional trial.
  */
 final class TrialPauses {
 
@@ -15,7 +15,7 @@ final class TrialPauses {
 
     /**
      * After this number of calls, a trial call to a failing provider is due even if the pause has not ended. Clients
-     * with many calls thus notice a recovery early, at the price of only a few failed calls.
+     * with many calls therefore notice a recovery early, and only a few of their calls fail.
      */
     static final int CALLS_FOR_FAILING = 4_000;
 
@@ -62,7 +62,7 @@ final class TrialPauses {
     /**
      * Returns whether a trial call is due.
      *
-     * @param failing whether the provider's last calls failed; false if they were only slow
+     * @param failing whether the provider's last calls failed; false if the calls were only slow
      * @param calls the number of the client's calls since its last trial call
      */
     boolean isDue(boolean failing, long calls, long now) {
@@ -109,9 +109,7 @@ final class TrialPauses {
         pause(HEARD_NANOS, now);
     }
 
-    /**
-     * Starts a pause between half of the given time and one and a half times the given time, as in {@link ProbePauses}.
-     */
+    /** Starts a pause of 0.5 to 1.5 times the given time, as in {@link ProbePauses}. */
     private void pause(long nanos, long now) {
         nextNanos = now + ProbePauses.varied(nanos, now);
     }

@@ -2,7 +2,7 @@ package tern.rpc.cluster;
 
 /**
  * The usual response time of one method at all providers: an exponential moving average over about 64 calls. A single
- * slow call is counted as at most three times the mean. Thread-safe, but updates can be lost.
+ * call is counted with at most three times the mean. Thread-safe, but updates can be lost.
  */
 public final class UsualTime {
 
@@ -10,7 +10,8 @@ public final class UsualTime {
     private static final int MAX_TIMES = 3;
 
     private volatile long nanos;
-    private volatile int known; // The number of calls counted, at most CALLS. The first calls have equal weight.
+    // The number of calls so far, but at most CALLS. Until CALLS is reached, all calls have equal weight.
+    private volatile int known;
 
     /** Returns the usual response time in nanoseconds, or 0 before the first call. */
     long nanos() {

@@ -11,13 +11,13 @@ import tern.rpc.Thrown;
 
 /**
  * Lets a {@link WorkerPool} grow while all of its threads are blocked. The threads might be waiting for tasks in the
- * pool's own queue, for example if stream callbacks wait for other streams of the same server. Without further threads,
- * all of them would wait forever.
+ * pool's own queue, for example if stream callbacks wait for other streams of the same server. Without additional
+ * threads, such a pool would be blocked forever.
  *
  * <p>While tasks wait, the relief checks the pool every second. If no task has begun since the last check, the pool may
  * start additional threads for the waiting tasks. These threads end when no task is waiting, and the permission to
- * start them ends a minute later. If all additional threads exist and still no task begins for ten seconds, the relief
- * gives up one waiting task per check.
+ * start them ends a minute later. If all additional threads exist and no task begins for ten seconds, each check gives
+ * up one waiting task.
  */
 final class StallRelief {
 
@@ -26,8 +26,8 @@ final class StallRelief {
     private static final int CHECKS_BEFORE_GIVING_UP = 10;
 
     /**
-     * A pool whose threads were all blocked once is often blocked again, and would then have to wait for another
-     * second.
+     * The permission for additional threads ends after this many checks without a waiting task. A pool whose threads
+     * were all blocked is often blocked again soon, and would otherwise lose another second.
      */
     private static final int CHECKS_BEFORE_SHRINKING = 60;
 
@@ -66,7 +66,8 @@ final class StallRelief {
     /** Called when no thread is free for a task. */
     void taskWaits() {
         if (!watching.get() && watching.compareAndSet(false, true)) {
-            moved = true; // the first check comes less than a second after the last task began
+            // assume progress, because the last task may have begun less than a second before the first check
+            moved = true;
             checkLater();
         }
     }
@@ -74,14 +75,14 @@ final class StallRelief {
     private void checkLater() {
         try {
             later.execute(this::check);
-        } catch (Throwable e) { // memory is exhausted; the next waiting task tries again
+        } catch (Throwable e) { // memory is exhausted; the next task that waits schedules the check again
             watching.set(false);
             Thrown.log(e, exception -> LOG.error("The check of a worker pool could not be scheduled", exception));
         }
     }
 
     void taskBegins() {
-        if (!moved) { // a read costs less than a write, which would take the cache line from other threads
+        if (!moved) { // reading first is cheaper, because a write would take the cache line from other threads
             moved = true;
         }
     }
@@ -94,7 +95,7 @@ final class StallRelief {
             stalls = 0;
             watching.set(false);
             if (pool.hasQueued()) {
-                taskWaits(); // the task was queued before "watching" was reset
+                taskWaits(); // the task was queued just before "watching" was reset
             }
             return;
         }
@@ -117,7 +118,8 @@ final class StallRelief {
         }
         stalls++;
         if (extra < maxExtra) {
-            // More threads than waiting tasks are permitted, because the tasks may need further tasks.
+            // The number of permitted threads exceeds the number of waiting tasks, because these tasks may wait for
+            // further tasks.
             extra = Math.min(maxExtra, 2 * extra + pool.queued() + 1);
             pool.relieved();
         } else if (stalls > CHECKS_BEFORE_GIVING_UP) {

@@ -21,16 +21,16 @@ import tern.rpc.Thrown;
  * A bounded number of threads with a bounded queue. At most one wake-up is in progress: a producer wakes one idle
  * worker, and no further worker is woken until that worker runs. A worker that takes a task and finds more tasks wakes
  * the next worker. Under load, submitting a task therefore needs no system call. Threads are created on demand. While
- * many tasks have no thread, each new thread starts another thread. Idle threads are reused in last-in, first-out
- * order, and end after the keep-alive time. With virtual threads and no keep-alive time, the pool starts a new thread
- * instead of waking an idle one. A {@linkplain #growing growing} pool starts additional threads while all threads are
- * blocked. Thread-safe.
+ * many tasks are waiting for a thread, each new thread starts another thread. Idle threads are reused in last-in,
+ * first-out order, and end after the keep-alive time. With virtual threads and no keep-alive time, the pool starts a
+ * new thread instead of waking an idle thread. A {@linkplain #growing growing} pool starts additional threads while all
+ * threads are blocked. Thread-safe.
  */
 public final class WorkerPool implements Executor, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
 
-    /** If at least this many tasks have no thread, a new thread starts another one. */
+    /** If at least this many tasks are waiting for a thread, a new thread starts another thread. */
     private static final int MANY_WAITING = 8;
 
     private final int maxThreads;
@@ -106,7 +106,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return new WorkerPool(maxThreads, queueCapacity, keepAlive, threadFactory, true, giveUp, later);
     }
 
-    /** An idle worker. Each wait uses a new object, so that the stack is not subject to the ABA problem. */
+    /** An idle worker. Each wait uses a new object, which avoids the ABA problem of lock-free stacks. */
     private static final class Idle {
         final Thread thread;
         final AtomicBoolean taken = new AtomicBoolean();
@@ -151,7 +151,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     /**
      * Submits an admitted call's task, which processes a stream's message or the stream's end. The task is never
      * rejected, even if the queue is full or the pool is closed. The number of such tasks is limited by the number of
-     * calls in flight. Until it has run, the task takes up capacity like a task accepted by {@link #offer}.
+     * calls in flight. Until the task has run, it counts towards the capacity like a task accepted by {@link #offer}.
      */
     public void executeAdmitted(Runnable task) {
         admitted.incrementAndGet();
@@ -174,7 +174,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Starts a thread after the pool has been permitted to grow. This thread starts the next one if tasks are waiting.
+     * Starts a thread after the pool has been permitted to grow. The new thread starts the next thread if tasks are
+     * waiting.
      */
     void relieved() {
         wakeOne();
@@ -221,8 +222,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return;
             }
             waking.set(false);
-            // The loop is repeated because another worker may have become idle or ended in the meantime. That worker
-            // may have seen the pending wake-up, and may therefore not have woken another worker.
+            // The loop is repeated because another worker may have become idle or ended in the meantime. This other
+            // worker may not have woken a further worker, because it saw that a wake-up was in progress.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < limit() && !failing)));
     }
 
@@ -253,8 +254,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void work() {
         Thread self = Thread.currentThread();
         try {
-            // While the flag "waking" is true, the pool wakes no other worker. The flag is reset before this thread is
-            // registered and starts another thread, because these two steps need memory and may fail.
+            // While the flag "waking" is true, the pool wakes no other worker. The flag is reset before this thread
+            // registers itself and starts another thread, because both steps need memory and may fail.
             waking.set(false);
             alive.add(self);
             startAnother();
@@ -264,8 +265,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 runQueued();
             }
         } finally {
-            // The thread count must be decreased even if memory is exhausted, or the pool would lose a thread
-            // permanently.
+            // The thread count must be decreased even if memory is exhausted. Otherwise, the pool would permanently
+            // lose a thread.
             alive.remove(self);
             threads.decrementAndGet();
             if (!queue.isEmpty()) {
@@ -275,9 +276,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * If many tasks are waiting, starts a thread in addition to the one that {@link #runQueued} wakes, so the number of
-     * threads grows exponentially. Without the additional thread, a task would wait until all earlier threads have been
-     * scheduled one after the other, which takes seconds if the processors are busy.
+     * If many tasks are waiting, starts a thread in addition to the thread that {@link #runQueued} wakes. The number of
+     * threads therefore grows exponentially. Otherwise, a task would wait until all earlier threads have been scheduled
+     * one after another. This takes seconds if the processors are busy.
      */
     private void startAnother() {
         if (idle.get() == null && admitted.get() - threads.get() >= MANY_WAITING) {
@@ -323,8 +324,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return false;
             }
             LockSupport.parkNanos(this, Math.max(1, left));
-            // Clears an interrupt that was meant for an earlier task but arrived late. An interrupt that is not cleared
-            // would make the loop spin.
+            // Clears an interrupt that was meant for an earlier task but arrived late. Without this step, the loop
+            // would spin, because the interrupted thread could not park.
             Thread.interrupted();
         }
         return true;
@@ -348,7 +349,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return null;
     }
 
-    /** Returns whether the maximum number of threads is running and none of them is idle. */
+    /** Returns whether the maximum number of threads is running and no thread is idle. */
     public boolean isSaturated() {
         return threads.get() >= maxThreads && idle.get() == null;
     }
@@ -391,8 +392,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Rejects new tasks from now on, except tasks of {@link #executeAdmitted}. Queued tasks still run, and idle
-     * threads end.
+     * Closes the pool. New tasks are rejected, except tasks of {@link #executeAdmitted}. Queued tasks still run, and
+     * idle threads end.
      */
     @Override
     public void close() {

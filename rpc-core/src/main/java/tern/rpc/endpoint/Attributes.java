@@ -4,17 +4,19 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The properties of a provider that can change while it is running. A change does not affect the connection. Sources
- * should use one object for all equal values, because even a large cluster has few distinct values.
+ * The properties of a provider that can change while the provider is running. A change does not affect the connection.
+ * Sources should use the same object for equal attributes, because even a large cluster has few different attribute
+ * values.
  *
- * @param weight the share of calls relative to other providers. A provider with weight 0 gets no new calls while
- *     another provider with a weight above 0 is connected and neither silent nor ejected
+ * @param weight the share of calls relative to other providers. A provider with weight 0 gets no new calls while a
+ *     provider with a higher weight is connected and is neither silent nor ejected
  * @param zone the location of the provider, such as an availability zone, or empty if unknown
  * @param tags the labels for routing, by name, such as {@value #TAG}
  * @param revision identifies the set of services that the provider offers; empty if unknown
  * @param startedAtMillis the start of the process in milliseconds since 1970, or 0 if unknown
  * @param draining whether the provider is about to stop and should get no new calls
- * @param token the token that the provider publishes and requires in every call; null if it publishes none
+ * @param token the token that the provider publishes and requires in every call; null if the provider publishes no
+ *     token
  */
 public record Attributes(
         int weight,

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses a provider for each attempt of a call. Many threads use a balancer concurrently, and it must not block. A
- * balancer should not allocate memory, and its run time should not grow with the number of providers.
+ * Chooses a provider for each attempt of a call. Many threads use a balancer concurrently. A balancer must not block,
+ * should not allocate memory, and should not become slower with the number of providers.
  */
 public interface Balancer {
 
@@ -29,15 +29,15 @@ public interface Balancer {
      * @param key the hash of the call's key, or 0 if the call has no key
      * @param excluded the provider of the previous attempt, which failed, or null for the first attempt
      * @param nowNanos the time on the client's clock
-     * @return the provider; null if no provider except the excluded one is {@linkplain Candidate#isUsable() usable}, in
-     *     which case the client falls back to a provider that it avoids or is still connecting to
+     * @return the provider; null if no provider other than the excluded provider is {@linkplain Candidate#isUsable()
+     *     usable}. The client then chooses a provider that it avoids or is still connecting to
      */
     @Nullable
     Candidate pick(long key, @Nullable Candidate excluded, long nowNanos);
 
     /**
-     * Called when an attempt has ended. The values of {@link Candidate} already include the attempt. The default does
-     * nothing.
+     * Called when an attempt has ended. The values of {@link Candidate} already include the attempt. By default, this
+     * method does nothing.
      *
      * @param tookNanos the time since the attempt was sent
      */

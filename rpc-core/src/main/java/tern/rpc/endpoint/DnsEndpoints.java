@@ -39,14 +39,14 @@ public final class DnsEndpoints implements EndpointSource {
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     /**
-     * After its start, the source waits this long for the addresses of all names. After that, it also reports
-     * incomplete lists, which lack the addresses of unresolved names.
+     * For this time after its start, the source waits for the addresses of all names. After that, the source also
+     * reports incomplete lists, which lack the addresses of unresolved names.
      */
     private static final long FIRST_LIST_MILLIS = 500;
 
     /**
-     * The maximum number of names that a source looks up at the same time. It is above 1, so that a name whose servers
-     * do not answer does not delay the other names. It is small enough that one source cannot occupy all threads of the
+     * The maximum number of names that a source looks up at the same time. With only one lookup at a time, a name whose
+     * servers do not answer would delay the other names. With many lookups, one source could occupy all threads of the
      * client.
      */
     private static final int AT_ONCE = 2;
@@ -78,9 +78,9 @@ public final class DnsEndpoints implements EndpointSource {
     private final boolean[] unresolved; // For each name, true if its last lookup failed.
     private final boolean[] looked; // For each name, true after its first lookup has ended.
     private final boolean[] looking; // For each name, true while it is being looked up.
-    private final Queue<Integer> due = new ArrayDeque<>(); // The indexes of the names that have to be looked up.
+    private final Queue<Integer> due = new ArrayDeque<>(); // The indexes of the names that must be looked up.
     private int workers; // The number of threads that are looking up names.
-    private boolean isFirstListDue; // True if even an incomplete list is reported.
+    private boolean isFirstListDue; // True if incomplete lists are also reported.
 
     // The addresses for which a warning has already been logged. This object's lock guards this field.
     private final Set<String> refused = new HashSet<>();
@@ -200,7 +200,7 @@ public final class DnsEndpoints implements EndpointSource {
         Throwable failure = null;
         try {
             found = lookup.addressesOf(names.get(name).endpoint().host());
-            // After a failed lookup, this thread continues with the other names.
+            // If a lookup fails, this thread continues with the next names.
         } catch (UnknownHostException | RuntimeException | Error e) {
             failure = e;
         }
@@ -244,8 +244,8 @@ public final class DnsEndpoints implements EndpointSource {
     }
 
     /**
-     * Returns whether an address can belong to a provider. For example, connecting to 0.0.0.0 would reach the client's
-     * own machine.
+     * Returns whether an address can belong to a provider. For example, the address 0.0.0.0 cannot belong to a
+     * provider, because it refers to the client's own machine.
      */
     private boolean isUsable(InetAddress address, String host) {
         boolean usable = new Endpoint(address.getHostAddress(), 0).mayBeProvider();
@@ -262,7 +262,7 @@ public final class DnsEndpoints implements EndpointSource {
         return known.get(name).isEmpty() ? "none" : known.get(name).toString();
     }
 
-    /** Reports the list if it has changed. Called under this object's lock, so that the order of the lists is kept. */
+    /** Reports the list if it has changed. Called under this object's lock, so that lists are reported in order. */
     private void report() {
         List<String> missing = hosts(name -> !looked[name]);
         if (!missing.isEmpty() && !isFirstListDue) {
@@ -291,7 +291,7 @@ public final class DnsEndpoints implements EndpointSource {
 
     /**
      * @param failed the hosts that cannot be resolved
-     * @param missing the hosts whose first lookup has not ended
+     * @param missing the hosts whose first lookup has not ended yet
      */
     private static EndpointSnapshot snapshot(List<Instance> all, List<String> failed, List<String> missing) {
         Instant now = Instant.now();

@@ -1,8 +1,8 @@
 package tern.rpc.endpoint;
 
 /**
- * The identity of a provider: its address and protocol. All other properties belong to the provider's {@link
- * Attributes} and can change without a new connection.
+ * The identity of a provider: its address and protocol. All other properties of a provider are {@link Attributes},
+ * which can change without a new connection.
  *
  * @param host a name or an IP address; an IPv6 address has no brackets
  * @param name the name that clients use for the provider and that its certificate must contain: the name that was
@@ -39,10 +39,10 @@ public record Endpoint(String host, int port, String name, String protocol) {
     }
 
     /**
-     * Returns whether the address can belong to a single provider. Unspecified addresses such as {@code 0.0.0.0}, the
-     * other addresses of {@code 0.0.0.0/8}, multicast addresses and {@code 255.255.255.255} cannot belong to a
-     * provider. For example, connecting to {@code 0.0.0.0} reaches the client's own machine. A name is never looked up,
-     * and is assumed to belong to a provider.
+     * Returns whether the address can belong to a single provider. Unspecified addresses such as {@code 0.0.0.0}, all
+     * other addresses in {@code 0.0.0.0/8}, multicast addresses and {@code 255.255.255.255} cannot belong to a
+     * provider. For example, a connection to {@code 0.0.0.0} reaches the client's own machine. If the host is a name,
+     * returns true without looking the name up.
      */
     public boolean mayBeProvider() {
         if (!Character.isDigit(host.charAt(0)) && host.indexOf(':') < 0) {
@@ -80,8 +80,8 @@ public record Endpoint(String host, int port, String name, String protocol) {
     }
 
     /**
-     * Returns {@code host:port}, with brackets around an IPv6 address. If the port is 0, as for the in-memory
-     * transport, returns only the host.
+     * Returns {@code host:port}, with brackets around an IPv6 address. For the in-memory transport, whose port is 0,
+     * returns only the host.
      */
     @Override
     public String toString() {

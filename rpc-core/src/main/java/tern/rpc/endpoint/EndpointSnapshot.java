@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * A list of providers with its state. Immutable. The list contains each endpoint once. An unchanged instance should be
- * the same object as in the previous snapshot, because identical objects are the fastest to compare.
+ * the same object as in the previous snapshot, because comparing identical objects is fast.
  *
  * @param since the time when the list entered this state
  * @param why the reason for the state, such as {@code 10.0.0.9:2181 does not answer}; may be empty
@@ -19,9 +19,11 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         UNKNOWN,
         /** The list is current and contains at least one provider. */
         FRESH,
-        /** The source cannot be reached. The list is the last one reported by the source, possibly read from a file. */
+        /**
+         * The source cannot be reached. The list is the last list that the source reported, or a list read from a file.
+         */
         STALE,
-        /** The source reports that there is no provider. The list is empty. */
+        /** The source reports an empty list. */
         EMPTY
     }
 

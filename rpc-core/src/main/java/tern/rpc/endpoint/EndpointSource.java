@@ -5,23 +5,22 @@ import java.util.function.Consumer;
 
 /**
  * Finds the providers of a service and watches for changes until it is closed. Static lists, DNS and registries
- * implement it.
+ * implement this interface.
  *
  * <p>References whose sources have equal {@linkplain #key() keys} share one source. The client starts only the first of
- * these sources, and closes it when the last of these references is closed. Therefore a source must not acquire
- * resources before {@link #start}.
+ * these sources. When the last of these references is closed, the client closes this source. Therefore a source must
+ * not acquire resources before {@link #start}.
  *
- * <p>A source reports its list unchanged. The client coalesces frequent changes. If the list is empty, or most of the
- * previous providers are missing from it, the client keeps the missing providers while they answer.
+ * <p>A source reports its list unchanged. The client coalesces frequent changes. If the list is empty or lacks most of
+ * the previous providers, the client keeps the missing providers while they answer.
  */
 public interface EndpointSource extends AutoCloseable {
 
     /**
      * Starts watching for changes. Called once. The source passes a complete snapshot to the listener after every
-     * change. The source may pass the first snapshot during this call, but only if it does not have to wait for the
-     * list. The source may call the listener on any thread, but must pass one snapshot at a time and in the order of
-     * the changes. The listener must return quickly. Passing equal snapshots repeatedly is allowed, but a source should
-     * avoid it.
+     * change. If the source need not wait for the list, it may pass the first snapshot during this call. The source may
+     * call the listener on any thread, but must pass one snapshot at a time and in the order of the changes. The
+     * listener must return quickly. Passing equal snapshots repeatedly is allowed, but a source should avoid it.
      *
      * @throws RuntimeException if the settings are invalid. If the source is unreachable, this method does not throw;
      *     the source reports {@link EndpointSnapshot.State#UNKNOWN} and tries again
@@ -29,7 +28,7 @@ public interface EndpointSource extends AutoCloseable {
     void start(Consumer<EndpointSnapshot> listener);
 
     /**
-     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method as often as it likes,
+     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method, and may call it often,
      * because the source limits the rate of its lookups. Does not block.
      */
     default void refresh() {}
@@ -55,7 +54,7 @@ public interface EndpointSource extends AutoCloseable {
 
     /**
      * Returns advice for error messages of calls that reach no provider, for example {@code "; look at …"}. Returns an
-     * empty string if there is none. By default, there is none.
+     * empty string if there is no advice, which is the default.
      */
     default String advice() {
         return "";
@@ -65,7 +64,7 @@ public interface EndpointSource extends AutoCloseable {
     @Override
     String toString();
 
-    /** Stops watching. Does not block. The listener might still be called once more. */
+    /** Stops watching. Does not block. The source may still call the listener once after this method has returned. */
     @Override
     default void close() {}
 }

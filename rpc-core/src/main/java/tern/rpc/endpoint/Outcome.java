@@ -1,6 +1,6 @@
 package tern.rpc.endpoint;
 
-/** The outcome of an attempt, as far as it says something about the provider. */
+/** The outcome of an attempt, classified by what it shows about the provider. */
 public enum Outcome {
     /** The provider answered with a result, an exception of the method, or an error caused by the caller. */
     ANSWERED,
@@ -11,6 +11,6 @@ public enum Outcome {
      * service.
      */
     FAILED,
-    /** The caller cancelled the call. A cancellation says nothing about the provider. */
+    /** The caller cancelled the call. A cancellation does not show how well the provider works. */
     CANCELLED
 }

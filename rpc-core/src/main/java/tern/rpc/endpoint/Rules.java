@@ -5,9 +5,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules that change a service's providers, or how clients choose among these providers. Rules can change while clients
- * are running. A source passes the rules in its snapshots. Implementations must be immutable, and two objects with the
- * same rules must be equal. Several threads call the methods, which must return quickly.
+ * Rules that change the attributes of a service's providers, or that determine how clients choose among these
+ * providers. Rules can change while clients are running. A source passes the rules in its snapshots. Implementations
+ * must be immutable, and two objects with the same rules must be equal. Several threads may call the methods at the
+ * same time. The methods must return quickly.
  */
 public interface Rules {
 
@@ -20,17 +21,17 @@ public interface Rules {
     };
 
     /**
-     * Returns the attributes that apply to a provider: its own attributes if no rule changes them, or null if the
-     * provider must get no calls.
+     * Returns the attributes that apply to a provider. If no rule changes the attributes, these are the provider's own
+     * attributes. Returns null if the provider must get no calls.
      */
     default @Nullable Attributes attributes(Instance provider) {
         return provider.attributes();
     }
 
     /**
-     * Returns the tags of a provider: its own tag, unless rules remove it, and the tags that rules add. A list that
-     * contains only an empty string means that the provider has no tag. Such a provider also takes calls with a tag
-     * that no provider has.
+     * Returns the tags of a provider: its own tag, unless rules remove this tag, and the tags that rules add. A list
+     * that contains only an empty string means that the provider has no tag. Such a provider also takes calls with a
+     * tag that no provider has.
      */
     default List<String> tags(Instance provider) {
         return List.of(provider.attributes().tag());
@@ -62,14 +63,14 @@ public interface Rules {
     }
 
     /**
-     * Returns a value that identifies the rules for a method. For two methods with equal values, {@link #route} returns
-     * the same providers.
+     * Returns a value that identifies the rules for a method. If two methods have equal values, {@link #route} returns
+     * the same providers for both methods.
      */
     default Object routeKey(String method) {
         return isByMethod() ? method : "";
     }
 
-    /** Returns the timeout for unary calls to the method, including all attempts, or null if no rule sets it. */
+    /** Returns the timeout for unary calls to the method, including all attempts, or null if no rule sets a timeout. */
     default @Nullable Duration timeout(String method) {
         return null;
     }
@@ -80,8 +81,8 @@ public interface Rules {
     }
 
     /**
-     * Returns the name of the load balancing policy, as in {@code rpc.client.load-balancing}, or empty if no rule sets
-     * it.
+     * Returns the name of the load balancing policy, as in {@code rpc.client.load-balancing}, or an empty string if no
+     * rule sets a policy.
      */
     default String loadBalancing() {
         return "";
@@ -97,7 +98,7 @@ public interface Rules {
 
     /**
      * Returns texts for storing these rules. In a later process, {@link EndpointSource#rules} of the same source
-     * restores equal rules from them. Returns an empty list if the rules cannot be stored.
+     * restores equal rules from these texts. Returns an empty list if the rules cannot be stored.
      */
     default List<String> texts() {
         return List.of();

@@ -5,22 +5,21 @@ import tern.rpc.limit.Limit.Window;
 
 /**
  * Finds the number of admitted calls that keeps a server busy. Additional calls would only wait. A tenant floods the
- * server if it sends most of the calls ({@link FairShares}). A flooding tenant is limited to this number of calls,
- * because other tenants' calls would otherwise have to wait, too. A window is one measurement period of the {@link
- * Limiter}.
+ * server if it sends most of the calls ({@link FairShares}). A flooding tenant is limited to this number of calls, so
+ * that the calls from other tenants need not wait. A window is one measurement period of the {@link Limiter}.
  *
  * <p>By Little's law, x * u calls are in progress if x calls end per second and each takes the time u without waiting.
- * A quarter more than x * u keeps the server busy while calls are handed over between threads. The throughput x is
- * measured. The usual time u was learned before the tenant began flooding the server, and may be outdated. If u is too
- * short, too few calls are admitted, the throughput x drops, and the product x * u drops further. If u is too long,
- * calls wait for each other, and no shorter time is ever measured. Every eighth window therefore tries a different
- * number of admitted calls, alternately twice and half the current number. If calls have become slower, the next window
- * tries twice as many calls:
+ * The number is a quarter larger than x * u, so that the server stays busy while calls are passed from one thread to
+ * another. The throughput x is measured. The usual time u was learned before the tenant began flooding the server, and
+ * may be outdated. If u is too short, too few calls are admitted, the throughput x drops, and the product x * u drops
+ * further. If u is too long, too many calls are admitted and wait for each other, and no shorter time is measured.
+ * Every eighth window therefore tries a different number of admitted calls, alternately twice and half the current
+ * number. If calls have become slower, the next window tries twice as many calls:
  * <ul>
- * <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
- * becomes the usual time, and the number is doubled again.
- * <li>If half as many calls reach 85 % of the throughput or more, too many calls were admitted. The number is halved
- * again.
+ *   <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
+ *       becomes the usual time, and the number is doubled again.
+ *   <li>If half as many calls reach 85 % of the throughput or more, too many calls were admitted. The number is halved
+ *       again.
  * </ul>
  *
  * <p>Used by one thread at a time. The constants are explained in docs/decisions/0020.
@@ -32,15 +31,15 @@ final class BusyPoint {
 
     /**
      * Doubling the admitted calls was right if it raised the throughput by at least this factor. The factor is about
-     * halfway between 1 (no gain) and 2 (twice the throughput). Its distance from both values exceeds the measurement
-     * error of a window with a hundred calls.
+     * halfway between 1 (no gain) and 2 (twice the throughput). The distance to both values is larger than the
+     * measurement error of a window with a hundred calls.
      */
     private static final double MORE_IS_DONE = 1.4;
 
     private static final double AS_MUCH_IS_DONE = 0.85;
 
     /**
-     * Calls are considered slower if their mean time has risen by at least this factor. The factor corresponds to four
+     * Calls are considered slower if their mean time has risen by at least this factor. A change by this factor is four
      * standard errors of the mean time in a window.
      */
     private static final double LONGER = 1.5;
@@ -59,7 +58,7 @@ final class BusyPoint {
     private Step step = Step.NONE; // The change to the call count that is tried in the current window.
     // The last window before the current trial of a different number of calls; null if no trial is in progress.
     private @Nullable Window before;
-    private Step last = Step.FEWER; // The change to the call count that was tried last.
+    private Step last = Step.FEWER; // The last change to the call count that was tried.
     private int held; // The number of consecutive windows without a trial of a different number of calls.
     // The mean call duration in the first window after the last trial of a different number of calls, or 0 if unknown.
     private double heldNanos;
@@ -110,8 +109,8 @@ final class BusyPoint {
      * Determines from a window's throughput whether it was right to double or halve the number of admitted calls for
      * this window.
      *
-     * @return the change to the number if it was right and should be repeated; NONE if the change was wrong, or if
-     *     there was no change
+     * @return the change, if it was right and should be repeated; NONE if the change was wrong, or if there was no
+     *     change
      */
     private Step judge(Window seen) {
         Window compared = before;

@@ -17,14 +17,14 @@ import tern.rpc.NanoClock;
  * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. For example, one
  * tenant can send the most calls, all of them fast, while a few slow calls from another tenant occupy all permits for a
  * long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if two
- * conditions hold: the largest other tenant holds more than an equal share of the permits, and the tenant itself holds
- * either less than an equal share or less than half as many permits as the largest other tenant.
+ * conditions hold. First, the largest other tenant holds more than an equal share of the permits. Second, the tenant
+ * itself holds less than an equal share, or less than half as many permits as the largest other tenant.
  *
- * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for the tenants
- * with fewer calls than the largest tenant, while these tenants send calls. Their calls are admitted even beyond the
- * limit while another tenant holds more than twice as many permits, so that the larger tenant loses permits. If many
- * tenants hold one or two permits each, no call is admitted beyond the limit. The largest tenant is found without
- * sorting: a tenant that holds more permits than the largest known tenant replaces it.
+ * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
+ * fewer calls than the largest tenant, while these tenants send calls. The calls from such a tenant are admitted even
+ * beyond the limit while another tenant holds more than twice as many permits. The larger tenant therefore loses
+ * permits. If many tenants hold one or two permits each, no call is admitted beyond the limit. The largest tenant is
+ * found without sorting: a tenant that holds more permits than the largest known tenant replaces it.
  *
  * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race can cause a single call to be wrongly
  * admitted or refused.
@@ -32,14 +32,14 @@ import tern.rpc.NanoClock;
 final class FairShares {
 
     /**
-     * How long permits stay reserved for the tenants that have fewer calls than the largest tenant. The time starts at
-     * the last call from such a tenant.
+     * Permits stay reserved for this time after the last call from a tenant that has fewer calls than the largest
+     * tenant.
      */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A tenant floods if its calls outnumber those of all other tenants by more than 1/{@value} of all calls in the
-     * majority vote. Such a tenant sent more than two thirds of the calls.
+     * In the majority vote, a tenant floods the server if it has more calls than all other tenants together, by more
+     * than 1/{@value} of all calls. Such a tenant sent more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
@@ -54,7 +54,7 @@ final class FairShares {
 
     // The first count is the number of tenants with admitted calls that are not single connections, such as client
     // addresses. The second count is the number of connections with admitted calls. Both counts are needed, because a
-    // connection is a tenant only until a connection from a second address arrives.
+    // connection counts as a tenant only until a connection from a second address arrives.
     private final AtomicInteger wholeTenants = new AtomicInteger();
     private final AtomicInteger connectionTenants = new AtomicInteger();
 
@@ -94,7 +94,7 @@ final class FairShares {
         }
     }
 
-    /** Reverts the effect of {@link #entered}. */
+    /** Removes a call from the counts. Called once after each call of {@link #entered}. */
     void left(Share share) {
         for (Share each = share; each != null; each = each.whole()) {
             if (each.left() == 0) {
@@ -123,8 +123,8 @@ final class FairShares {
 
     /**
      * Counts a call that found few free permits. In the majority vote, which finds the tenant with most of the calls,
-     * the call is a vote for its tenant. If this tenant is crowded out by a larger one, the call is only a vote against
-     * the current candidate.
+     * the call is a vote for its tenant. If a larger tenant crowds out this tenant, the call is only a vote against the
+     * current candidate.
      */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
@@ -161,8 +161,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether a call that finds few free permits must be refused so that calls of other tenants can be
-     * admitted.
+     * Returns whether a call must be refused so that calls from other tenants can be admitted. Called for calls that
+     * find few free permits.
      *
      * @param inside the number of admitted calls from all tenants
      */
@@ -200,8 +200,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether any tenant other than the given one has recently sent calls. A closed connection of the given
-     * tenant's address does not count as another tenant.
+     * Returns whether any tenant other than the given tenant has recently sent calls. A closed connection from the same
+     * address does not count as another tenant.
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;
@@ -221,9 +221,9 @@ final class FairShares {
     }
 
     /**
-     * Returns whether a tenant is crowded out by the largest tenant. Two conditions must hold: the largest tenant holds
-     * more than an equal share, and the given tenant holds less than an equal share or less than half as much as the
-     * largest tenant.
+     * Returns whether a tenant is crowded out by the largest tenant. Two conditions must hold. First, the largest
+     * tenant holds more than an equal share. Second, the given tenant holds less than an equal share, or less than half
+     * as much as the largest tenant.
      *
      * @param held the number of calls or threads that the tenant holds
      * @param largest the number that the largest tenant holds
@@ -244,7 +244,8 @@ final class FairShares {
      * Returns whether a call from this tenant may be admitted beyond the limit. If another tenant floods the server
      * (sends most of the calls), the call may be admitted. If this tenant floods the server, its call may be admitted
      * only if the tenant has few admitted calls or is crowded out by a larger tenant. If no tenant floods the server,
-     * the largest other tenant must have more than twice as many admitted calls as this tenant, including the new call.
+     * the call may be admitted only if the largest other tenant has more than twice as many admitted calls as this
+     * tenant. The new call counts as a call of this tenant.
      *
      * @param inside the number of admitted calls from all tenants
      */

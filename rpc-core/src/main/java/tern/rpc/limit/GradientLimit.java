@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the number of concurrent calls that a service can use. The limit measures how additional calls affect the other
- * calls.
+ * Finds the number of concurrent calls that a service can use. The limit measures how additional calls affect the
+ * duration of all calls.
  *
  * <p>By Little's law (J. Little, 1961), n concurrent calls that each take the time r give a throughput of n / r. While
  * calls do not wait for each other, more calls raise the throughput and leave r unchanged. If they share an exhausted
@@ -17,41 +17,42 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The gradient is computed in two ways and averaged. Both ways use the mean time t of calls as r. The first computes
  * n from the throughput. The second uses the highest number of concurrent calls. While the load grows, the first
- * gradient lags behind for calls that wait for each other, and the second lags behind for independent calls.
+ * gradient is too low for calls that wait for each other, and the second gradient is too low for independent calls.
  *
  * <p>The limit changes once per measurement window of the {@link Limiter}:
  * <ul>
- * <li>There is no queue: no call is restricted by the limit. The mean time t is learned as the usual time u, and the
- * limit doubles.
- * <li>There is a queue, and t is at most s = 2u + 25 ms: the limit grows by a fifth, or doubles if t is at most 1.25
- * u.
- * <li>There is a queue, and t is more than s: the limit shrinks to 0.75 n * s / t. The limit shrinks by at least 30 %
- * and at most 50 % (80 % if the previous step down was right). The next window shows whether this step was right. A
- * gradient below 0.5 means that calls became slow for another reason, such as a slow dependency or a new kind of call.
- * The limit then returns to its previous value. After three such results, the measured t becomes the usual time.
- * <li>After a step down that was right, and at its minimum, the limit stays, because more calls would only wait. To
- * measure the gradient, the limit is doubled for one window after twenty windows, or as soon as t has risen or fallen
- * by a factor of 1.5. The doubled limit is kept if the gradient is below 0.25.
- * <li>Calls hang: earlier results are no longer valid, and the limit starts again at its maximum.
+ *   <li>There is no queue: no call is restricted by the limit. The mean time t is learned as the usual time u, and the
+ *       limit doubles.
+ *   <li>There is a queue, and t is at most s = 2u + 25 ms: the limit grows by a fifth, or doubles if t is at most 1.25
+ *       u.
+ *   <li>There is a queue, and t is more than s: the limit shrinks to 0.75 n * s / t. The limit shrinks by at least 30 %
+ *       and at most 50 % (80 % if the previous step down was right). The next window shows whether this step was right.
+ *       A gradient below 0.5 means that calls became slow for another reason, such as a slow dependency or a new kind
+ *       of call. The limit then returns to its previous value. After three such results, the measured t becomes the
+ *       usual time.
+ *   <li>After a step down that was right, and at its minimum, the limit stays, because more calls would only wait. To
+ *       measure the gradient, the limit is doubled for one window after twenty windows, or as soon as t has risen or
+ *       fallen by a factor of 1.5. The doubled limit is kept if the gradient is below 0.25.
+ *   <li>Calls hang: earlier results are no longer valid, and the limit starts again at its maximum.
  * </ul>
  *
  * <p>If t is shorter than u, u moves towards t by half of the difference. If t is longer and there is no queue, u moves
  * by a twentieth of the difference. A limiter that starts under load has no measured u yet, and begins with a step
  * down.
  *
- * <p>Therefore the limit shrinks only if there is a queue and calls take longer than before, and it stays low only if
- * this costs no throughput. Comparing two levels of concurrency, instead of trusting the shortest time ever measured,
- * is known from thread pools as hill climbing (Hellerstein, Morrison, Eilebrecht: Applying Control Theory in the Real
- * World, 2010). Shrinking by the ratio of times is the method of TCP Vegas and the limits derived from it. The
- * constants are explained in docs/decisions/0016.
+ * <p>Therefore the limit shrinks only if there is a queue and calls take longer than before. The limit stays low only
+ * if this does not reduce the throughput. The limit compares two levels of concurrency and does not rely on the
+ * shortest time ever measured. For thread pools, this method is known as hill climbing (Hellerstein, Morrison,
+ * Eilebrecht: Applying Control Theory in the Real World, 2010). TCP Vegas, and limits derived from TCP Vegas, also
+ * shrink by the ratio of times. The constants are explained in docs/decisions/0016.
  *
  * <p>Used by one thread at a time.
  */
 public final class GradientLimit implements Limit {
 
     /**
-     * The acceptable duration of calls at the limit, as a multiple of the usual time. The value 2 lets a call wait for
-     * as long as its processing takes.
+     * The acceptable duration of calls at the limit, as a multiple of the usual time. With the value 2, a call may wait
+     * for as long as its processing takes.
      */
     private static final double TOLERANCE = 2;
 
@@ -73,7 +74,7 @@ public final class GradientLimit implements Limit {
 
     /**
      * The target duration after a step down, as a fraction of the acceptable duration. The fraction is below 1, because
-     * the random arrival of calls makes the actual duration vary.
+     * calls arrive at random times, so that their actual duration varies.
      */
     private static final double AIM = 0.75;
 
@@ -88,7 +89,7 @@ public final class GradientLimit implements Limit {
 
     /**
      * After a step down, the new limit is at most this fraction of the number of concurrent calls. The effect of a
-     * smaller step could not be distinguished from noise in the next window.
+     * smaller step could not be distinguished from random variation in the next window.
      */
     private static final double MIN_STEP_DOWN = 0.7;
 
@@ -100,22 +101,22 @@ public final class GradientLimit implements Limit {
     private static final double FOLLOW_UP = 0.05;
 
     /**
-     * The mean time of calls is considered changed if it differs by at least this factor. The factor corresponds to
-     * four standard errors of the mean time in a window.
+     * The mean time of calls counts as changed if it has changed by at least this factor, which is four standard errors
+     * of the mean time in a window.
      */
     private static final double CHANGED = 1.5;
 
     /**
-     * A tenant that floods the server is limited to the number of calls that keeps the server busy. This number is
-     * assumed to be at least 1/{@value} of the lowest limit.
+     * A tenant that floods the server is limited to the number of calls that keeps the server busy. This number of
+     * calls is assumed to be at least 1/{@value} of the lowest limit.
      */
     private static final int MIN_ENOUGH = 4;
 
-    /** The limit is raised only if calls use at least this fraction of it. */
+    /** The limit is raised only if calls use at least this fraction of the limit. */
     private static final double REACHED = 0.5;
 
     /**
-     * While one tenant floods the server, the limit is at least this many times the number of calls that keep the
+     * While one tenant floods the server, the limit is at least this multiple of the number of calls that keeps the
      * server busy.
      */
     private static final int OTHERS_TOO = 2;
@@ -130,7 +131,7 @@ public final class GradientLimit implements Limit {
     private final int max;
     private final BusyPoint busy;
     private double limit;
-    private double usualNanos; // The usual time of a call, or 0 if it is unknown.
+    private double usualNanos; // The usual duration of a call, or 0 if it is unknown.
     private @Nullable Trial trial;
     private boolean dependent; // True if the last step down has shown that calls wait for each other.
     // The number of consecutive steps down that did not make calls faster, which shows that calls do not wait for each
@@ -224,8 +225,8 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * Keeps the limit. A lower limit would not help, and with a higher limit, the additional calls would only wait. A
-     * higher limit is tried when the mean time of calls changes, or after twenty windows.
+     * Keeps the limit. With a lower limit, calls would not be faster. With a higher limit, the additional calls would
+     * only wait. A higher limit is tried when the mean time of calls changes, or after twenty windows.
      */
     private void hold(Window seen, double inside) {
         double known = heldNanos;
@@ -240,7 +241,7 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * Decides whether to keep a changed limit, from its effect in the previous window.
+     * Decides whether to keep a changed limit. The decision depends on the effect of the change in the previous window.
      *
      * @return whether the new limit must stay unchanged for one window
      */

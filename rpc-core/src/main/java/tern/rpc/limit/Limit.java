@@ -2,7 +2,7 @@ package tern.rpc.limit;
 
 /**
  * The maximum number of concurrent calls, which a {@link Limiter} enforces. An implementation computes the number from
- * the limiter's measurements. The algorithm uses neither a clock nor a thread. Used by one thread at a time.
+ * the limiter's measurements. An implementation uses neither a clock nor a thread. Used by one thread at a time.
  */
 public interface Limit {
 
@@ -40,7 +40,7 @@ public interface Limit {
      * @param meanNanos the mean time from the admission to the end of these calls, including the wait for a worker
      * @param perSecond the rate at which calls ended, including calls that were admitted before the window
      * @param inside the highest number of concurrent calls, which does not exceed the limit
-     * @param queue whether, throughout the window, more calls arrived than could be served
+     * @param queue whether more calls arrived than could be served during the whole window
      * @param flooded whether one tenant sent most calls and was limited, although the other tenants did not use all
      *     remaining permits
      */

@@ -9,20 +9,21 @@ import tern.rpc.NanoClock;
 
 /**
  * Admits a limited number of concurrent calls, and provides measurements of them to its {@link Limit}. Each admitted
- * call holds a permit until it leaves the limiter, when it has ended. Entering and leaving cost a few atomic operations
- * each and allocate no memory.
+ * call holds a permit until it ends and leaves the limiter. Entering and leaving cost a few atomic operations each and
+ * allocate no memory.
  *
- * <p>A measurement window begins when most calls that entered under an earlier limit have left, because an immediate
- * measurement would favour short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and
- * twenty calls, whichever comes first. The window lasts for at least the mean duration of a call, because calls that
- * arrive together leave together.
+ * <p>A measurement window begins when most calls that entered under an earlier limit have left. An earlier measurement
+ * would include too many short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and twenty
+ * calls, whichever comes first. The window lasts at least as long as a call takes on average, because calls that arrive
+ * together also leave together.
  *
  * <p>Calls are considered to queue if two conditions hold. First, the number of calls that found no free permit is at
- * least a tenth of the number of calls served. Second, it is at least ten times the number of calls that found less
- * than a quarter of the permits in use. A burst on an idle server is therefore not treated as a queue. While calls
- * queue, tenants that flood the server or hold the most permits make room for others ({@link FairShares}). The calls
- * from other tenants are admitted beyond the limit, up to twice the limit. A flooding tenant gets the number of permits
- * that keeps the server busy ({@link Limit#enough}), minus the permits that other tenants hold.
+ * least a tenth of the number of calls served. Second, the number of calls that found no free permit is at least ten
+ * times the number of calls that found less than a quarter of the permits in use. A burst on an idle server is
+ * therefore not treated as a queue. While calls queue, calls from tenants that flood the server or hold the most
+ * permits are refused in favour of other tenants ({@link FairShares}). The calls from other tenants are admitted beyond
+ * the limit, up to twice the limit. A flooding tenant gets the number of permits that keeps the server busy
+ * ({@link Limit#enough}), minus the permits that other tenants hold.
  *
  * <p>A call that continues without a thread keeps its permit, but is not counted among the calls that threads serve.
  *
@@ -38,8 +39,8 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. Those calls
-     * then hardly influence the window.
+     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. So few
+     * calls have little influence on the measurement.
      */
     private static final int MAX_HAVE_LEFT = 8;
 
@@ -55,8 +56,8 @@ public final class Limiter {
     private static final int KEPT = 16;
 
     /**
-     * At least this number of permits is reserved, but no more than half of all permits. With fewer reserved permits,
-     * all of them would often be in use by chance.
+     * At least this number of permits is reserved, but no more than half of all permits. If fewer permits were
+     * reserved, all reserved permits would often be in use by chance.
      */
     private static final int MIN_KEPT = 12;
 
@@ -68,16 +69,16 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // Above this number of admitted calls, the admission of a new call depends on how many admitted calls its tenant
-    // has.
+    // Above this number of admitted calls, the number of admitted calls from a tenant determines whether a new call
+    // from this tenant is admitted.
     private volatile int askedFrom;
-    // Up to this total number of calls, calls of tenants with few admitted calls are admitted beyond the limit.
+    // Calls from tenants with few admitted calls are admitted beyond the limit, up to this total number of calls.
     private volatile int beyond;
     private volatile int sparseBelow;
     private volatile boolean overloaded; // True if calls queued in the last window.
 
-    // This field and the following ones describe the current measurement window. A call that leaves just as the window
-    // ends may be miscounted. The flag "turning" is true while a thread changes the limit or ends a phase of the
+    // This field and the following fields describe the current measurement window. A call that leaves just as the
+    // window ends may be miscounted. The flag "turning" is true while a thread changes the limit or ends a phase of the
     // window.
     private final AtomicBoolean turning = new AtomicBoolean();
 
@@ -147,9 +148,9 @@ public final class Limiter {
     }
 
     /**
-     * Returns whether the tenant is crowded out of the threads. Two conditions must hold: another tenant has more than
-     * an equal share of the threads, and this tenant has either less than an equal share or less than half as many
-     * threads as the other tenant.
+     * Returns whether other tenants crowd out this tenant, so that it gets too few threads. Two conditions must hold.
+     * First, another tenant has more than an equal share of the threads. Second, this tenant has less than an equal
+     * share, or less than half as many threads as the other tenant.
      *
      * @param working the number of threads that the tenant holds or waits for
      * @param threads the number of threads
@@ -171,14 +172,14 @@ public final class Limiter {
     }
 
     /**
-     * Replaces the limit. Calls that have been admitted stay admitted, even if there are more of them than the new
-     * limit allows.
+     * Replaces the limit. Admitted calls stay admitted, even if their number exceeds the new limit.
      *
      * @param next the new limit, which must not be shared with other limiters
      */
     public void change(Limit next, long now) {
         while (!turning.compareAndSet(false, true)) {
-            Thread.onSpinWait(); // Another thread is ending a window, which takes only a few steps.
+            // Another thread is ending a window. This takes only a few steps, so the loop tries again.
+            Thread.onSpinWait();
         }
         try {
             limit = next;
@@ -236,7 +237,7 @@ public final class Limiter {
             return Refusal.SHARE;
         }
         // Calls from earlier windows are not counted in the comparison with the limit, because they may exceed a
-        // reduced limit. If they were counted, new calls would be refused until those calls have ended.
+        // reduced limit. Otherwise, new calls would be refused until the earlier calls have ended.
         boolean full = met >= current && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }
@@ -258,8 +259,8 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            // A call that entered just as a window ended may have been counted in the earlier window. Therefore the
-            // code compares the time when the call entered with the beginning of the window.
+            // A call that entered just as a window ended may have been counted in the earlier window. The code
+            // therefore compares the call's time of entry with the beginning of the window.
             turn(false, now);
         }
     }
@@ -279,7 +280,10 @@ public final class Limiter {
         }
     }
 
-    /** Reverts the effect of {@link #threadLeaves}. */
+    /**
+     * Records that an admitted call needs a thread again, or has ended. Called once after each call of
+     * {@link #threadLeaves}.
+     */
     public void threadStays(@Nullable Share share) {
         elsewhere.decrementAndGet();
         if (share != null) {
@@ -287,7 +291,10 @@ public final class Limiter {
         }
     }
 
-    /** Records that an admitted call has left the limiter without being served. Its duration is not measured. */
+    /**
+     * Records that an admitted call has left the limiter without being served. The duration of the call is not
+     * measured.
+     */
     public void leaveUnserved(@Nullable Share share, long entered) {
         free(share);
         if (entered - begun < 0) {
@@ -304,7 +311,7 @@ public final class Limiter {
         inside.decrementAndGet();
     }
 
-    /** Ends the current phase of the window if no other thread has ended it. */
+    /** Ends the current phase of the window, unless another thread has ended the phase. */
     private void turn(boolean measured, long now) {
         if (!turning.compareAndSet(false, true)) {
             return;

@@ -40,7 +40,7 @@ public final class Share {
 
     /**
      * @param whole the larger tenant that contains this tenant, such as the address of a connection. The larger tenant
-     *     counts the calls from all its parts. May be null
+     *     counts the calls from all of its parts. Null if there is no larger tenant
      */
     public Share(Object tenant, @Nullable Share whole) {
         this.tenant = tenant;
@@ -82,7 +82,7 @@ public final class Share {
         }
     }
 
-    /** Reverts the effect of {@link #streamBegins}. */
+    /** Removes a stream task from the count. Called once after each call of {@link #streamBegins}. */
     public void streamEnds() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.decrementAndGet(each);
@@ -101,7 +101,7 @@ public final class Share {
         }
     }
 
-    /** Reverts the effect of {@link #streamOpens}. */
+    /** Removes a streaming call from the count. Called once after each call of {@link #streamOpens}. */
     public void streamCloses() {
         for (Share each = this; each != null; each = each.whole) {
             OPEN_STREAMS.decrementAndGet(each);
@@ -113,7 +113,7 @@ public final class Share {
         CONNECTIONS.incrementAndGet(this);
     }
 
-    /** Reverts the effect of {@link #connectionOpens}. */
+    /** Removes a connection from the count. Called once after each call of {@link #connectionOpens}. */
     public void connectionCloses() {
         CONNECTIONS.decrementAndGet(this);
     }
@@ -130,7 +130,7 @@ public final class Share {
 
     /**
      * Returns whether this tenant is the only open connection of its address, and the other tenant belongs to the same
-     * address. The other tenant is then this connection, or a connection that has been closed.
+     * address. In that case, the other tenant is either this connection or a closed connection.
      */
     public boolean isAllThatIsLeftOf(@Nullable Share other) {
         return other != null && other.whole == whole && isAlone();
@@ -147,7 +147,10 @@ public final class Share {
         return HELD.incrementAndGet(this);
     }
 
-    /** Reverts the effect of {@link #entered}. Returns the new number of calls. */
+    /**
+     * Removes a call from the count of this tenant. Called once after each call of {@link #entered}. Returns the new
+     * number of calls.
+     */
     int left() {
         return HELD.decrementAndGet(this);
     }

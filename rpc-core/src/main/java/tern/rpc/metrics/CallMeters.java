@@ -55,8 +55,8 @@ public final class CallMeters {
     }
 
     /**
-     * Counts a completed call. Streams are not compared with the latency target, because the application determines how
-     * long they last.
+     * Counts a completed call. The duration of a stream is not compared with the latency target, because the
+     * application determines how long a stream lasts.
      *
      * @param failure the call's failure, or null for a result
      */
@@ -97,7 +97,7 @@ public final class CallMeters {
         FAILING.warn(() -> method + " could not be measured", failure);
     }
 
-    /** Records how long a call waited in the queue. */
+    /** Records the time that a call waited in the queue. */
     public void dequeued(long waitedNanos) {
         if (queue != null) {
             try {

@@ -4,7 +4,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
-/** Is notified at the end of each served unary call that has a ledger. */
+/** Receives a notification at the end of each served unary call that has a ledger. */
 @FunctionalInterface
 public interface CallObserver {
 
@@ -20,7 +20,8 @@ public interface CallObserver {
     void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure);
 
     /**
-     * Like {@link #ended(String, CallLedger, long, long, Throwable)}, but also gets the caller, if it is known.
+     * Does the same as {@link #ended(String, CallLedger, long, long, Throwable)}, and also receives the caller if the
+     * caller is known.
      *
      * @param caller returns the caller's address; null if it is unknown. Must be used only before this method returns
      */

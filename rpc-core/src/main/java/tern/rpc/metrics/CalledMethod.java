@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The calls to one remote method since the start of the process, by all references and threads. Streams are not
- * counted, because the application chooses how long they last. Thread-safe.
+ * counted, because the application chooses how long a stream lasts. Thread-safe.
  */
 public final class CalledMethod {
 

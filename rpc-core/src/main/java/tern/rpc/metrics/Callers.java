@@ -18,10 +18,11 @@ import tern.rpc.PeerText;
 import tern.rpc.ServerContext;
 
 /**
- * The number of served calls by caller. A caller is identified by the principal that an authorizer returned, otherwise
- * by its certificate, otherwise by its IP address. At most {@value #MAX_CALLERS} callers are counted individually. All
- * other callers share one count. When a new caller exceeds this limit, callers that have made no call for ten minutes
- * are removed. Counting a call takes one lookup and one increment, and allocates nothing. Thread-safe.
+ * The number of served calls by caller. A caller is identified by the principal that an authorizer returned. Without a
+ * principal, the caller is identified by its certificate, or else by its IP address. At most {@value #MAX_CALLERS}
+ * callers are counted individually. All other callers share one count. When a new caller would exceed this limit,
+ * callers that have made no call for ten minutes are removed. Counting a call takes one lookup and one increment, and
+ * allocates nothing. Thread-safe.
  */
 public final class Callers {
 
@@ -42,12 +43,12 @@ public final class Callers {
         this.nextCleaning = new AtomicLong(now);
     }
 
-    /** How a caller was identified. */
+    /** The ways in which a caller can be identified. */
     public enum How {
         CERTIFICATE,
         PRINCIPAL,
         ADDRESS,
-        /** All callers that are not counted individually. */
+        /** Represents all callers that are not counted individually. */
         OTHERS
     }
 
@@ -76,7 +77,8 @@ public final class Callers {
                 failed.increment();
             }
             if (now - lastNanos > TICK_NANOS) {
-                // this field is written at most once per second, because frequent writes by several processors are slow
+                // this field is written at most once per second, because frequent writes from several processors are
+                // slow
                 lastNanos = now;
             }
         }

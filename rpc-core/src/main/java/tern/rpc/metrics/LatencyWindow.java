@@ -13,8 +13,8 @@ import tern.rpc.NanoClock;
  * The response times of the last minute, with one slot per second, and a summary of each second of the last 15 minutes.
  * Recording is lock-free and allocates memory once per second. Values are accurate to 3 %. Thread-safe.
  *
- * <p>No separate thread is needed, because the call that replaces a slot after a minute also stores the slot's summary.
- * The summaries take at most about 60 KB.
+ * <p>No separate thread is needed. Each slot is reused after a minute, and the first call that reuses a slot stores the
+ * summary of its old content. The summaries take at most about 60 KB.
  */
 public final class LatencyWindow {
 
@@ -23,7 +23,7 @@ public final class LatencyWindow {
     /** The length of the history in seconds. A summary of each of these seconds is stored. */
     private static final int HISTORY_SECONDS = 15 * 60;
 
-    /** Each point of {@link #series} that is older than a minute covers this number of seconds. */
+    /** In {@link #series}, each point that is older than a minute covers this number of seconds. */
     private static final int COARSE_SECONDS = 10;
 
     /** The binary logarithm of the number of buckets per doubling: 2^5 = 32. */
@@ -117,8 +117,8 @@ public final class LatencyWindow {
     }
 
     /**
-     * The calls in one or more seconds. The percentiles of several seconds are approximated by the mean of the medians,
-     * weighted by calls, and by the highest 99th percentile.
+     * The calls in one or more seconds. For several seconds, the percentiles are approximations: the median is the mean
+     * of the medians, weighted by calls, and the 99th percentile is the highest one.
      *
      * @param second the first second, on the clock that times the calls
      * @param seconds the number of seconds
@@ -225,17 +225,17 @@ public final class LatencyWindow {
     }
 
     /**
-     * Returns the points of the last 15 minutes, or of the time since the start if that is shorter. The oldest point
-     * comes first. A point of the last minute covers one full second; an earlier point covers 10 s.
+     * Returns the points of the last 15 minutes, or of the time since the start if this time is shorter. The oldest
+     * point comes first. A point of the last minute covers one full second; an earlier point covers 10 s.
      */
     public List<Point> series() {
         return series(bornSecond);
     }
 
     /**
-     * Returns the points of {@link #series()} that have changed since an earlier call: all points of one second after
-     * {@code earlier}, and the points of ten seconds that have since replaced points of one second. The reader must
-     * replace all of its points that cover the same seconds.
+     * Returns the points of {@link #series()} that have changed since an earlier call: all one-second points after
+     * {@code earlier}, and the ten-second points that have since replaced one-second points. The reader must replace
+     * all of its points that cover the same seconds.
      *
      * @param earlier the value of {@link #second} just before the reader's previous call. If it is before the start or
      *     more than 14 minutes old, all points are returned

@@ -6,7 +6,8 @@ import tern.rpc.ServiceKey;
 
 /**
  * The calls to one method of the server, across all protocols and outcomes. Streams are not counted, because the
- * application chooses how long they last. Takes about 8 KB, which is allocated on the first call. Thread-safe.
+ * application chooses how long a stream lasts. An object takes about 8 KB of memory, which is allocated on the first
+ * call. Thread-safe.
  */
 public final class MethodCalls {
 

@@ -13,7 +13,7 @@ import tern.rpc.ServiceKey;
 
 /**
  * The totals of one method's ledgers: the time of its calls by phase, and the number of operations. The meter registry
- * reads them on demand, so a call only increments counters. Thread-safe.
+ * reads these totals on demand, so a call only increments counters. Thread-safe.
  */
 public final class PhaseMeters {
 
@@ -66,8 +66,8 @@ public final class PhaseMeters {
     }
 
     /**
-     * Like {@link #ended(CallLedger, long, long, Throwable, Throwable, Supplier)}, for a call that was received through
-     * a socket.
+     * Does the same as {@link #ended(CallLedger, long, long, Throwable, Throwable, Supplier)}, for a call that was
+     * received through a socket.
      *
      * @param caller the caller's address; null if it is unknown
      */
@@ -80,7 +80,7 @@ public final class PhaseMeters {
             @Nullable SocketAddress caller) {
         ended(ledger, now);
         CallObserver observer = meters.observer();
-        if (observer != null) { // The check avoids creating an object for each call if there is no observer.
+        if (observer != null) { // This check avoids the creation of an object for each call if there is no observer.
             notifyObserver(observer, ledger, now, tookNanos, failure, sent, () -> host(caller));
         }
     }
@@ -124,7 +124,7 @@ public final class PhaseMeters {
                 }
             }
         }
-        calls.increment(); // this counter is incremented last, so that readers that see the call also see its times
+        calls.increment(); // this counter is incremented last, so that a reader that sees the call also sees its times
     }
 
     private void register(int i) {

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import tern.rpc.NanoClock;
 
 /**
- * A percentile of the durations recorded in the last {@value #WINDOW_SECONDS} to 20 s. Adding is lock-free, and reading
- * is cheap. Thread-safe, but a value added while a window is ending can be lost.
+ * A percentile of the durations recorded in the last {@value #WINDOW_SECONDS} to 20 s. Adding a duration is lock-free,
+ * and reading the percentile is cheap. Thread-safe, but a value added while a window is ending can be lost.
  */
 public final class RecentPercentile {
 
@@ -42,7 +42,10 @@ public final class RecentPercentile {
         current.incrementAndGet(Buckets.of(TimeUnit.NANOSECONDS.toMicros(tookNanos), PRECISION_BITS, BUCKETS));
     }
 
-    /** Returns the percentile, which is at most 12.5 % too high, or a negative number if there are too few values. */
+    /**
+     * Returns the percentile, or a negative number if there are too few values. The percentile is at most 12.5 % too
+     * high.
+     */
     public long percentileNanos() {
         long now = clock.nanoTime();
         if (now - freshUntil >= 0) {

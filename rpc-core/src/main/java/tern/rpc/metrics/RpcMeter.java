@@ -49,7 +49,7 @@ public enum RpcMeter {
 
     public static final String METHOD = "method";
 
-    /** The name of a property whose value weakens the server's protection. */
+    /** The name of a property whose value makes the server less secure. */
     public static final String SETTING = "setting";
 
     /** The key of a {@link tern.rpc.Phase}, such as {@code sql}. */
@@ -65,8 +65,8 @@ public enum RpcMeter {
     public static final String TENANT = "tenant";
 
     /**
-     * The kind of probe: {@code ping} to a silent provider, or {@code call} for a copy of a call to a slow or failing
-     * provider.
+     * The kind of probe: {@code ping} to a silent provider, or {@code call} for a copy of a call that is sent to a slow
+     * or failing provider.
      */
     public static final String PROBE = "probe";
 
@@ -102,7 +102,7 @@ public enum RpcMeter {
     }
 
     /**
-     * Returns the base unit, such as {@code bytes}; null for plain counts, and for timers, because their unit is
+     * Returns the base unit, such as {@code bytes}. Returns null for plain counts, and for timers, whose unit is
      * determined by the registry.
      */
     public @Nullable String unit() {

@@ -53,9 +53,7 @@ public final class RpcMeters {
         this(registry, slo, NanoClock.SYSTEM);
     }
 
-    /**
-     * @param clock the clock that determines the last minute and the last 15 minutes
-     */
+    /** @param clock the clock for the periods of one minute and 15 minutes */
     public RpcMeters(MeterRegistry registry, Slo slo, NanoClock clock) {
         this.registry = registry;
         this.slo = slo;
@@ -110,8 +108,8 @@ public final class RpcMeters {
 
     /**
      * Returns the number of served calls that failed since the start, by the name of their status code;
-     * {@code EXCEPTION} for exceptions without a status code. Exceptions declared by the method are not counted. Calls
-     * refused before their method was known are not counted either.
+     * {@code EXCEPTION} for exceptions without a status code. Exceptions declared by the method are not counted, and
+     * neither are calls that were refused before their method was known.
      */
     public Map<String, Long> failures() {
         Map<String, Long> counts = new LinkedHashMap<>();
@@ -160,7 +158,7 @@ public final class RpcMeters {
         return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, null, called);
     }
 
-    /** Returns the counts of all remote methods that have references so far. */
+    /** Returns the counts of all remote methods for which a reference has been created so far. */
     public List<CalledMethod> calledMethods() {
         return List.copyOf(calledMethods.values());
     }
@@ -228,8 +226,8 @@ public final class RpcMeters {
     }
 
     /**
-     * Returns the timer for waits in the queue, or null if the meter registry throws an exception, because calls are
-     * served even without this timer.
+     * Returns the timer for waits in the queue. Returns null if the meter registry throws an exception, because calls
+     * must be served even without this timer.
      */
     private @Nullable Timer queueTimer(ServiceKey service, MethodDescriptor method) {
         try {

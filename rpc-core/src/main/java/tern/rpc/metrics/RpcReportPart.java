@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A part of the report that Spring Boot Actuator serves. Its path is {@code /actuator/rpc/} followed by its name. The
- * report contains all beans of this type.
+ * report consists of all beans of this type.
  */
 public interface RpcReportPart {
 
@@ -14,7 +14,7 @@ public interface RpcReportPart {
     /** Returns the current content of this part of the report, which is converted to JSON. */
     Object report();
 
-    /** Returns this part of the report as plain text, or null if only the JSON form exists. */
+    /** Returns this part of the report as plain text, or null if there is only a JSON form. */
     default @Nullable String text() {
         return null;
     }

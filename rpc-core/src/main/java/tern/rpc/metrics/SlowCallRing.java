@@ -17,9 +17,9 @@ import tern.rpc.Phase;
 import tern.rpc.ServerContext;
 
 /**
- * The last {@value #PLACES} served unary calls that missed the latency target. Keeps at most {@value #MAX_PER_SECOND}
- * calls per second, so that an overloaded server spends little time on recording, and the kept calls cover several
- * seconds. The length of all strings is limited, so the ring takes at most about 400 KB. Thread-safe.
+ * The last {@value #PLACES} served unary calls that missed the latency target. Records at most {@value #MAX_PER_SECOND}
+ * calls per second. An overloaded server therefore spends little time on recording, and the recorded calls cover
+ * several seconds. The length of all strings is limited, so the ring takes at most about 400 KB. Thread-safe.
  */
 public final class SlowCallRing {
 
@@ -85,7 +85,7 @@ public final class SlowCallRing {
     }
 
     /**
-     * Keeps the call if it missed the latency target.
+     * Records the call if it missed the latency target.
      *
      * @param now the current time on the clock that times the calls
      * @param failure the failure, or null for a result

@@ -14,9 +14,9 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * The address that a provider publishes: the configured host, an address of this machine in the configured network, the
- * single address that the server listens on, or the source address of the route to the registry, whichever is available
- * first.
+ * The address that a provider publishes. The first available address of the following is used: the configured host, an
+ * address of this machine in the configured network, the single address that the server listens on, and the source
+ * address of the route to the registry.
  *
  * @param reason the source of the host, for the log
  */
@@ -77,7 +77,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
         return new InvalidPropertyException("rpc.server.advertise.host", "'" + host + "'", expected);
     }
 
-    /** Gives access to this machine's network. Tests replace it. */
+    /** Gives access to this machine's network. Tests use another implementation. */
     public interface Machine {
 
         /** Returns the source address of packets sent to the given remote address. */
@@ -103,7 +103,8 @@ public record AdvertisedAddress(String host, int port, String reason) {
         OTHER_PROCESS,
         /**
          * This process accepted a connection, or does not count its connections. The accepted connection is not
-         * necessarily the opened one. Source addresses are not compared, because a proxy can change them.
+         * necessarily the connection that was opened. Source addresses are not compared, because a proxy can change
+         * them.
          */
         THIS_PROCESS
     }
@@ -124,7 +125,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
      * @param remotes the addresses of the registry's servers, whose names are looked up here; empty for a registry
      *     without a network
      * @throws NoRouteException if the address depends on the route to these servers, but there is currently no route to
-     *     any of them
+     *     any of the servers
      * @throws IllegalArgumentException if no address matches the configuration, or if consumers of the registry could
      *     not reach the address. The message names the property to set
      */
@@ -225,8 +226,8 @@ public record AdvertisedAddress(String host, int port, String reason) {
     }
 
     /**
-     * Returns the kind of an address that other machines cannot reach, or an empty string for other addresses. Names
-     * are not looked up, because a name can resolve to a different address on another machine.
+     * If other machines cannot reach the address, returns its kind. Otherwise returns an empty string. Names are not
+     * looked up, because a name can resolve to a different address on another machine.
      */
     private static String uselessKind(String host) {
         if (host.equalsIgnoreCase("localhost")) {
@@ -263,7 +264,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
     }
 
     /**
-     * Tries to connect to the address, so that a wrong address is noticed before consumers use it.
+     * Tries to connect to the address, so that a wrong address is detected before consumers use it.
      *
      * @param accepted returns the number of connections that the server has accepted
      * @return a warning with the address, its origin, and the property to change; empty if the connection has reached

@@ -55,7 +55,7 @@ final class FilePublication implements Publication {
 
     @Override
     public CompletableFuture<Void> withdraw() {
-        withdrawn = true; // the flag is set first, because a waiting verification must not register again
+        withdrawn = true; // the flag is set first, so that a waiting verification does not register again
         return remove();
     }
 
@@ -65,8 +65,8 @@ final class FilePublication implements Publication {
     }
 
     /**
-     * Removes the entries, and tries again later if the removal fails. Does nothing if another publication of the same
-     * address has begun in the meantime, in this process or in another one.
+     * Removes the entries. If the removal fails, tries again later. Does nothing if this process or another process has
+     * published the same address in the meantime.
      */
     private CompletableFuture<Void> remove() {
         return registry.change(content -> registry.isReplaced(this) || content.isTakenFrom(registration)

@@ -106,12 +106,12 @@ public final class FileRegistry implements Registry {
         return publication;
     }
 
-    /** Returns whether another publication of the same address was started after the given one. */
+    /** Returns whether another publication of the same address was started after the given publication. */
     boolean isReplaced(FilePublication publication) {
         return newest.get(publication.address()) != publication;
     }
 
-    /** Runs a task after a pause, unless the registry is closed in the meantime. */
+    /** Runs a task after a pause, unless the registry is closed during the pause. */
     void later(Runnable task) {
         try {
             thread.schedule(task, lookEvery.toMillis() * LOOKS_BETWEEN_TRIES, TimeUnit.MILLISECONDS);
@@ -199,12 +199,12 @@ public final class FileRegistry implements Registry {
         } catch (IllegalArgumentException e) {
             result.completeExceptionally(new IllegalStateException(
                     file + " is not changed, because " + e.getMessage() + ". Correct the file, or remove it", e));
-        } catch (RuntimeException | Error e) { // Otherwise the publication would never learn of the failure.
+        } catch (RuntimeException | Error e) { // without this step, the publication would not be notified
             result.completeExceptionally(e);
         }
     }
 
-    /** Explains why the file cannot be written, and what to change. */
+    /** Returns the reason why the file cannot be written, and the recommended change. */
     private String unwritable(IOException failure) {
         Path directory = file.toAbsolutePath().getParent();
         if (directory != null && !Files.isDirectory(directory)) {
@@ -224,8 +224,8 @@ public final class FileRegistry implements Registry {
     }
 
     /**
-     * Returns the lock file of a registry file. The lock file is next to the registry file and not next to a symbolic
-     * link to it, because other processes may use another link to the same registry file.
+     * Returns the lock file of a registry file. The lock file is in the directory of the registry file, even if this
+     * process uses a symbolic link. Other processes may use another link to the same registry file.
      */
     private static Path lockFile(Path target) {
         return target.resolveSibling(target.getFileName() + ".lock");
@@ -241,8 +241,8 @@ public final class FileRegistry implements Registry {
     }
 
     /**
-     * Changes the file. Does not wait for the lock, because a frozen process could hold it forever, and this thread
-     * also reads the file.
+     * Changes the file. Does not wait for the lock, because a frozen process could hold the lock forever, and this
+     * thread must also read the file.
      *
      * @return the content before the change; null if another process or registry holds the lock
      */
@@ -264,7 +264,7 @@ public final class FileRegistry implements Registry {
             ProviderDocument after = change.apply(before);
             if (!after.equals(before)) {
                 Path next = target.resolveSibling(target.getFileName() + ".next");
-                // A crashed process may have left this file, and it could be a link to another file.
+                // A crashed process may have left this file. The file could also be a link to another file.
                 Files.deleteIfExists(next);
                 Files.write(next, after.json().getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE_NEW);
                 if (Files.exists(target)) {
@@ -278,7 +278,7 @@ public final class FileRegistry implements Registry {
 
     /**
      * Gives the new file the permissions of the file that it replaces. Otherwise, consumers that run as other users
-     * might lose access to the list, or unauthorized users might gain it.
+     * might lose access to the list, or unauthorized users might gain access.
      */
     private static void keepPermissions(Path from, Path to) throws IOException {
         PosixFileAttributeView permissions = Files.getFileAttributeView(to, PosixFileAttributeView.class);
@@ -292,7 +292,7 @@ public final class FileRegistry implements Registry {
         }
     }
 
-    /** Returns the lock; null if another process or another registry in this process holds it. */
+    /** Returns the lock; null if another process or another registry in this process holds the lock. */
     private static @Nullable FileLock tryLock(FileChannel channel) throws IOException {
         try {
             return channel.tryLock();

@@ -12,7 +12,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/** Reads the text of a provider file, and explains why it cannot be read. */
+/** Reads the text of a provider file. If reading fails, the exception contains the reason. */
 final class FileText {
 
     private static final String BYTE_ORDER_MARK = "\uFEFF";
@@ -30,7 +30,7 @@ final class FileText {
             throw new IllegalArgumentException("it is a directory; expected a file");
         }
         if (!attributes.isRegularFile()) {
-            // Opening a named pipe blocks until another process opens it, and reading a device may never end.
+            // Opening a named pipe blocks until another process opens the pipe, and reading a device may never end.
             throw new IllegalArgumentException("it is a pipe, a socket or a device; expected a file");
         }
         if (attributes.size() > ProviderFile.MAX_BYTES) {
@@ -67,8 +67,8 @@ final class FileText {
     }
 
     /**
-     * Returns whether the text begins with a UTF-16 byte order mark, or with the zero byte of an ASCII character in
-     * UTF-16.
+     * Returns whether the text is probably UTF-16: it begins with a UTF-16 byte order mark, or a byte of its first
+     * character is zero, as in ASCII characters.
      */
     private static boolean isUtf16(byte[] bytes) {
         if (bytes.length < 2) {
@@ -79,7 +79,7 @@ final class FileText {
         return isMarked || bytes[0] == 0 || bytes[1] == 0;
     }
 
-    /** Returns the reason why a file cannot be used, without the file name that the exception's message may contain. */
+    /** Returns the reason why a file cannot be used. Removes the file name that the exception's message may contain. */
     static String reason(IOException failure) {
         if (failure instanceof NoSuchFileException) {
             return "it does not exist";

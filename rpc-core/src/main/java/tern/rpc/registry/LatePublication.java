@@ -28,7 +28,8 @@ final class LatePublication implements Publication {
     private volatile String problem = "";
     private @Nullable Publication begun; // guarded by this
     private @Nullable Registration published; // guarded by this
-    private @Nullable Publication former; // publishes the previous address; null after its removal; guarded by this
+    // the publication of the previous address; null after its removal; guarded by this
+    private @Nullable Publication former;
     private boolean withdrawn; // guarded by this
 
     private LatePublication(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
@@ -38,7 +39,7 @@ final class LatePublication implements Publication {
     }
 
     /**
-     * Publishes a registration now, or as soon as its address is known.
+     * Publishes a registration immediately, or as soon as its address is known.
      *
      * @param registration supplies the registration; may throw {@link NoRouteException}
      * @param timer runs the search for the address, which can take some seconds
@@ -118,7 +119,7 @@ final class LatePublication implements Publication {
         Registration found;
         try {
             found = registration.get();
-        } catch (RuntimeException e) { // The address is unknown, for example without a route to the registry.
+        } catch (RuntimeException e) { // The address is unknown, for example because there is no route to the registry.
             LOG.debug("The address to publish at {} is not known", registry.url(), e);
             return;
         }
@@ -131,7 +132,7 @@ final class LatePublication implements Publication {
                 return;
             }
             if (found.equals(last)) {
-                problem = ""; // The published address is correct again, so the earlier problem no longer exists.
+                problem = ""; // The published address is correct again, so the recorded problem no longer exists.
                 return;
             }
             try {
@@ -159,7 +160,7 @@ final class LatePublication implements Publication {
         });
     }
 
-    /** Logs once why the new address cannot be published. This object's lock must be held. */
+    /** Logs once the reason why the new address cannot be published. This object's lock must be held. */
     private void refused(Registration found, RuntimeException failure) {
         String why = found.host() + ":" + found.port() + ": " + failure.getMessage();
         if (!why.equals(problem)) {

@@ -11,8 +11,8 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 
 /**
- * The members of a JSON provider file, exactly as in the file. A change keeps everything that does not belong to the
- * changed registration, including members that Tern does not recognize.
+ * The members of a JSON provider file, exactly as in the file. A change affects only the entries of one registration.
+ * All other members are kept, including members that Tern does not recognize.
  *
  * @param members the members of the file; not changed by this class
  */
@@ -89,7 +89,7 @@ record ProviderDocument(Map<String, @Nullable Object> members) {
         return withServices(changed);
     }
 
-    /** Returns whether this content lists all services of a registration, and no others, under its address. */
+    /** Returns whether this content lists exactly the services of a registration under the registration's address. */
     boolean has(Registration registration) {
         return own(registration).equals(sets(entries(registration)));
     }

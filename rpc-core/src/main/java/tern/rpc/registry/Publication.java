@@ -3,8 +3,8 @@ package tern.rpc.registry;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A registration in one registry. The registry keeps it published until it is withdrawn, and publishes it again after a
- * lost connection. Thread-safe. No method blocks.
+ * A registration in one registry. The registry keeps the registration published until it is withdrawn. After a lost
+ * connection, the registry publishes it again. Thread-safe. No method blocks.
  */
 public interface Publication {
 
@@ -31,7 +31,7 @@ public interface Publication {
      * Checks every entry, and rewrites entries that are missing or belong to an earlier session.
      *
      * @return a future of the repaired entries; it fails if the registry cannot be read or written. If a registry is
-     *     not connected and logs this itself, the future may instead complete without repairs
+     *     not connected and has logged this problem, the future may complete without repairs instead
      */
     CompletableFuture<Repair> verify();
 

@@ -34,7 +34,7 @@ public final class Registrar implements AutoCloseable {
     /** The maximum duration of a withdrawal. */
     static final Duration MAX_WITHDRAWAL = Duration.ofSeconds(3);
 
-    /** The time allowed for consumers to notice that the entries were removed. */
+    /** The time that consumers get to detect the removal of the entries. */
     static final Duration AFTER_GONE = Duration.ofSeconds(1);
 
     /** The minimum time between two warnings with the same text. */
@@ -42,7 +42,7 @@ public final class Registrar implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
 
-    /** Waits for a given time. Tests replace this object. */
+    /** Waits for a given time. Tests use another implementation. */
     interface Waiting {
 
         Waiting SYSTEM = new Waiting() {
@@ -80,7 +80,7 @@ public final class Registrar implements AutoCloseable {
 
     /**
      * @param timer runs the verifications, which can block for some seconds while they look for the address; the
-     *     registrar does not shut it down
+     *     registrar does not shut down the timer
      */
     public Registrar(List<Registry> registries, ScheduledExecutorService timer) {
         this(registries, timer, NanoClock.SYSTEM, Waiting.SYSTEM);
@@ -108,7 +108,7 @@ public final class Registrar implements AutoCloseable {
      * one registry throws an exception, the registration is withdrawn from the other registries.
      *
      * @param registrations returns the registration for a registry, and may block for some seconds while it looks for
-     *     the address. If it throws {@link NoRouteException}, the timer calls it again later
+     *     the address. If this function throws {@link NoRouteException}, the timer calls it again later
      */
     public synchronized CompletableFuture<Void> register(Function<Registry, Registration> registrations) {
         if (publications.isEmpty()) {
@@ -197,8 +197,8 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Removes the registration. Blocks until the entries are removed and consumers have had one second to notice this.
-     * Blocks for at most three seconds in total. Does nothing if there is no registration.
+     * Removes the registration. Blocks until the entries are removed and consumers have had one second to detect the
+     * removal, but for at most three seconds in total. Does nothing if there is no registration.
      */
     public void withdraw() {
         List<CompletableFuture<Boolean>> gone;
@@ -238,7 +238,10 @@ public final class Registrar implements AutoCloseable {
         return gone;
     }
 
-    /** Returns whether a registry confirmed that the entries are gone. If it did not, logs the reason. */
+    /**
+     * Returns whether a registry confirmed that the entries are gone. If the registry did not confirm this, logs the
+     * reason.
+     */
     private static boolean isGone(Registry registry, @Nullable Throwable failure) {
         if (failure != null) {
             LOG.warn(

@@ -7,7 +7,7 @@ import tern.rpc.endpoint.EndpointSource;
 
 /**
  * A registry of providers. A registry connects lazily, when the first registration is published or the first source is
- * started. If the registry is unreachable, this object keeps trying to connect until it is closed. Thread-safe.
+ * started. If the registry is unreachable, this object tries to connect again until it is closed. Thread-safe.
  */
 public interface Registry extends AutoCloseable {
 
@@ -25,7 +25,8 @@ public interface Registry extends AutoCloseable {
 
     /**
      * Returns the addresses of the registry's servers, without looking up their names, or an empty list for a registry
-     * that needs no network, such as a file. This process uses the addresses to find its route to the registry.
+     * that needs no network, such as a file. This process uses these addresses to determine its own address on the
+     * route to the registry.
      */
     List<InetSocketAddress> remoteAddresses();
 

@@ -54,7 +54,7 @@ public record RegistryUrl(
         }
         boolean isSplit = form.group("user") == null && !form.group("hosts").isEmpty();
         if (isSplit && text.indexOf('@') >= 0) {
-            // Otherwise, later messages would show parts of the password as a server, a path or a parameter.
+            // Without this check, later messages would show parts of the password as a server, a path or a parameter.
             throw new IllegalArgumentException("a user or password with / or ? must be encoded, such as %2F or %3F");
         }
         Map<String, String> parameters = parameters(form.group("query"));
@@ -102,8 +102,8 @@ public record RegistryUrl(
     /**
      * Checks that the address has only the given parameters.
      *
-     * @throws IllegalArgumentException if it has another parameter; the message names this parameter, its value and the
-     *     allowed parameters
+     * @throws IllegalArgumentException if the address has another parameter; the message contains this parameter, its
+     *     value and the allowed parameters
      */
     public void checkParameters(Set<String> allowed) {
         for (String name : new TreeMap<>(parameters).keySet()) {

@@ -42,11 +42,12 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
 /**
- * Stores another source's last good list, and the rules for it, in a file. If the wrapped source fails before its first
- * list, or does not answer in time, this source reports the stored list, so that an application can start without its
- * registry. If the first list of the wrapped source is empty, this source first reports the stored list, so that the
- * stored providers stay in use while they answer. Only the file's owner can read the file, which contains no secrets. A
- * separate thread writes the file, so that a slow or unreachable disk does not delay the lists.
+ * Stores the last good list of another source, together with its rules, in a file. If the wrapped source fails before
+ * its first list, or does not answer in time, this source reports the stored list, so that an application can start
+ * without its registry. If the first list of the wrapped source is empty, this source first reports the stored list and
+ * then the empty list. The stored providers therefore stay in use while they answer. Only the file's owner can read the
+ * file, which contains no secrets. A separate thread writes the file, so that a slow or unreachable disk does not delay
+ * the lists.
  */
 public final class RememberedSource implements EndpointSource {
 
@@ -62,10 +63,10 @@ public final class RememberedSource implements EndpointSource {
 
     private static final Pattern UNFINISHED_NAME = Pattern.compile("[\\w.]+-[0-9a-f]{16}\\.json\\d*\\.next");
 
-    /** An unfinished file of at least this age was left behind by a crashed process. */
+    /** If an unfinished file is at least this old, its process must have crashed. */
     private static final Duration CRASHED_AFTER = Duration.ofMinutes(10);
 
-    /** The directories that this process has already cleaned of crashed processes' unfinished files. */
+    /** The directories from which this process has already removed the unfinished files of crashed processes. */
     private static final Set<Path> CLEANED = ConcurrentHashMap.newKeySet();
 
     private static final Set<PosixFilePermission> OWNER_ONLY =
@@ -98,12 +99,14 @@ public final class RememberedSource implements EndpointSource {
     private final SeldomWarning unwritable = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     // the newest list that the writer has not written yet; null if there is none
     private final AtomicReference<@Nullable Remembered> unwritten = new AtomicReference<>();
-    private final AtomicBoolean offering = new AtomicBoolean(); // whether a task that reads the file is queued or runs
+    // true while a task that reads the file is queued or running
+    private final AtomicBoolean offering = new AtomicBoolean();
     private volatile @Nullable Remembered newest; // the list that was written last, or will be written
     private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before this source is started
     private boolean heard; // guarded by this; whether the wrapped source has reported a list
     private boolean offered; // guarded by this; whether the stored list has been reported
-    private volatile boolean answered; // whether the wrapped source has reported anything, or the file was used
+    // true if the wrapped source has reported anything, or if the stored list was reported
+    private volatile boolean answered;
 
     private RememberedSource(EndpointSource source, Subscription subscription, Path file, Executor writer) {
         this.source = source;
@@ -134,8 +137,7 @@ public final class RememberedSource implements EndpointSource {
     }
 
     /**
-     * Returns a hash for the file name. The hashed text contains no credentials, so the file name does not reveal
-     * them.
+     * Returns a hash for the file name. The file name reveals no credentials, because the hashed text contains none.
      */
     private static String hash(String text) {
         try {
@@ -167,7 +169,8 @@ public final class RememberedSource implements EndpointSource {
 
     /**
      * Reports the stored list if the first list of the wrapped source is empty, for example because the registry has
-     * lost its data. The empty list is reported after it, so only those stored providers that answer stay in use.
+     * lost its data. The empty list is reported after the stored list, so only stored providers that answer stay in
+     * use.
      */
     private void offerBeforeEmptyList(EndpointSnapshot snapshot, Consumer<EndpointSnapshot> receiver) {
         if (snapshot.state() != State.EMPTY || heard) {
@@ -247,7 +250,7 @@ public final class RememberedSource implements EndpointSource {
         }
     }
 
-    /** Writes the list soon. If several lists arrive before the writer has time, only the newest list is written. */
+    /** Writes the list soon. If several lists arrive before the writer runs, only the newest list is written. */
     private void writeLater(Remembered current) {
         if (unwritten.getAndSet(current) == null) {
             writer.execute(() -> {
@@ -274,7 +277,7 @@ public final class RememberedSource implements EndpointSource {
             Files.write(next, content.json(Map.of(RULES, current.rules.texts())).getBytes(StandardCharsets.UTF_8));
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            newest = null; // The list could not be written, so it must be written if it arrives again.
+            newest = null; // Writing has failed. The list is forgotten here, so that it is written if it arrives again.
             delete(next);
             unwritable.warn(() -> "The list of " + subscription.service() + " could not be remembered in " + file + ": "
                     + e + ". Check the directory in rpc.client.registry-cache");
@@ -328,7 +331,7 @@ public final class RememberedSource implements EndpointSource {
     @Override
     public void refresh() {
         source.refresh();
-        // Each call that finds no provider refreshes the source. One read of the file at a time is sufficient.
+        // Each call that finds no provider runs this method. One read of the file at a time is sufficient.
         if (!answered && offering.compareAndSet(false, true)) {
             writer.execute(() -> {
                 try {

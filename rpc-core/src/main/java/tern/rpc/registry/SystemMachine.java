@@ -30,7 +30,7 @@ public final class SystemMachine implements Machine {
             throw new IOException("its name cannot be resolved");
         }
         try (DatagramSocket socket = new DatagramSocket()) {
-            // Connect() sends no packet on a UDP socket; it only looks up the route.
+            // On a UDP socket, connect() sends no packet and only looks up the route.
             socket.connect(remote);
             return socket.getLocalAddress();
         }
@@ -57,7 +57,7 @@ public final class SystemMachine implements Machine {
         long before = accepted.getAsLong();
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(host, port), CONNECT_MILLIS);
-            // The operating system completes the connection before the listening process accepts it.
+            // The operating system completes the connection before the listening process accepts the connection.
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ACCEPT_MILLIS);
             while (before >= 0 && accepted.getAsLong() == before) {
                 if (System.nanoTime() - end >= 0) {

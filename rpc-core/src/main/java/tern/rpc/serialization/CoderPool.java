@@ -1,7 +1,8 @@
 package tern.rpc.serialization;
 
 /**
- * Keeps several {@link Coder}s for reuse by any thread. If all of them are in use, it creates a new one. Thread-safe.
+ * Keeps several {@link Coder}s for reuse by any thread. If all coders are in use, the pool creates a new coder.
+ * Thread-safe.
  */
 public final class CoderPool {
 
@@ -22,8 +23,8 @@ public final class CoderPool {
     }
 
     /**
-     * Returns a coder to the pool after it has been used successfully. A coder that threw an exception must be dropped
-     * instead.
+     * Returns a coder to the pool after it has been used successfully. A coder that threw an exception must not be
+     * returned.
      */
     public void giveBack(Coder coder) {
         coder.forget();

@@ -8,14 +8,15 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the number of keys with equal hashes, if a JDK hash table would have to search them linearly. The table stores
- * keys with equal hashes in a tree, but it can order them only if they all have the same class {@code C} and this class
- * implements {@code Comparable<C>}. Keys of different classes are searched linearly. Keys such as {@code LocalDateTime}
- * are also searched linearly, because this class implements {@code Comparable} with a supertype as the type argument.
+ * Limits the number of keys with equal hashes that a JDK hash table would have to search linearly. The table stores
+ * keys with equal hashes in a tree. The tree is ordered only if all of its keys have the same class {@code C} and this
+ * class implements {@code Comparable<C>}. Keys of different classes are searched linearly. Keys such as
+ * {@code LocalDateTime} are also searched linearly, because this class implements {@code Comparable} with a supertype
+ * as the type argument.
  *
  * <p>Keys are counted by hash in a limited number of slots, so two hashes can share a slot. Usually, all keys of a
- * container have the same class, and its instances can be ordered. Such keys are not counted and need no memory. Not
- * thread-safe.
+ * container have the same class, and its instances can be ordered. Such keys are not counted, so that they need no
+ * memory here. Not thread-safe.
  */
 public final class EqualHashes {
 
@@ -32,8 +33,8 @@ public final class EqualHashes {
     private static final int MIN_PLACES = 64;
 
     /**
-     * Random numbers, created when a key is counted for the first time. They prevent a sender from knowing which hashes
-     * share a slot.
+     * Random numbers that determine the slot of a hash. Created when a key is counted for the first time. Because of
+     * these numbers, a sender cannot know which hashes share a slot.
      */
     private static final class Secret {
 

@@ -11,18 +11,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import tern.rpc.NanoClock;
 
 /**
- * Permits that tenants share, for example one for each KiB of memory or one for each busy thread. A request waits if
+ * Permits that tenants share. For example, a permit can represent one KiB of memory or one thread. A request waits if
  * too few permits are available. Tenants get permits in turn. While a request is waiting because too few permits are
- * free, later requests may overtake it for one second. Without overtaking, a caller could hold up all other callers
- * with requests that need all permits. After this second, no later request may overtake it.
+ * free, later requests may overtake it for one second. Without overtaking, a caller could block all other callers with
+ * requests that need all permits. After this second, no later request may overtake the waiting request.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
  * does not wait for running calls to end, because running calls can last for a long time, and could themselves be
  * waiting for this request. If any permit is free and no other request is being decoded, the request is decoded even if
  * it needs more permits than are free.
  *
- * <p>While no request is waiting, permits are taken and released without the lock. This matters because every request
- * above the smallest size takes permits. Thread-safe.
+ * <p>While no request is waiting, permits are taken and released without the lock. Speed is important here, because
+ * every request above the smallest size takes permits. Thread-safe.
  */
 final class FairPermits {
 
@@ -33,7 +33,7 @@ final class FairPermits {
     private final int maxWaiting;
     private final NanoClock clock;
 
-    // the waiting requests of each tenant that has any; the tenant whose turn is next comes first; guarded by lock
+    // the waiting requests by tenant, beginning with the tenant whose turn is next; guarded by lock
     private final Map<Object, Deque<Waiting>> queues = new LinkedHashMap<>();
 
     private final int total;
@@ -42,7 +42,7 @@ final class FairPermits {
 
     // The number of waiting requests; changed only while holding the lock. A request increments this number before it
     // looks for permits for the last time. A thread that releases permits reads this number after it has returned them.
-    // So either the request finds these permits, or the releasing thread finds the request.
+    // Therefore either the request finds these permits, or the releasing thread finds the request.
     private volatile int waiting;
 
     /**
@@ -90,7 +90,7 @@ final class FairPermits {
     }
 
     /**
-     * Like {@link #acquire(Object, int, long)}, but with the given maximum number of waiting requests.
+     * Does the same as {@link #acquire(Object, int, long)}, but with the given maximum number of waiting requests.
      *
      * @param places the maximum number of waiting requests; requests that already wait are not affected
      */
@@ -133,7 +133,7 @@ final class FairPermits {
                 removed(tenant, own, request);
             }
             changeWaiting(-1);
-            grant(); // A request that has waited too long holds up later requests until it is removed.
+            grant(); // A request that has waited too long blocks later requests until it is removed.
         }
         return request.granted;
     }
@@ -221,16 +221,16 @@ final class FairPermits {
         }
     }
 
-    /** Returns whether the request that is next (the oldest one of the next tenant) has waited too long. */
+    /** Returns whether the next request, which is the oldest request of the next tenant, has waited too long. */
     private boolean isNextOverdue() {
         return !queues.isEmpty()
                 && clock.nanoTime() - queues.values().iterator().next().element().sinceNanos >= PATIENT_NANOS;
     }
 
     /**
-     * Grants permits to a request for which enough permits are free: the oldest such request of the first tenant that
-     * has one. Returns false if there is no such request. If the next request has waited for more than a second, only
-     * this request may get permits.
+     * Grants permits to the first waiting request for which enough permits are free. The tenants are checked in their
+     * current order, and the requests of each tenant from the oldest to the newest. Returns false if no request got
+     * permits. If the next request has waited for more than a second, only this request may get permits.
      */
     private boolean grantOne() {
         if (isNextOverdue()) {

@@ -1,21 +1,21 @@
 package tern.rpc.serialization;
 
 /**
- * Estimates the memory of the objects that a JSON text describes, before they are created. Three bytes of text can
- * describe an object of more than 60 bytes. Without a check, a text of a few megabytes could therefore fill a small
+ * Estimates the memory of the objects that a JSON text describes, before the objects are created. Three bytes of text
+ * can describe an object of more than 60 bytes. Without a check, a text of a few megabytes could therefore fill a small
  * heap.
  */
 public final class JsonEstimate {
 
-    private static final int OBJECT_BYTES = 64; // the size of an empty LinkedHashMap and its slot in a list
+    private static final int OBJECT_BYTES = 64; // the size of an empty LinkedHashMap, including its slot in a list
     private static final int ARRAY_BYTES = 40;
-    private static final int VALUE_BYTES = 24; // the size of a boxed number and its slot in a list
-    // the size of an entry of a LinkedHashMap and its slot in the hash table
+    private static final int VALUE_BYTES = 24; // the size of a boxed number, including its slot in a list
+    // the size of an entry of a LinkedHashMap, including its slot in the hash table
     private static final int MEMBER_BYTES = 48;
 
     /**
-     * Objects take at most about this multiple of their estimate. A text is decoded through a buffer of characters, and
-     * the objects of a class with many fields are larger than the estimate.
+     * Decoding takes at most about this multiple of the estimated memory. Decoding needs a character buffer, and the
+     * objects of a class with many fields are larger than the estimate.
      */
     private static final int MARGIN = 4;
 

@@ -9,8 +9,8 @@ import tern.rpc.StatusCode;
 /**
  * Limits the memory for the objects of large requests. The objects of running calls, and of requests that are being
  * decoded, may together take a quarter of the heap. A request whose objects do not fit into the remaining memory must
- * wait. The request is decoded anyway if no other request is being decoded and running calls leave some of this memory
- * free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
+ * wait. As an exception, the request is decoded if no other request is being decoded and running calls leave some of
+ * this memory free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
  * Thread-safe.
  *
  * <p>A further sixteenth of the heap is reserved for requests of up to 128 KiB. Without this reserve, a caller that
@@ -38,7 +38,7 @@ public final class LargeMessages {
     private static final int MAX_UNCHECKED_BYTES = 16 << 10;
     private static final int MIN_UNCHECKED_BYTES = 1 << 10;
 
-    /** The number of small requests that a server's workers may decode at the same time. */
+    /** The assumed maximum number of small requests that a server's workers decode at the same time. */
     private static final int UNCHECKED_REQUESTS = 256;
 
     /** The objects of all small requests together must fit into this share of the heap. */
@@ -93,7 +93,7 @@ public final class LargeMessages {
      * @param objectBytes the maximum memory of the request's objects, such as {@link #maxObjectBytes}
      * @param tenant identifies the caller; memory is shared between tenants
      * @return the permits, which the caller must pass to {@link #release} when the request has been decoded; negative
-     *     if they are permits of the memory for requests of medium size
+     *     if the permits belong to the memory for requests of medium size
      * @throws RpcException RESOURCE_EXHAUSTED if the permits do not become available within three seconds, or if too
      *     many other requests are waiting
      */
@@ -101,7 +101,10 @@ public final class LargeMessages {
         return isChecked(bytes) ? acquire(bytes, objectBytes >> 10, tenant) : 0;
     }
 
-    /** Like {@link #startReading(int, long, Object)}, for a request whose objects may take {@link #maxObjectBytes}. */
+    /**
+     * Does the same as {@link #startReading(int, long, Object)}, for a request whose objects may take
+     * {@link #maxObjectBytes}.
+     */
     public static int startReading(int bytes, Object tenant) {
         return startReading(bytes, maxObjectBytes(bytes), tenant);
     }
@@ -117,7 +120,7 @@ public final class LargeMessages {
     private static int acquire(int bytes, long neededKib, Object tenant) {
         int medium = (int) Math.min(MEDIUM_KIB, neededKib);
         if (bytes <= MAX_UNCHECKED_BYTES) {
-            // Running calls can hold all of OBJECTS, and could even be waiting for this request.
+            // Running calls can hold all permits of OBJECTS, and could even be waiting for this request.
             FairPermits.Result result = MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
             if (result != FairPermits.Result.ACQUIRED) {
                 throw refusal(

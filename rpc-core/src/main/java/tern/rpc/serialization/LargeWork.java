@@ -10,9 +10,9 @@ import tern.rpc.StatusCode;
 
 /**
  * A kind of work on large messages, which only a few threads may do at the same time. An encoded message exists in
- * memory up to three times, so 200 workers with answers of 8 MiB would need almost 5 GB and would be no faster than
- * four workers. Tenants get permits for this work in turn, and at most half of the waiting threads may belong to one
- * tenant. A call fails if its thread waits for more than three seconds. Thread-safe.
+ * memory up to three times. Without this limit, 200 workers with answers of 8 MiB would need almost 5 GB, and would be
+ * no faster than four workers. Tenants get permits for this work in turn, and at most half of the waiting threads may
+ * belong to one tenant. A call fails if its thread waits for more than three seconds. Thread-safe.
  */
 public final class LargeWork {
 
@@ -27,7 +27,8 @@ public final class LargeWork {
     private static final long PATIENCE_MILLIS = 3_000;
 
     /**
-     * For every {@value} bytes of the heap, one thread may wait to write a message, which has up to 8 MiB by default.
+     * For every {@value} bytes of the heap, one thread may wait to write a message. A message has up to 8 MiB by
+     * default.
      */
     private static final long HEAP_OF_A_WAITING_THREAD = 16 << 20;
 
@@ -40,16 +41,16 @@ public final class LargeWork {
      */
     private static final long HEAP_OF_A_WRITER = 128 << 20;
 
-    /** At least this many threads may write, so that one slow thread does not hold up all other threads. */
+    /** At least this many threads may write, so that one slow thread does not block all other threads. */
     private static final int MIN_WRITERS = 2;
 
     /** Objects waiting to be written may occupy at most 1/{@value} of the heap. */
     private static final int HEAP_SHARE_OF_WAITING = 8;
 
-    /** At least this many threads may wait, so that a second tenant can wait while one tenant is waiting. */
+    /** At least this many threads may wait, so that threads of two tenants can wait at the same time. */
     private static final int MIN_PLACES = 2;
 
-    /** The assumed size of a message before any has been written. */
+    /** The assumed size of a message before any message has been written. */
     private static final int FIRST_BYTES = 2 << 20;
 
     /** Each message that is smaller than expected reduces the expected size by 1/{@value}. */
@@ -66,19 +67,19 @@ public final class LargeWork {
             new LargeWork("unpacked", "unpack", THREADS_PER_PROCESSOR * PROCESSORS, MAX_WAITING);
 
     /**
-     * The maximum number of threads that may wait for a permit to decode. These threads are workers, and other calls
-     * need workers, too.
+     * The maximum number of threads that may wait for a permit to decode. The waiting threads are workers, and other
+     * calls also need workers.
      */
     private static final int MAX_WAITING_TO_DECODE = Math.min(MAX_WAITING, 32);
 
     /**
-     * Decompresses and decodes requests that were compressed. A few compressed bytes can cause much work, so this work
-     * leaves one processor free.
+     * Decompresses and decodes requests that were compressed. One processor is left free for other work, because a few
+     * compressed bytes can take long to process.
      */
     private static final LargeWork DECODE_UNPACKED =
             new LargeWork("decoded", "decode", Math.max(1, PROCESSORS - 1), MAX_WAITING_TO_DECODE);
 
-    /** Hashes and compares keys that take many steps. This work leaves one processor free, too. */
+    /** Hashes and compares keys that take many steps. One processor is left free for other work. */
     private static final LargeWork HASH = new LargeWork(
             "decoded, because hashing its keys takes many steps",
             "decode",
@@ -104,11 +105,11 @@ public final class LargeWork {
     private final AtomicInteger entering = new AtomicInteger();
     private final String done;
     private final String verb;
-    // the estimated size of the next message; a lost update does no harm
+    // the estimated size of the next message; lost updates are harmless
     private volatile int expectedBytes = FIRST_BYTES;
 
     /**
-     * @param done the past participle of the verb, such as {@code written}, for messages
+     * @param done the past participle of the verb for error messages, such as {@code written}
      * @param threads the number of threads that may work at the same time
      * @param maxWaiting the maximum number of waiting threads
      */
@@ -133,9 +134,9 @@ public final class LargeWork {
     }
 
     /**
-     * Returns the maximum size of a compressed request that is decompressed and decoded without a permit: 16 times its
-     * compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger than this causes much work
-     * although it consists of few bytes.
+     * Returns the decompressed size up to which a compressed request is decompressed and decoded without a permit. The
+     * result is 16 times the compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger
+     * causes much work although it consists of few bytes.
      */
     public static int uncheckedBytes(int compressedBytes) {
         return (int)
@@ -149,7 +150,7 @@ public final class LargeWork {
      * @param tenant identifies the caller
      * @return the work, which the caller must pass to {@link #end}
      * @throws RpcException RESOURCE_EXHAUSTED if no permit becomes available within three seconds, or if too many other
-     *     threads wait
+     *     threads are waiting
      */
     public static LargeWork startDecodingUnpacked(int unchecked, Object tenant) {
         DECODE_UNPACKED.enter(Executed.NO, unchecked, tenant);
@@ -191,8 +192,8 @@ public final class LargeWork {
 
     private void enter(Executed executed, int bytes, Object tenant) {
         int places = places();
-        // The threads are counted before they queue for the lock, because each of these threads already holds an object
-        // to write.
+        // Threads are counted before they wait for the lock, because each waiting thread already holds an object to
+        // write.
         if (entering.incrementAndGet() > places + threads) {
             entering.decrementAndGet();
             throw refusal(executed, bytes, crowded(places, places));
@@ -248,8 +249,8 @@ public final class LargeWork {
     }
 
     /**
-     * Returns the maximum number of waiting threads. An object's size is known only after it has been written, so it is
-     * estimated from the sizes of previous messages.
+     * Returns the maximum number of waiting threads. The size of an object is known only after it has been written.
+     * Therefore the size is estimated from the sizes of previous messages.
      */
     int places() {
         return (int) Math.max(MIN_PLACES, Math.min(maxWaiting, maxWaitingBytes / expectedBytes));

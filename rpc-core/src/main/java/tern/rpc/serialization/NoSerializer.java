@@ -11,8 +11,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.ValueType;
 
 /**
- * The serializer of an application whose methods use only protobuf messages or bytes. It rejects services that use Java
- * values when they are exported or referenced. Thread-safe.
+ * The serializer of an application whose methods use only protobuf messages or bytes. Services that use Java values are
+ * rejected when they are exported or referenced. Thread-safe.
  */
 public final class NoSerializer implements Serializer {
 

@@ -8,7 +8,7 @@ import tern.rpc.ValueType;
 /**
  * Decodes one message, value by value, from a part of an array. A reader can be reused by calling {@link #start} again.
  * Every method throws {@link SerializationException} if the bytes do not contain the requested value. After an
- * exception, the reader must be started again or dropped. Not thread-safe.
+ * exception, {@link #start} must be called before the reader is used again. Not thread-safe.
  */
 public interface ObjectReader {
 
@@ -20,7 +20,7 @@ public interface ObjectReader {
 
     /**
      * Starts decoding a message whose sender is known. Messages that take much work are then decoded for one sender
-     * after another, so that a sender of many such messages does not delay other senders.
+     * after another, so that a sender of many such messages does not delay the messages of other senders.
      *
      * @param sender identifies the sender, such as its address; has {@code equals} and {@code hashCode}
      */
@@ -57,9 +57,9 @@ public interface ObjectReader {
     void skip();
 
     /**
-     * Decodes an exception. If its class is not allowed or does not exist, the result is an {@link
-     * tern.rpc.RpcException} with the code UNKNOWN, and with the original's class name and message. The same applies if
-     * the exception is the first value of a message and a part of it cannot be decoded.
+     * Decodes an exception. If its class is not allowed or does not exist, the result is an
+     * {@link tern.rpc.RpcException} with the code UNKNOWN, and with the original's class name and message. The result
+     * is the same if the exception is the first value of a message and cannot be decoded completely.
      */
     Throwable readThrowable();
 

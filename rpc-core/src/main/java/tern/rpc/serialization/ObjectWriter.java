@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Encodes one message, value by value, into an {@link OutputBuffer}. Not thread-safe. A writer can be reused by calling
  * {@link #start} again. Methods throw {@link SerializationException} if a value cannot be encoded or the buffer's limit
- * is reached. The message is then invalid, and the writer must be started again or dropped.
+ * is reached. The message is then invalid, and {@link #start} must be called before the writer is used again.
  */
 public interface ObjectWriter {
 
@@ -33,10 +33,11 @@ public interface ObjectWriter {
     void writeBytes(byte[] value);
 
     /**
-     * Writes bytes that a writer of the same format has previously encoded. The bytes contain only strings and numbers.
+     * Writes bytes that a writer of the same format has encoded earlier. The bytes must represent only strings and
+     * numbers.
      */
     void writeEncoded(byte[] encoded);
 
-    /** Completes the message. The buffer then contains all of its bytes. */
+    /** Completes the message. After that, the buffer contains all bytes of the message. */
     void finish();
 }

@@ -16,14 +16,14 @@ public final class OutputBuffer {
     private int limit = Integer.MAX_VALUE;
     private int prefixBytes;
     private @Nullable MessageKind kind;
-    // The kind of work whose permit is needed to create a large array; null if no permit is needed.
+    // The kind of work for which a permit is needed to create a large array; null if no permit is needed.
     private @Nullable LargeWork inTurns;
-    private Object tenant = LargeWork.OWN_CALLS; // the tenant on whose behalf the permit is taken
+    private Object tenant = LargeWork.OWN_CALLS; // the tenant for whose message the permit is taken
     private @Nullable LargeWork turn; // the kind of work for which this buffer currently has a permit
 
     /**
-     * Bytes below this position can be claimed without a further check: the smaller of the array's length and the
-     * limit.
+     * The array's length or the limit, whichever is smaller. Bytes below this position can be claimed without a further
+     * check.
      */
     private int bound = INITIAL_BYTES;
 
@@ -41,7 +41,7 @@ public final class OutputBuffer {
      *
      * @param messageBytes the maximum size of the message
      * @param prefix the number of bytes before the message, which do not count towards the limit
-     * @param sort the kind of message; its property is named in error messages
+     * @param sort the kind of message, which determines the property named in error messages
      */
     public void reset(int messageBytes, int prefix, MessageKind sort) {
         empty((int) Math.min(Integer.MAX_VALUE, (long) messageBytes + prefix), prefix, sort);
@@ -50,9 +50,9 @@ public final class OutputBuffer {
 
     /**
      * Makes {@link #claim} wait for a permit before it creates an array of more than 256 KiB, because only a limited
-     * number of threads may fill such arrays. {@link #claim} can then block for up to 3 s, or throw an {@link
-     * tern.rpc.RpcException} with RESOURCE_EXHAUSTED. This mode ends when the buffer is released or emptied. The caller
-     * must call {@link #release} in a {@code finally} block.
+     * number of threads may fill large arrays. {@link #claim} can then block for up to 3 s, or throw an
+     * {@link tern.rpc.RpcException} with RESOURCE_EXHAUSTED. This mode ends when the buffer is released or emptied. The
+     * caller must call {@link #release} in a {@code finally} block.
      *
      * @param caller identifies the caller, because callers get permits in turn; {@link LargeWork#OWN_CALLS} for a call
      *     that this process makes
@@ -62,13 +62,16 @@ public final class OutputBuffer {
         tenant = caller;
     }
 
-    /** Like {@link #takeTurns(Object)}, for a message that is decompressed. Decompression has separate permits. */
+    /**
+     * Does the same as {@link #takeTurns(Object)} for a message that is decompressed. There are separate permits for
+     * decompression.
+     */
     public void takeTurnsToUnpack(Object caller) {
         inTurns = LargeWork.UNPACK;
         tenant = caller;
     }
 
-    /** Gives the permit back, and keeps the buffer's content. */
+    /** Returns the permit, and keeps the buffer's content. */
     public void endTurn() {
         inTurns = null;
         tenant = LargeWork.OWN_CALLS; // the buffer is reused, and must not keep a reference to the caller
@@ -91,7 +94,7 @@ public final class OutputBuffer {
     /**
      * Reserves bytes and advances the position.
      *
-     * @return the index of the first claimed byte in {@link #array()}, which this call may have replaced
+     * @return the index of the first reserved byte in {@link #array()}. This call may have replaced the array
      * @throws MessageTooLargeException if the limit would be exceeded; the buffer is then unchanged
      */
     public int claim(int bytes) {

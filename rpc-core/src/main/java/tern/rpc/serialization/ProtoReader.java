@@ -53,8 +53,8 @@ public final class ProtoReader {
     }
 
     /**
-     * Returns whether the current field has this field number and wire type. A field with another wire type is treated
-     * as unknown.
+     * Returns whether the current field has this field number and wire type. The caller treats a field with another
+     * wire type as unknown.
      */
     public boolean is(int number, int form) {
         return field == number && wireType == form;
@@ -75,7 +75,9 @@ public final class ProtoReader {
         throw new SerializationException("a number of more than ten bytes in a protobuf message");
     }
 
-    /** Moves to the end of the current field of wire type {@link #BYTES}, and returns the length of its value. */
+    /**
+     * Moves to the end of the current field, whose wire type is {@link #BYTES}, and returns the length of its value.
+     */
     public int bytes() {
         long length = varint();
         if (length < 0 || length > end - position) {
@@ -91,7 +93,8 @@ public final class ProtoReader {
     }
 
     /**
-     * Like {@link #text()}, but does not create a String if the text is one of the given texts, which must be ASCII.
+     * Returns the same text as {@link #text()}, but does not create a String if the text equals one of the given texts.
+     * The given texts must be ASCII.
      */
     public String textOf(String... usual) {
         int length = bytes();

@@ -17,7 +17,7 @@ public final class ProtoWriter {
         }
     }
 
-    /** Writes a string field. The default value, the empty string, is omitted. */
+    /** Writes a string field. The default value, which is the empty string, is omitted. */
     public static void text(OutputBuffer out, int field, String value) {
         if (!value.isEmpty()) {
             bytes(out, field, value.getBytes(StandardCharsets.UTF_8));
@@ -42,7 +42,8 @@ public final class ProtoWriter {
     }
 
     /**
-     * Ends the field and writes its length. If the length takes more than one byte, the value is moved to make room.
+     * Ends the field and writes its length. If the length takes more than one byte, the value is moved to make room for
+     * the length.
      */
     public static void end(OutputBuffer out, int begun) {
         int content = begun + 1;

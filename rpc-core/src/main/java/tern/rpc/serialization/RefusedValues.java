@@ -10,9 +10,9 @@ import tern.rpc.Thrown;
 
 /**
  * Describes an exception that application code, such as a constructor, a setter or a getter, threw while a message was
- * being read or written. The description omits the exception's message, because it may contain the values. The message
- * is logged under an id that the description contains. The number of log lines is limited, because senders determine
- * how often such exceptions occur.
+ * being read or written. The description omits the exception's message, because the message may contain values. The
+ * message is logged together with an id, and the description contains this id. The number of log lines is limited,
+ * because senders determine how often such exceptions occur.
  */
 public final class RefusedValues {
 
@@ -20,8 +20,8 @@ public final class RefusedValues {
             new SeldomWarning(LoggerFactory.getLogger(RefusedValues.class), NanoClock.SYSTEM);
 
     /**
-     * The packages of code that calls application code. The messages of this code's own exceptions are not logged,
-     * because they may contain values.
+     * The packages of libraries that call application code. The messages of exceptions thrown by these libraries are
+     * not logged, because they may contain values.
      */
     private static final List<String> CALLERS =
             List.of("tools.jackson.", "tern.rpc.serialization.", "java.lang.reflect.", "java.lang.invoke.", "jdk.");
@@ -32,7 +32,7 @@ public final class RefusedValues {
      * Returns the class name of the exception. If application code threw the exception and its message was logged, the
      * result also contains the id of the log entry.
      *
-     * @param prefix the start of the log message: it names the value that could not be read or written
+     * @param prefix the start of the log message: it contains the name of the value that could not be read or written
      */
     public static String described(String prefix, Throwable thrown) {
         String name = thrown.getClass().getName();

@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a limited number of expensive objects for reuse by any thread. An object returned when no slot is free is
- * dropped. The pool is striped by thread rather than thread-local, because ten thousand virtual threads would otherwise
- * own ten thousand buffers. Thread-safe.
+ * Keeps a limited number of expensive objects for reuse by any thread. If no slot is free, a returned object is
+ * dropped. The pool has a few slots for each group of threads. With thread-local objects, ten thousand virtual threads
+ * would own ten thousand buffers. Thread-safe.
  */
 public final class StripedPool<T> {
 

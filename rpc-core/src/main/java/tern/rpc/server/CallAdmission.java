@@ -9,10 +9,13 @@ import tern.rpc.RpcException;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServerCall;
 
-/** Checks one call with the tokens and authorizers of a server. Confined to the worker, except {@link #late}. */
+/**
+ * Checks one call with the tokens and authorizers of a server. Only the call's worker uses this object; any thread may
+ * call {@link #late}.
+ */
 final class CallAdmission implements ServerCall.Admission {
 
-    /** Admits every call unchecked. */
+    /** Admits every call without a check. */
     static final ServerCall.Admission OPEN = new ServerCall.Admission() {
         @Override
         public boolean isOpen() {
@@ -31,10 +34,10 @@ final class CallAdmission implements ServerCall.Admission {
     private final NanoClock clock;
     private boolean admitted;
     private @Nullable Principal caller;
-    // Records which authorizer is checking the call; null while none is.
+    // Records which authorizer is checking the call; null while no authorizer is checking it.
     private volatile CallGate.@Nullable AuthorizerProgress progress;
 
-    /** @param watcher notices if the call's deadline passes while an authorizer is checking the call */
+    /** @param watcher is notified if the call's deadline passes while an authorizer is checking the call */
     CallAdmission(CallGate gate, ServerCall call, ServerCall.Watcher watcher, NanoClock clock) {
         this.gate = gate;
         this.call = call;
@@ -66,8 +69,8 @@ final class CallAdmission implements ServerCall.Admission {
     }
 
     /**
-     * Verifies that the transport has performed the admission check, and hides the server's token from the service. A
-     * transport that forgets the check must not make the server accessible to everyone.
+     * Verifies that the transport has performed the admission check, and hides the server's token from the service.
+     * Without this verification, a faulty transport that omits the check would make the server accessible to everyone.
      *
      * @return the caller; null if the caller is unknown
      */

@@ -25,7 +25,8 @@ final class CallGate {
     private static final Logger LOG = LoggerFactory.getLogger(CallGate.class);
 
     /**
-     * The minimum interval between two warnings. The rate is limited because a faulty authorizer fails for every call.
+     * The minimum interval between two warnings. The rate of warnings is limited, because a faulty authorizer fails for
+     * every call.
      */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
 
@@ -146,8 +147,8 @@ final class CallGate {
     }
 
     /**
-     * Logs that an authorizer failed, and returns the failure for the caller. The failure does not include the reason,
-     * which might reveal internals.
+     * Logs that an authorizer failed, and returns the failure for the caller. The failure does not contain the reason,
+     * because the reason might reveal internal details.
      */
     private RpcException failed(RpcAuthorizer authorizer, CallHead call, Throwable cause) {
         failing.warn(

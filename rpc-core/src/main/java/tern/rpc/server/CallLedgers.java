@@ -13,8 +13,8 @@ import tern.rpc.metrics.SlowCallRing;
 import tern.rpc.metrics.SlowCalls;
 
 /**
- * Creates each call's ledger, which records how long the call's phases take. Keeps track of running calls, and adds up
- * the ledgers of completed calls. Thread-safe.
+ * Creates each call's ledger, which records how long the call's phases take. Keeps a table of the running calls, and
+ * adds up the ledgers of completed calls. Thread-safe.
  */
 final class CallLedgers {
 
@@ -47,7 +47,7 @@ final class CallLedgers {
     /**
      * Adds a call to the table of running calls.
      *
-     * @return the call's index, to be passed to {@link #stopped}
+     * @return the call's index, which the caller passes to {@link #stopped}
      */
     int runs(ServedCall call) {
         return enabled ? running.add(call) : RunningCalls.NOWHERE;
@@ -85,9 +85,9 @@ final class CallLedgers {
     }
 
     /**
-     * Blocks until the calls that have been answered are counted, or until the given time or two seconds have passed. A
-     * method that is still running after its call's deadline prolongs the wait, because nothing shows that the call has
-     * been counted. Does not block if calls have no ledgers.
+     * Blocks until all answered calls are counted in the meters, or until the given time or two seconds have passed.
+     * The wait takes longer if a method is still running after its call's deadline, because it is unknown whether the
+     * call has been counted. Does not block if calls have no ledgers.
      */
     void awaitCounts(Duration atMost) {
         long looks = Math.min(MAX_LOOKS, atMost.dividedBy(LOOK_EVERY));

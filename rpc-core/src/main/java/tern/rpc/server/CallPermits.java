@@ -8,7 +8,8 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * The permits, threads and memory that one call holds on the server. {@link ServedCall} decides when the call releases
- * them. This is the superclass of {@code ServedCall}, because a separate object would cost an allocation per call.
+ * them. This class is the superclass of {@code ServedCall}, because a separate object would cost an allocation per
+ * call.
  */
 abstract class CallPermits {
 
@@ -18,7 +19,7 @@ abstract class CallPermits {
     private final boolean critical; // true if the call may wait for a worker until its deadline
     private final boolean counted; // true if the server's limiter counts the call
 
-    // The thread or queue position that the call occupies in the method reserve, or null if it does not use the
+    // The thread or queue position that the call occupies in the method reserve, or null if the call does not use the
     // reserve. Set only before a worker gets the call.
     private volatile MethodReserve.@Nullable Place reserved;
     private volatile boolean spare; // true if a spare thread runs the call; set only before a worker gets the call
@@ -120,9 +121,9 @@ abstract class CallPermits {
     }
 
     /**
-     * Records, before the answer is sent, that a unary call no longer needs its thread. The caller may send its next
-     * call before the thread has finished the answered call. By then, the answered call must no longer count as
-     * occupying a thread of its tenant or its method.
+     * Records that a unary call no longer needs its thread. Called before the answer is sent. The caller may send its
+     * next call before the thread has finished the answered call. When that call arrives, the answered call must no
+     * longer count as occupying a thread of its tenant or its method.
      */
     void methodReturned(MethodHandler method) {
         threadReturns(method);
@@ -148,7 +149,8 @@ abstract class CallPermits {
 
     /**
      * Returns the stream's permit to the server's limiter, and releases the memory of the stream's request. Called when
-     * the stream's worker has finished, because the stream can last for hours, and other limits bound its work.
+     * the stream's worker has finished. After that, the stream keeps no permit, because a stream can last for hours,
+     * and other limits apply to its work.
      */
     void streamContinues() {
         leaveServer(false);
@@ -163,7 +165,7 @@ abstract class CallPermits {
         }
     }
 
-    /** Reverts {@link #workerLeaves}, because the call has ended in the meantime. */
+    /** Reverses {@link #workerLeaves}, because the call has ended in the meantime. */
     void workerStays() {
         if (counted && !returned) {
             dispatcher.workerStays(call);

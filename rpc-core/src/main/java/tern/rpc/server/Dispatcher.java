@@ -26,8 +26,8 @@ import tern.rpc.transport.ServiceLookup;
 /**
  * Refuses calls, or passes them to workers, which run {@link ServedCall#run()}. Calls to critical services go to
  * reserved workers. All other calls need a permit from the limiter, which costs only a few atomic operations. While all
- * workers are busy, calls to methods that occupy few threads may use reserved threads (the method reserve), if
- * necessary even without a permit. Other calls wait in a queue. If the queue is full, the call is refused.
+ * workers are busy, calls to methods that occupy few threads may use reserved threads (the method reserve). These calls
+ * may run even without a permit. Other calls wait in a queue. If the queue is full, the call is refused.
  */
 final class Dispatcher implements CallHandler {
 
@@ -36,8 +36,8 @@ final class Dispatcher implements CallHandler {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     /**
-     * The failure of a refused one-way call, whose caller does not wait for an answer. Its text is not sent, so it has
-     * no details.
+     * The failure of a refused one-way call, whose caller does not wait for an answer. The text contains no details,
+     * because it is not sent.
      */
     private static final RpcException UNSENT_REFUSAL = exhausted("the server is overloaded");
 
@@ -64,7 +64,7 @@ final class Dispatcher implements CallHandler {
      * @param reserve runs the calls to critical services
      * @param methodReserve runs calls to methods that occupy few threads, while all workers are busy; null for none
      * @param streams the threads that run stream callbacks
-     * @param streamWaits limits how long stream threads wait for slow readers
+     * @param streamWaits limits the time that stream threads wait for slow readers
      */
     Dispatcher(
             HandlerRegistry registry,
@@ -144,9 +144,9 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Returns whether a call that the limiter refuses may run on a thread of the method reserve. If measurements have
-     * reduced the limit below the number of threads, slow calls of many tenants can use up the limit while some threads
-     * are idle.
+     * Returns whether a call that the limiter refuses may run on a thread of the method reserve. This is useful even
+     * while threads are idle: if measurements have reduced the limit below the number of threads, slow calls from many
+     * tenants can use up the limit.
      */
     private boolean entersWithoutPermit(ServerCall call, Refusal refusal) {
         try {
@@ -201,9 +201,7 @@ final class Dispatcher implements CallHandler {
         limiter.threadLeaves(call.share());
     }
 
-    /**
-     * Reverts {@link #workerLeaves}, because the call is about to end or has ended in the meantime.
-     */
+    /** Reverses {@link #workerLeaves}, because the call is about to end or has ended in the meantime. */
     void workerStays(ServerCall call) {
         limiter.threadStays(call.share());
     }
@@ -231,7 +229,9 @@ final class Dispatcher implements CallHandler {
         }
     }
 
-    /** Returns metadata that tells the client when to send its next attempt. A worker is likely to be free by then. */
+    /**
+     * Returns metadata that tells the client when to send its next attempt. A worker is likely to be free at that time.
+     */
     private Metadata pushBack(Refusal reason) {
         return reason == Refusal.DEADLINE
                 ? new Metadata()
@@ -364,7 +364,7 @@ final class Dispatcher implements CallHandler {
 
     /**
      * Returns the reason to refuse a call that has waited for a worker until its time limit. Returns null if the call
-     * continues to wait, or if an idle thread has just taken it.
+     * continues to wait, or if an idle thread has just taken the call.
      */
     @Nullable
     Refusal reasonToRefuse(ServedCall waiting) {

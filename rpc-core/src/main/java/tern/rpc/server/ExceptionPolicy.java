@@ -21,18 +21,21 @@ final class ExceptionPolicy {
 
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
 
-    /** Spring Security's exception classes. Subclasses and their messages can name the rule or the credentials. */
+    /**
+     * Spring Security's exception classes. Class names and messages of subclasses can contain the violated rule or the
+     * credentials.
+     */
     private static final String ACCESS_DENIED = "org.springframework.security.access.AccessDeniedException";
 
     private static final String NOT_AUTHENTICATED = "org.springframework.security.core.AuthenticationException";
 
-    /** A failure of the authentication system, which is not the caller's fault. */
+    /** The authentication system has failed, which is not the caller's fault. */
     private static final String AUTHENTICATION_FAILED =
             "org.springframework.security.authentication.AuthenticationServiceException";
 
     /**
-     * The maximum number of wrappers to remove. A longer chain is probably circular, because each stage adds only one
-     * wrapper.
+     * The maximum number of wrappers to remove. A longer chain is probably circular, because each stage of a future
+     * adds only one wrapper.
      */
     private static final int MAX_WRAPPERS = 64;
 
@@ -76,8 +79,9 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns advice for the server's log. The advice says how callers can get the exception's type or, if answers
-     * contain no types, the exception's text. Returns an empty string for an {@link Error}, which is never sent.
+     * Returns advice for the server's log. The advice tells the reader how callers can get the exception's type or, if
+     * answers contain no types, the exception's text. Returns an empty string for an {@link Error}, which is never
+     * sent.
      */
     static String remedy(MethodDescriptor method, Throwable cause, boolean typed) {
         if (cause instanceof Error) {
@@ -98,8 +102,9 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns whether the exception's class probably belongs to the application, which could then move it: its name
-     * begins with the first two segments of the interface's package, such as {@code com.example}.
+     * Returns whether the exception's class probably belongs to the application, so that the developer could move the
+     * class. Such a class name begins with the first two segments of the interface's package, such as
+     * {@code com.example}.
      */
     private static boolean isOfApplication(MethodDescriptor method, Throwable cause) {
         String own = method.service().packageName();
@@ -108,7 +113,7 @@ final class ExceptionPolicy {
         return cause.getClass().getName().startsWith(root + ".");
     }
 
-    /** Returns the failure without the wrappers that futures add. */
+    /** Returns the original failure, without the exceptions in which futures wrap it. */
     static Throwable unwrapped(Throwable failure) {
         Throwable cause = failure;
         for (int i = 0; i < MAX_WRAPPERS && isWrapper(cause); i++) {
@@ -126,8 +131,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns whether the failure is sent with its type or, if answers contain no types, with its text. An {@link
-     * Error} is not sent, because it describes a problem in the server process.
+     * Returns whether the failure is sent with its type or, if answers contain no types, with its text. An
+     * {@link Error} is not sent, because an error describes a problem in the server process.
      */
     static boolean travels(MethodDescriptor method, Throwable failure, boolean typed) {
         if (failure instanceof Error) {

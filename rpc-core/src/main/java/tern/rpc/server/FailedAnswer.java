@@ -13,7 +13,7 @@ import tern.rpc.transport.ServerCall;
 /** Answers a call whose method or filters have failed. Thread-safe. */
 final class FailedAnswer {
 
-    /** The protocol of JSON calls, whose answers contain no exception classes. */
+    /** The protocol of JSON calls. Answers of this protocol contain no exception classes. */
     private static final String JSON = "http";
 
     private static final Logger LOG = LoggerFactory.getLogger(FailedAnswer.class);

@@ -14,22 +14,23 @@ import tern.rpc.limit.Share;
 /**
  * Divides the threads that run methods among tenants, so that a tenant with slow methods does not block other tenants.
  *
- * <p>While some threads are idle, every call gets one. When all threads are busy, a call gets one of a few spare
- * threads only if its tenant's running and waiting calls do not outnumber the free spare threads. A tenant that holds
- * many threads therefore gets no spare threads. Some spare threads always stay free, and a new tenant takes precedence
- * over tenants that hold several threads. This rule is the dynamic threshold of shared-memory switches (A. Choudhury,
- * E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
+ * <p>While threads are idle, every call gets a thread. When all regular threads are busy, a call gets one of a few
+ * spare threads only if its tenant's running and waiting calls do not outnumber the free spare threads. A tenant that
+ * holds many threads therefore gets no spare threads. Some spare threads always stay free, and a new tenant takes
+ * precedence over tenants that hold several threads. This rule is known as the dynamic threshold of shared-memory
+ * switches (A. Choudhury, E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
- * <p>A tenant is crowded out if two conditions hold: the largest other tenant holds more than an equal share of the
- * threads, and the tenant itself holds either less than an equal share or less than half as many threads as the largest
- * other tenant. If a call from a crowded-out tenant finds no spare thread, it waits until another call from its tenant
- * frees a spare thread, or until a regular thread is idle. It does not wait in the queue of the regular threads,
- * because that queue is full of the larger tenant's calls.
+ * <p>A tenant is crowded out if two conditions hold. First, the largest other tenant holds more than an equal share of
+ * the threads. Second, the tenant itself holds less than an equal share, or less than half as many threads as the
+ * largest other tenant. If a call from a crowded-out tenant finds no spare thread, the call waits until another call
+ * from the same tenant frees a spare thread, or until a regular thread is idle. The call does not wait in the queue of
+ * the regular threads, because that queue is full of the larger tenant's calls.
  *
- * <p>If calls nevertheless wait too long for a thread or find the queue full, waiting does not help. The calls from a
- * tenant are then refused while it holds more than twice the number of free threads, and other tenants get the threads
- * that it returns. A tenant that is crowded out is never refused for this reason. The refusals end after one second
- * without calls that wait too long or find the queue full, or after one second without calls that need a spare thread.
+ * <p>If calls still wait too long for a thread or find the queue full, the server refuses calls. The calls from a
+ * tenant are then refused while the tenant holds more than twice the number of free threads. Other tenants get the
+ * threads that this tenant returns. A tenant that is crowded out is never refused for this reason. The refusals end
+ * after one second in which no call waits too long or finds the queue full, or after one second in which no call needs
+ * a spare thread.
  *
  * <p>Thread-safe. A race can cause a single call to be wrongly accepted or refused. While threads are idle, the check
  * costs two reads per call.
@@ -41,7 +42,7 @@ final class FairWorkers {
 
     /**
      * All connections from one address together may hold at most half of the spare threads, so that callers from other
-     * addresses find a free one.
+     * addresses find a free spare thread.
      */
     private static final int FOR_ALL_PARTS = 2;
 
@@ -49,9 +50,9 @@ final class FairWorkers {
     private static final int MIN_SPARE = 4;
 
     /**
-     * A tenant with at most this many calls is not refused: its calls may wait for a spare thread, and then for a
-     * regular thread. Even a tenant that makes one call at a time may have several calls in this count, because a
-     * thread is still counted for a short time after it has sent the answer.
+     * The calls from a tenant with at most this many calls are not refused. Such calls may wait for a spare thread, and
+     * then for a regular thread. A thread is still counted for a short time after it has sent the answer. Therefore
+     * several calls may be counted for a tenant that makes only one call at a time.
      */
     private static final int FEW = 4;
 
@@ -72,8 +73,8 @@ final class FairWorkers {
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waitingCalls = new AtomicInteger();
     private final NanoClock clock;
-    // True while calls wait too long for a thread or find the queue full. Tenants whose calls occupy many threads then
-    // get no further threads.
+    // True while calls wait too long for a thread or find the queue full. During this time, tenants whose calls occupy
+    // many threads get no further threads.
     private volatile boolean pressed;
     private volatile long neededUntil;
     private volatile long vainUntil;
@@ -104,8 +105,8 @@ final class FairWorkers {
     }
 
     /**
-     * Returns the number of spare threads for a number of regular threads. A single regular thread gets no spare
-     * threads, because it must run calls one after another.
+     * Returns the number of spare threads for a number of regular threads. If there is only one regular thread, there
+     * are no spare threads, because such a server must run calls one after another.
      */
     static int spareThreads(int threads) {
         return threads == 1 ? 0 : Math.min(threads, Math.max(MIN_SPARE, threads / SPARE_PART));
@@ -147,9 +148,9 @@ final class FairWorkers {
     }
 
     /**
-     * Passes the call to a spare thread or to the method reserve, or lets it wait until another of its tenant's calls
-     * ends. The method reserve is tried before the queue of the spare threads. Slow calls can occupy all spare threads,
-     * and a call to a different method must not have to wait for them.
+     * Passes the call to a spare thread or to the method reserve, or lets it wait until another call from its tenant
+     * ends. The method reserve is tried before the queue of the spare threads. If slow calls occupy all spare threads,
+     * a call to a different method need not wait for them.
      */
     private boolean runsElsewhere(ServedCall call, Share share, int held) {
         boolean isAnySpareIdle = spare != null && spare.hasRoom();
@@ -211,8 +212,9 @@ final class FairWorkers {
     }
 
     /**
-     * Returns whether the call has waited too long for a spare thread. If so, removes it from the waiting calls. If all
-     * other calls of its tenant run on regular threads, none of them frees a spare thread.
+     * Returns whether the call has waited too long for a spare thread. If so, removes it from the waiting calls. This
+     * can happen if all other calls of its tenant run on regular threads, because these calls do not free a spare
+     * thread.
      */
     boolean waitedInVain(ServedCall call) {
         for (Waiting each : waiting) {
@@ -224,8 +226,8 @@ final class FairWorkers {
     }
 
     /**
-     * If a regular thread is idle, passes it a call that is waiting for a spare thread. This is necessary because a
-     * regular thread does not look for these waiting calls after it has finished a call.
+     * If a regular thread is idle, gives this thread a call that is waiting for a spare thread. This is necessary
+     * because regular threads do not look for these waiting calls themselves.
      *
      * @return whether a thread will run the call
      */
@@ -249,8 +251,8 @@ final class FairWorkers {
     }
 
     /**
-     * If a regular thread is idle, passes it a call that is waiting in the method reserve. The call is run by the first
-     * thread that takes it.
+     * If a regular thread is idle, gives this thread a call that is waiting in the method reserve. The first thread
+     * that takes the call runs it.
      *
      * @return whether a thread will run the call
      */
@@ -284,7 +286,7 @@ final class FairWorkers {
             waitingCalls.decrementAndGet();
             throw e;
         }
-        // The tenant's last call may have left its spare thread before this call was added.
+        // The tenant's last call on a spare thread may have ended before this call was added.
         return !maySpare(threads, share, share.working())
                 || !forget(added)
                 || offerToSpare(call, share, share.working());
@@ -293,7 +295,7 @@ final class FairWorkers {
     /**
      * Returns whether a tenant may use one more spare thread.
      *
-     * @param held the number of regular and spare threads that the tenant would hold, including the requested one
+     * @param held the number of regular and spare threads that the tenant would hold, including the requested thread
      */
     static boolean maySpare(WorkerPool spare, Share share, int held) {
         int used = spare.admitted();
@@ -353,8 +355,8 @@ final class FairWorkers {
     }
 
     /**
-     * Returns whether calls are waiting because all threads are busy. If calls have been waiting although a thread is
-     * idle, the process was paused, and a thread will run the calls soon.
+     * Returns whether calls are waiting because all threads are busy. If calls are waiting although a thread is idle,
+     * the process was paused, and a thread will soon run the calls.
      *
      * @param forSpare true for the spare threads, false for the regular threads
      */
@@ -363,7 +365,7 @@ final class FairWorkers {
         return pool.isSaturated();
     }
 
-    /** Like {@link #isSaturated}, for the method reserve. */
+    /** Does the same as {@link #isSaturated} for the method reserve. */
     boolean isReserveSaturated() {
         return methodReserve != null && methodReserve.isSaturated();
     }

@@ -18,8 +18,8 @@ import tern.rpc.metrics.RpcMeters;
 
 /**
  * Remembers up to eight tenants (callers that the server distinguishes) with the most admitted calls, for error
- * messages, logs and meters. A tenant is considered only when one of its calls is refused. Thread-safe, but a race can
- * cause a tenant to be forgotten until another of its calls is refused.
+ * messages, logs and meters. A tenant is considered only when one of its calls is refused. Thread-safe. A race can
+ * remove a tenant until another of its calls is refused.
  */
 final class Floods {
 
@@ -37,7 +37,8 @@ final class Floods {
     private static final int MIN_NAMED = 2;
 
     /**
-     * The maximum number of tenants with their own meter, so that attackers' addresses cannot fill the meter registry.
+     * The maximum number of tenants with their own meter, so that an attacker with many addresses cannot fill the meter
+     * registry.
      */
     private static final int METERS = 32;
 
@@ -54,7 +55,7 @@ final class Floods {
         this.warning = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
-    /** Remembers the tenant of a refused call if the tenant is among those with the most admitted calls. */
+    /** Remembers the tenant of a refused call, if this tenant is among the tenants with the most admitted calls. */
     void seen(Share share) {
         int smallest = 0;
         int fewest = Integer.MAX_VALUE;

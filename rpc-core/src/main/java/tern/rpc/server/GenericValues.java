@@ -40,8 +40,8 @@ final class GenericValues {
     private static final String CLASS_ENTRY = "class";
 
     /**
-     * The maximum number of values in one call. A value that is referenced several times is copied each time, so a
-     * small message could otherwise expand to any size.
+     * The maximum number of values in one call. A value is copied once for each reference to it. Without a limit, a
+     * small message could therefore expand to any size.
      */
     private static final int MAX_VALUES = 1 << 20;
 

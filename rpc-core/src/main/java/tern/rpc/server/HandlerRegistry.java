@@ -35,7 +35,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static final Logger LOG = LoggerFactory.getLogger(HandlerRegistry.class);
 
-    /** The exports of one interface, which differ in their groups or versions. */
+    /** The exports of one interface, each with a different group or version. */
     private static final class Exports {
         final ServiceDescriptor service;
         final List<Export> all = new ArrayList<>();
@@ -46,9 +46,8 @@ final class HandlerRegistry implements ServiceLookup {
         private final AtomicBoolean logged = new AtomicBoolean();
 
         /**
-         * Logs once that an export with a group or a version serves a caller that specified neither. A call without
-         * group and version to such an export succeeds only over HTTP and Triple, and only while the interface has no
-         * other export.
+         * Logs once that a call without group and version was served by an export that has a group or a version. Such a
+         * call succeeds only over HTTP and Triple, and only while the interface has no other export.
          */
         void logOnce(ServiceKey key) {
             boolean isExact = key.group().isEmpty() && key.version().isEmpty();
@@ -67,7 +66,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
 
-    /** The common key for counting calls to the built-in methods of all services. */
+    /** The key under which the calls to the built-in methods of all services are counted together. */
     private static final ServiceKey BUILT_IN_METHODS = new ServiceKey(BuiltInMethods.DESCRIPTOR.name(), "", "");
 
     private final Map<String, Exports> byInterface = new HashMap<>();
@@ -276,8 +275,8 @@ final class HandlerRegistry implements ServiceLookup {
 
     /**
      * Returns the last part of the message about an unknown name: a suggestion if exactly one interface has the same
-     * simple name. Such a name is wrong because of a different package, a dot in place of {@code $}, or a prefix.
-     * Returns an empty string if there is no suggestion.
+     * simple name. The unknown name may have a different package, a dot instead of {@code $}, or a prefix. Returns an
+     * empty string if there is no suggestion.
      */
     private String likeName(String called) {
         String simple = called.substring(

@@ -32,8 +32,8 @@ final class MethodHandler {
     private static final Logger LOG = LoggerFactory.getLogger(MethodHandler.class);
 
     /**
-     * The minimum interval between two logged stack traces. Writing a stack trace costs more than most calls, so
-     * logging every one would overload a failing server.
+     * The minimum interval between two logged stack traces. Writing a stack trace costs more than most calls, so a
+     * failing server would be overloaded if it logged every stack trace.
      */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
 
@@ -87,12 +87,12 @@ final class MethodHandler {
         threads.increment();
     }
 
-    /** Reverts the effect of {@link #threadEnters}. */
+    /** Records that a worker has finished. Called once after each call of {@link #threadEnters}. */
     void threadReturns() {
         threads.decrement();
     }
 
-    /** Returns the number of workers that are running the method, even for calls that have already ended. */
+    /** Returns the number of workers that are running the method, including workers whose calls have already ended. */
     long threads() {
         return threads.sum();
     }
@@ -134,11 +134,12 @@ final class MethodHandler {
         return new RpcException(StatusCode.INTERNAL, text);
     }
 
-    /** Returns the name of the code that threw the exception, for the log: the method, or a filter around it. */
+    /** Returns the name of the method or the filter that threw the exception, for the log. */
     private String thrower(Throwable cause) {
         for (StackTraceElement frame : filters.isEmpty() ? new StackTraceElement[0] : Thrown.trace(cause)) {
             if (frame.getClassName().equals(MethodInvoker.class.getName())) {
-                // The method threw the exception. The remaining frames belong to its callers, such as filters.
+                // All frames above this frame belong to the method, so the method threw the exception. The remaining
+                // frames belong to callers, such as filters.
                 break;
             }
             for (ServerFilter filter : filters) {
@@ -167,8 +168,8 @@ final class MethodHandler {
      * If callers do not have the exception's class, they get an id. If the rate does not permit a stack trace, only a
      * short line with the id is logged, up to a limit per second.
      *
-     * @param typed whether the answer can contain the class of an exception. If not, callers get the texts of declared
-     *     exceptions and of exceptions in the interface's package only
+     * @param typed whether the answer can contain the class of an exception. If not, callers get only the texts of
+     *     declared exceptions and of exceptions in the interface's package
      */
     Throwable outgoing(Throwable failure, boolean typed) {
         Throwable cause = ExceptionPolicy.unwrapped(failure);

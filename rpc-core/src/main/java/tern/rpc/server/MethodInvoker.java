@@ -56,7 +56,7 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Checks that an asynchronous method has returned an object. A null would otherwise reach the caller as a result.
+     * Checks that an asynchronous method has returned an object. Otherwise, the caller would get null as the result.
      */
     private Object required(@Nullable Object returned) {
         if (returned == null) {
@@ -68,9 +68,9 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Returns a failure that says that the method ran. If a method calls another service and rethrows that call's
-     * exception, the exception may state that the other service's method did not run. The caller must learn that this
-     * method did run.
+     * Returns a failure that says that this method ran. The given failure may say the opposite. For example, the method
+     * may have called another service and rethrown the exception of that call, which says that the other service's
+     * method did not run.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {

@@ -8,10 +8,10 @@ import tern.rpc.limit.Share;
 
 /**
  * Limits the running calls to one method, and divides the permitted number of calls among tenants. While there is only
- * one tenant, it may make all permitted calls. When a call from a tenant with less than an equal share of the running
- * calls is refused, tenants with an equal share or more may start no further calls for one second. As the calls of
- * these tenants end, the refused tenant can make its calls. Thread-safe. A race can cause a single call to be wrongly
- * accepted or refused.
+ * one tenant, it may make all permitted calls. A call may be refused although its tenant has less than an equal share
+ * of the running calls. Then tenants with an equal share or more may start no further calls for one second. When calls
+ * of these tenants end, the refused tenant can therefore make its calls. Thread-safe. A race can cause a single call to
+ * be wrongly accepted or refused.
  */
 final class MethodLimiter {
 
@@ -22,7 +22,7 @@ final class MethodLimiter {
     /** The number of running calls that each tenant has. */
     private final CallCounts<Share> held = new CallCounts<>();
 
-    // the tenant that was last refused although it had less than an equal share
+    // the last refused tenant that had less than an equal share
     private volatile @Nullable Need need;
 
     private record Need(Share tenant, long untilNanos) {}
@@ -32,7 +32,7 @@ final class MethodLimiter {
     }
 
     /**
-     * Admits a call to the method if fewer calls than the limit are running.
+     * Admits a call to the method if the number of running calls is below the limit.
      *
      * @param tenant counts the admitted calls of the call's tenant; null if the transport does not distinguish tenants
      * @return the call's permit, or null if the call is refused

@@ -25,8 +25,8 @@ final class MethodLimits {
     record Key(String interfaceName, String method) {}
 
     private final Map<Key, MethodLimiter> limiters = new ConcurrentHashMap<>();
-    // Removed limiters. A limit that is set again uses its removed limiter, so that calls from before the removal still
-    // count.
+    // Removed limiters. If a removed limit is set again, its old limiter is used again, so that calls from before the
+    // removal still count.
     private final Map<Key, MethodLimiter> removed = new ConcurrentHashMap<>();
     private final int servedAtOnce;
     private final NanoClock clock;

@@ -9,19 +9,20 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * A reserve of threads for methods that currently occupy few of the server's threads. Even if many tenants' calls to a
- * slow method occupy all other threads, calls to other methods can still run.
+ * A reserve of threads for methods that currently occupy few of the server's threads. Calls to other methods can
+ * therefore still run if calls from many tenants to a slow method occupy all other threads.
  *
- * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies at most
- * 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. The reserve's queue has as many places
- * as the reserve has threads. A queue is needed because a thread is still counted for a short time after it has sent an
- * answer. The number of calls to one method that are running or waiting in the reserve is limited to half of the
- * reserve's threads, but the limit is at least four. The threads and queue positions are divided among tenants ({@link
- * TenantPlaces}), and all connections from one address together get at most half of them.
+ * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies few threads:
+ * at most 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. The reserve's queue has as
+ * many places as the reserve has threads. A queue is needed because a thread is still counted for a short time after it
+ * has sent an answer. The number of calls to one method that are running or waiting in the reserve is limited to half
+ * of the reserve's threads, but the limit is at least four. The threads and queue positions are divided among tenants
+ * ({@link TenantPlaces}). All connections from one address together get at most half of the threads and queue
+ * positions.
  *
  * <p>A call that gets no permit from the server's concurrency limiter may still run in the reserve, without a permit.
- * This also applies while regular threads are idle because measurements have reduced the limit. An asynchronous call
- * can be unfinished after its thread has returned, so the total number of calls without a permit is limited, too.
+ * This also applies while regular threads are idle because measurements have reduced the limit. The total number of
+ * calls without a permit is also limited, because an asynchronous call can be unfinished after its thread has returned.
  * Thread-safe. A race can cause a few calls to be wrongly accepted.
  */
 final class MethodReserve {
@@ -39,7 +40,7 @@ final class MethodReserve {
 
     /**
      * While measurements have reduced the limit below the number of threads, the number of calls without a permit is at
-     * most 1/{@value} of the limit. The limit may be low because the processors are busy.
+     * most 1/{@value} of the limit. This maximum is low, because the processors may be busy.
      */
     private static final int BEYOND_PART = 4;
 
@@ -53,7 +54,7 @@ final class MethodReserve {
 
     private final AtomicInteger withoutPermit = new AtomicInteger();
 
-    /** The thread or queue position that one call occupies in the reserve. Thread-safe. */
+    /** One call's thread or queue position in the reserve. Thread-safe. */
     final class Place {
 
         private final MethodDescriptor method;
@@ -105,9 +106,9 @@ final class MethodReserve {
     }
 
     /**
-     * Like {@link #enterWithoutPermit}, for the case that regular threads are idle because measurements have reduced
-     * the limit below the number of threads. The number of calls without a permit, and of threads of their methods, is
-     * then proportional to the limit.
+     * Like {@link #enterWithoutPermit}, but used while regular threads are idle because measurements have reduced the
+     * limit below the number of threads. In this case, the maximum number of calls without a permit, and the maximum
+     * number of threads of their methods, are proportional to the limit.
      */
     boolean enterBeyond(int limit, ServerCall call) {
         MethodDescriptor method = method(call);
@@ -142,7 +143,7 @@ final class MethodReserve {
     /**
      * Passes a call to the reserve, if its method occupies few threads.
      *
-     * @param call the call as its transport has received it
+     * @param call the call that the transport has received
      * @param tenant counts the admitted calls of the call's tenant; null if the transport does not distinguish tenants
      * @return whether a thread will run the call
      */

@@ -10,7 +10,7 @@ import tern.rpc.metrics.RpcMeters;
 /** Counts, by reason, the calls refused before their method ran. Thread-safe. */
 final class Refusals {
 
-    // This map is filled by the constructor and only read afterwards.
+    // The constructor fills this map, which is not changed afterwards.
     private final Map<Refusal, LongAdder> counts = new EnumMap<>(Refusal.class);
 
     Refusals() {

@@ -6,8 +6,8 @@ import tern.rpc.serialization.LargeMessages;
 import tern.rpc.transport.ServerCall;
 
 /**
- * Estimates the memory of the objects decoded from a large request by the number of bytes that the thread allocates
- * while decoding the request. This number is an upper bound for every serialization format.
+ * Estimates the memory of the objects decoded from a large request. The estimate is the number of bytes that the thread
+ * allocates while it decodes the request. This number is an upper bound for every serialization format.
  */
 final class RequestMemory {
 
@@ -24,15 +24,18 @@ final class RequestMemory {
                 : null;
     }
 
-    /** Returns a mark, to be passed to {@link #since} on the same thread after the request has been decoded. */
+    /**
+     * Returns the current number of allocated bytes. After the request has been decoded, the caller passes this number
+     * to {@link #since} on the same thread.
+     */
     static long mark(ServerCall call) {
         return LargeMessages.isChecked(call.requestBytes()) ? allocated() : UNKNOWN;
     }
 
     /**
-     * Returns the number of bytes that were allocated while the request was decoded. The result is capped at the
-     * maximum size of the request's objects, because authorizers and class loading allocate memory, too. Returns 0 for
-     * a small request, or if this JVM or thread does not count the bytes.
+     * Returns the number of bytes that were allocated while the request was decoded. The result is at most the maximum
+     * size of the request's objects, because authorizers and class loading also allocate memory. Returns 0 for a small
+     * request, or if this JVM or thread does not count the bytes.
      */
     static long since(long mark, ServerCall call) {
         return mark == UNKNOWN ? 0 : Math.min(allocated() - mark, LargeMessages.maxObjectBytes(call.requestBytes()));

@@ -41,15 +41,15 @@ public final class RpcServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
     /**
-     * The adaptive limit is at least ten calls plus one call per processor. With a lower limit, a processor could by
-     * chance be idle, or calls from other connections could be refused.
+     * The adaptive limit is at least ten calls plus one call per processor. With a lower limit, a processor could be
+     * idle by chance, or calls from other connections could be refused.
      */
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
     /**
-     * The maximum of the adaptive limit, unless the sum of threads and queue capacity is larger. It is large because a
-     * waiting asynchronous call needs memory but no thread. It equals the default maximum number of connections
-     * (docs/limits.md).
+     * The maximum of the adaptive limit, unless the sum of threads and queue capacity is larger. This maximum is large,
+     * because a waiting asynchronous call needs memory but no thread. The value equals the default maximum number of
+     * connections (docs/limits.md).
      */
     public static final int MAX_CALLS = 8_192;
 
@@ -145,7 +145,7 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * Serves calls from an additional transport immediately, even before {@link #start}. When the server is closed, it
-     * also closes the transport. Draining waits for this transport's calls but does not refuse new ones, because the
+     * also closes the transport. Draining waits for this transport's calls but does not refuse new calls, because the
      * calls that are still being served may make in-memory calls. Does nothing if the transport is already served.
      *
      * @throws IllegalStateException if the server was closed
@@ -232,8 +232,9 @@ public final class RpcServer implements AutoCloseable {
     /**
      * Stops accepting connections and asks clients to use another server. Blocks until all connections are closed and
      * no call is in flight, or until the server has been idle for two seconds (no call in flight, no new call and no
-     * unsent answer). Calls that arrive in the meantime are served. Then blocks for up to two seconds until the answered
-     * calls are in the meters, which the application may close afterwards. Has no effect unless the server is started.
+     * unsent answer). Calls that arrive in the meantime are served. Then blocks for up to two seconds until the
+     * answered calls are in the meters. After that, the application may close the meters. Has no effect unless the
+     * server is started.
      *
      * @param atMost the maximum time to block
      */
@@ -313,10 +314,10 @@ public final class RpcServer implements AutoCloseable {
          * Sets how many calls may run concurrently, and how many may wait. The server has some threads in addition to
          * this number. While all regular threads are busy, spare threads serve tenants (callers) whose calls occupy few
          * threads. There is one spare thread for every four regular threads, but at least four. There are never more
-         * spare threads than regular threads, and none if there is only one regular thread. One thread for every eight
-         * regular threads is reserved for methods whose calls occupy few threads. One thread for every twenty, but at
-         * least one, serves critical services. Stream callbacks run on a separate pool of the same size. All threads
-         * are created when needed.
+         * spare threads than regular threads. With only one regular thread, there are no spare threads. One thread for
+         * every eight regular threads is reserved for methods whose calls occupy few threads. For every twenty regular
+         * threads, but at least once, one further thread serves critical services. Stream callbacks run on a separate
+         * pool of the same size. All threads are created when needed.
          *
          * @param threads the number of threads, at least 1; 200 by default
          * @param queueCapacity the number of calls that may wait, at least 0; 400 by default
@@ -376,7 +377,8 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the time that a call may wait for a worker. After this time, the call is refused as not executed.
+         * Limits the time that a call may wait for a worker. After this time, the call is refused, and the failure says
+         * that the call was not executed.
          *
          * @param wait the maximum wait, more than zero; the default is 50 ms
          */
@@ -388,10 +390,10 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Limits the time that a worker may block in {@code onNext} because the reader of a stream is slow. The default
          * is 1 s. The limit applies to the sum of a stream's waits. For every 32 KiB that the caller reads, the worker
-         * may wait for this time again. Unused time, up to 17 times the limit, is kept until the caller next reports
-         * what it has read. HTTP/2 callers usually report what they have read once it fills half of their flow-control
-         * window. Once the limit is reached, the transport buffers a limited number of bytes and then ends the stream
-         * with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
+         * may wait for this time again. Unused time is kept until the caller next reports what it has read, up to 17
+         * times the limit. HTTP/2 callers usually report the bytes that they have read when these bytes fill half of
+         * the flow-control window. Once the limit is reached, the transport buffers a limited number of bytes and then
+         * ends the stream with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
          *
          * @param wait the maximum wait, zero or more
          */

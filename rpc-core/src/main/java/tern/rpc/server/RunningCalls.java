@@ -8,7 +8,7 @@ import tern.rpc.RunningCall;
 /**
  * The running calls, for diagnosis. Adding or removing a call takes one compare-and-set operation in a table that has
  * more slots than there are threads. Each thread starts searching at its own slot. A call that finds no free slot does
- * not appear in a diagnosis. The slots can be used up if there are more running asynchronous calls than workers.
+ * not appear in a diagnosis. All slots can be in use if there are more running asynchronous calls than workers.
  * Thread-safe.
  */
 final class RunningCalls {
@@ -34,7 +34,7 @@ final class RunningCalls {
     /**
      * Adds a call to the table.
      *
-     * @return the call's slot, to be passed to {@link #remove}
+     * @return the call's slot, which the caller passes to {@link #remove}
      */
     int add(ServedCall call) {
         int place = (int) (Thread.currentThread().getId() * 0x9E3779B9L) >>> shift;
@@ -55,8 +55,8 @@ final class RunningCalls {
     }
 
     /**
-     * Returns whether the table contains a call that has ended. Such a call has not been counted yet, or its worker has
-     * not finished.
+     * Returns whether the table contains a call that has ended. Such a call has not been counted in the meters yet, or
+     * its worker has not finished.
      */
     boolean hasEndedCall() {
         for (int i = 0; i < places.length(); i++) {

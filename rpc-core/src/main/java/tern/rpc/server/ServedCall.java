@@ -28,9 +28,9 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * One call on the server, from its admission to its end. The event loop creates the call, one worker runs it, and any
- * thread may end it. The call's state determines which thread ends it. The steps of a call and the changes of its state
- * are in one class, because their order determines which thread answers the call and releases its {@linkplain
- * CallPermits permits}.
+ * thread may end it. The call's state determines which thread ends it. One class contains all steps and state changes
+ * of a call, because their order determines which thread answers the call and releases its {@linkplain CallPermits
+ * permits}.
  */
 final class ServedCall extends CallPermits implements Runnable, ServerCall.Watcher {
 
@@ -202,8 +202,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Records that the worker has finished its work on the call. If the call has already ended, releases its resources,
-     * because a call counts as running until it has ended and its worker has finished.
+     * Records that the worker has finished its work on the call. If the call has already ended, releases its resources.
+     * A call counts as running until it has ended and its worker has finished.
      */
     private void leave(CallLedger ledger) {
         boolean streams = stream != null;
@@ -386,7 +386,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
 
     /**
      * Returns whether the deadline has passed. The timer can fire before the deadline, because it also limits the wait
-     * in the queue, and a worker may take the call just before the timer fires.
+     * in the queue. A worker may have taken the call just before the timer fired.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;
@@ -447,10 +447,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         }
     }
 
-    /**
-     * Releases the call's permits once the call has been answered and its worker has finished. Runs once, after the
-     * later of these two events.
-     */
+    /** Releases the call's permits. Runs once, when the call has been answered and its worker has finished. */
     private void stopped(boolean workerLeftBefore) {
         dispatcher.ledgers().stopped(place, this);
         release(stream != null, workerLeftBefore);

@@ -15,8 +15,8 @@ import tern.rpc.transport.TimeOuts;
 final class ServedFailures {
 
     /**
-     * A cancellation this short a time before the deadline counts as an expired deadline, because the clocks of client
-     * and server differ.
+     * If a call is cancelled less than this time before its deadline, the deadline counts as expired, because the
+     * clocks of client and server differ.
      */
     private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -24,8 +24,8 @@ final class ServedFailures {
 
     /**
      * Returns the failure of a call whose request cannot be decoded. A method runs only after its request has been
-     * decoded. The reader that decodes values cannot know this, because it also reads answers, so its failures may say
-     * MAYBE.
+     * decoded. The reader's failures may say MAYBE, because the reader does not know whether it decodes a request or an
+     * answer.
      */
     static RpcException unreadable(Throwable cause) {
         if (cause instanceof RpcException known) {
@@ -68,7 +68,7 @@ final class ServedFailures {
                         cause);
     }
 
-    /** Returns the failure of a stream whose callbacks found no thread. */
+    /** Returns the failure of a stream for whose callbacks no thread became free. */
     static RpcException noThread(String name, int threads) {
         return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,
@@ -86,8 +86,8 @@ final class ServedFailures {
     }
 
     /**
-     * Returns the failure of a call whose caller has stopped waiting: DEADLINE_EXCEEDED if the deadline has passed or
-     * is about to pass (the caller's clock could be slightly ahead), otherwise CANCELLED.
+     * Returns the failure of a call whose caller has stopped waiting. The code is DEADLINE_EXCEEDED if the deadline has
+     * passed or is about to pass, because the caller's clock could be slightly ahead. Otherwise the code is CANCELLED.
      *
      * @param serving the call's context; null if the call has no context yet
      * @param tookNanos the time since the call was received
@@ -98,7 +98,7 @@ final class ServedFailures {
                 : RpcException.refusal(StatusCode.CANCELLED, name + ": the caller is gone", Executed.MAYBE);
     }
 
-    /** Returns the failure for a method that sends messages on a stream whose call has ended. */
+    /** Returns the exception for a method that tries to send messages on a stream whose call has ended. */
     static RpcException endedAlready(MethodDescriptor method) {
         return RpcException.refusal(StatusCode.CANCELLED, method + ": the call has ended already", Executed.YES);
     }

@@ -31,8 +31,8 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * Connects the message stream of one served call to the parameters and the result of the service's method. Application
- * code runs on the serial executor with the call's context, one step after another. Only a method with a publisher
- * parameter runs outside the executor, because it might block until its requests arrive.
+ * code runs on the serial executor with the call's context, one step after another. As an exception, a method with a
+ * publisher parameter runs outside the executor, because it might block until its requests arrive.
  */
 final class ServedStream implements MessageStream.Receiver, MessageSink, InboundPublisher.Source {
 
@@ -80,8 +80,8 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     /**
      * Runs the filters and the method on the calling thread. If another thread is running a callback of this stream,
-     * the filters and the method run after that callback, on another thread. After the method, the calling thread may
-     * also run pending callbacks.
+     * the filters and the method run after that callback, on another thread. After the method has returned, the calling
+     * thread may also run pending callbacks.
      *
      * @param ended called at the end of the call; its response has a value if the method has a single answer
      */
@@ -152,9 +152,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
     }
 
-    /**
-     * Connects the method's return value to the call: subscribes to a publisher of answers, or sends a single answer.
-     */
+    /** Handles the method's return value: subscribes to a publisher of answers, or sends a single answer. */
     @SuppressWarnings("unchecked")
     private void connect(@Nullable Object returned) {
         if (method.requests() == JavaShape.OBSERVER) {
@@ -301,7 +299,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     /**
      * If the method is still running, ends the call without waiting for the method and its filters. The method may be
-     * waiting for its subscriber, which gets no further signal.
+     * waiting for its subscriber, which will get no further signal.
      */
     @Override
     public void subscriberFailed(Throwable cause) {

@@ -42,7 +42,7 @@ final class ServedTransports {
         return all.contains(transport);
     }
 
-    /** Returns the sum of the given number over all transports. */
+    /** Calls the function for all transports and returns the sum of the results. */
     long sum(ToLongFunction<ServerTransport> number) {
         long sum = 0;
         for (ServerTransport each : all) {
@@ -93,14 +93,17 @@ final class ServedTransports {
     }
 
     /**
-     * Returns whether answers are still on their way to clients. A call is no longer in flight when its answer is
-     * queued.
+     * Returns whether answers are still waiting to be sent to clients. The calls of such answers no longer count as in
+     * flight.
      */
     private boolean isSending() {
         return unsentBytes() > 0 || sum(ServerTransport::endingConnections) > 0;
     }
 
-    /** Returns the number of unsent answer bytes. This is the larger of two counts, because some bytes are in both. */
+    /**
+     * Returns the number of unsent answer bytes. The result is the larger of two counts, because some bytes are
+     * included in both counts.
+     */
     private long unsentBytes() {
         return Math.max(sum(ServerTransport::queuedBytes), sum(ServerTransport::unsentBytes));
     }

@@ -48,8 +48,8 @@ final class ServerPools implements AutoCloseable {
     }
 
     /**
-     * Returns the spare threads. While all workers are busy, they run calls of tenants whose calls occupy few threads.
-     * Returns null if there are no spare threads.
+     * Returns the spare threads. While all workers are busy, spare threads run calls from tenants whose calls occupy
+     * few threads. Returns null if there are no spare threads.
      */
     @Nullable
     WorkerPool spare() {
@@ -77,7 +77,7 @@ final class ServerPools implements AutoCloseable {
 
     /**
      * Returns the spare threads that run stream callbacks of tenants whose callbacks occupy few threads; null if there
-     * are none.
+     * are no such threads.
      */
     @Nullable
     WorkerPool spareCallbacks() {

@@ -16,8 +16,8 @@ import tern.rpc.endpoint.Attributes;
  * @param weight the requested share of calls, relative to the weights of the other providers: 0 or more, usually 100;
  *     advertised to callers. A provider with the weight 0 gets calls only while no other provider is available
  * @param critical whether reserved workers serve its calls even if the server is overloaded. A critical service must
- *     have few methods, all of them fast. This setting works over HTTP, where the service is known before a call is
- *     decoded, but not over the dubbo protocol
+ *     have only a few methods, which must be fast. This setting works over HTTP, where the service is known before a
+ *     call is decoded, but not over the dubbo protocol
  */
 public record ServiceExport(
         ServiceDescriptor service,
@@ -34,7 +34,7 @@ public record ServiceExport(
         checkOne("version", key.version(), key);
     }
 
-    /** Refuses a wildcard or a list, because no reference could call such an export. */
+    /** Throws an exception for a wildcard or a list, because no reference could call such an export. */
     private static void checkOne(String name, String value, ServiceKey key) {
         if (value.equals("*") || value.indexOf(',') >= 0) {
             throw new IllegalArgumentException("the " + name + " '" + value + "' of " + key.interfaceName()
@@ -59,8 +59,8 @@ public record ServiceExport(
      * @param target the implementing object, which many threads call at the same time
      * @param group the group; empty for none
      * @param version the version; empty for none
-     * @throws IllegalArgumentException if the interface cannot be served, in which case the message names the method,
-     *     or if the target does not implement it
+     * @throws IllegalArgumentException if the interface cannot be served, or if the target does not implement it. The
+     *     message names the method that cannot be served
      */
     public static <T> ServiceExport of(Class<T> type, T target, String group, String version) {
         ServiceDescriptor service = ServiceDescriptor.of(type);

@@ -6,10 +6,10 @@ import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Share;
 
 /**
- * The threads that run stream callbacks. They are divided among tenants by the same rules as the threads that run
- * methods ({@link FairWorkers}). While all threads are busy, a task gets a spare thread only if its tenant's running
- * and waiting tasks do not outnumber the free spare threads. No task is ever refused. If all threads are blocked for a
- * long time, the calls of waiting tasks are ended instead ({@link WorkerPool#growing}). Thread-safe.
+ * The threads that run stream callbacks. These threads are divided among tenants by the same rules as the threads that
+ * run methods ({@link FairWorkers}). While all threads are busy, a task gets a spare thread only if its tenant's
+ * running and waiting tasks do not outnumber the free spare threads. No task is ever refused. If all threads are
+ * blocked for a long time, the calls of waiting tasks are ended instead ({@link WorkerPool#growing}). Thread-safe.
  */
 final class StreamThreads {
 
@@ -44,7 +44,7 @@ final class StreamThreads {
      * Returns the executor for a stream's callbacks.
      *
      * @param share counts the calls of the stream's tenant; null if the transport does not distinguish tenants
-     * @param endCall ends the call because no thread is free for its callbacks
+     * @param endCall ends the call if no thread is free for its callbacks
      */
     Executor of(@Nullable Share share, Runnable endCall) {
         return task -> execute(new Callback(task, share, endCall));
@@ -55,7 +55,7 @@ final class StreamThreads {
         return threads.threads() + (spare == null ? 0 : spare.threads());
     }
 
-    /** Ends the call of a callback that has waited in vain for a thread. */
+    /** Ends the call of a callback that got no thread for a long time. */
     static void giveUp(Runnable waiting) {
         if (waiting instanceof Callback callback) {
             callback.endCall.run();

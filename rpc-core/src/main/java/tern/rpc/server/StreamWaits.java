@@ -9,7 +9,7 @@ final class StreamWaits {
 
     /**
      * Each time the caller has read this number of bytes of a stream, the worker that sends the stream may wait longer.
-     * A stream is ready to send while it has fewer unsent bytes than this number.
+     * Also, a stream is ready to send while it has fewer unsent bytes than this number.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 
@@ -26,7 +26,10 @@ final class StreamWaits {
         this.pools = List.copyOf(pools);
     }
 
-    /** Returns whether the calling thread is a worker. Other calls may be waiting for a worker thread. */
+    /**
+     * Returns whether the calling thread is a worker. The limit applies to workers, because other calls may be waiting
+     * for a worker thread.
+     */
     private boolean isWorker() {
         Thread self = Thread.currentThread();
         for (WorkerPool pool : pools) {
@@ -40,8 +43,8 @@ final class StreamWaits {
     /**
      * The remaining waiting time of one stream. Each time the caller has read another {@link #RENEWAL_BYTES} bytes,
      * time is added. Callers report what they have read in large steps, so the time added by one report can be used
-     * until the next one. No more unused time than that is kept; otherwise, a caller could read fast at first and then
-     * block a worker for a long time. Thread-safe.
+     * until the next report. Older unused time is dropped. Otherwise, a caller could read fast at first and then block
+     * a worker for a long time. Thread-safe.
      */
     final class Patience {
 

@@ -5,9 +5,9 @@ import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Share;
 
 /**
- * Divides the places of a worker pool among tenants. A place is a thread of the pool or a position in its queue. A
- * tenant may have at most as many running and waiting calls as there are free places. Thread-safe. A race can cause a
- * few calls to be wrongly accepted.
+ * Divides the places of a worker pool (its threads and queue positions) among tenants. A tenant may have at most as
+ * many running and waiting calls as there are free places. Thread-safe. A race can cause a few calls to be wrongly
+ * accepted.
  */
 final class TenantPlaces {
 

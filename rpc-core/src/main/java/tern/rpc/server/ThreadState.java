@@ -7,7 +7,7 @@ import org.slf4j.MDC;
 import tern.rpc.Thrown;
 
 /**
- * Clears the state that application code can leave on its thread, before and after each call. This includes an
+ * Before and after each call, clears the state that application code can leave on its thread. This state includes an
  * interrupt that arrived during the call. Thread-safe.
  */
 final class ThreadState {
@@ -30,8 +30,8 @@ final class ThreadState {
     }
 
     /**
-     * Runs one clearing action. If the action throws an exception, logs it instead of rethrowing it, because the call
-     * must still be completed.
+     * Runs one clearing action. An exception thrown by the action is only logged, because the call must still be
+     * completed.
      */
     private static void clear(Runnable clear) {
         try {

@@ -10,9 +10,10 @@ import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 
 /**
- * Converts violations reported by Bean Validation. If the arguments violate constraints, this is the caller's fault; if
- * the result does, it is the server's. The exceptions contain the validated objects, so callers get only their message.
- * The classes are read by reflection, because Bean Validation is not on every class path.
+ * Converts violations reported by Bean Validation. If the arguments violate constraints, the caller has made a mistake.
+ * If the result violates constraints, the server has made a mistake. The exceptions contain the validated objects, so
+ * callers get only the messages of the exceptions. The classes are read by reflection, because Bean Validation is not
+ * on every class path.
  */
 final class Violations {
 
@@ -32,7 +33,7 @@ final class Violations {
         return name.equals(VIOLATED) || name.equals(ADAPTED);
     }
 
-    /** Returns the failure for the caller. Its code is INTERNAL if a result violates its constraints. */
+    /** Returns the failure for the caller. The code is INTERNAL if a result violates its constraints. */
     static RpcException refusal(MethodDescriptor method, Throwable cause) {
         String text = String.valueOf(Thrown.message(cause));
         return switch (place(method, cause)) {
@@ -51,7 +52,7 @@ final class Violations {
         ARGUMENTS,
         /** The result of a method that has run. */
         RESULT,
-        /** Some other value, or another method's arguments, validated while the called method ran. */
+        /** Another value, or the arguments of another method, which were validated while the called method ran. */
         INSIDE
     }
 
@@ -66,11 +67,12 @@ final class Violations {
                         : place(method, target == null ? null : target.getClass(), name(validated));
             }
             Set<?> violations = (Set<?>) required(call(cause.getClass(), "getConstraintViolations", cause));
-            if (!violations.isEmpty()) { // All violations in one exception are of one kind.
+            if (!violations.isEmpty()) { // All violations in one exception are of the same kind.
                 Object first = violations.iterator().next();
                 return place(method, cause.getClass().getClassLoader(), first);
             }
-            // The exception class lacks the expected methods, as in an unknown version of Bean Validation.
+            // The exception class does not have the expected methods, for example in an unknown version of Bean
+            // Validation.
         } catch (ReflectiveOperationException | RuntimeException e) {
             return Place.INSIDE;
         }

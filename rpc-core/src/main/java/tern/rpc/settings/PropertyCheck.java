@@ -29,7 +29,9 @@ public final class PropertyCheck {
         return limited(property, value);
     }
 
-    /** Checks the timeout of a call. Unlike in other frameworks, 0 does not mean that a call has no timeout. */
+    /**
+     * Checks the timeout of a call. The value 0 is rejected. In other frameworks, 0 means that a call has no timeout.
+     */
     public static Duration callTimeout(String property, Duration value) {
         if (value.isNegative() || value.isZero()) {
             throw new InvalidPropertyException(
@@ -58,7 +60,7 @@ public final class PropertyCheck {
 
     /** Returns the duration as it is written in properties, such as {@code 500ms}. */
     public static String text(Duration value) {
-        // A very long duration has more milliseconds than fit into a long.
+        // The number of milliseconds in a very long duration does not fit into a long.
         boolean whole = value.toMillisPart() == 0 || value.compareTo(Durations.MAX_DURATION) > 0;
         return whole ? value.toSeconds() + "s" : value.toMillis() + "ms";
     }

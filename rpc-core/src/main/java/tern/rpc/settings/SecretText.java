@@ -24,8 +24,8 @@ public final class SecretText {
      */
     public SecretText(String keys, String boundedKeys) {
         this.key = Pattern.compile("(?i)" + keys);
-        // In a command line, a value ends only where the next argument begins. A space does not end it, because a list
-        // may contain spaces after its commas.
+        // In a command line, a value ends only where the next argument begins. A space does not end the value, because
+        // a list may contain spaces after its commas.
         this.assigned =
                 Pattern.compile("(?i)((?:" + boundedKeys + ")\\s*[=:]\\s*).*?(?=\\s--?[\\w]|\\s@|$)", Pattern.DOTALL);
     }
@@ -47,8 +47,8 @@ public final class SecretText {
     }
 
     /**
-     * Returns whether the text is JSON that contains secrets. The whole text is then hidden, because it is not certain
-     * where the secret ends.
+     * Returns whether the text is JSON that contains secrets. The caller then hides the whole text, because the end of
+     * a secret is not certain.
      */
     private static boolean isSecretJson(String text) {
         if (!text.stripLeading().startsWith("{")) {

@@ -22,10 +22,10 @@ import tern.rpc.transport.Message;
 
 /**
  * Publishes a call's received messages to one subscriber. The stream's serial executor decodes the messages and
- * delivers no more than the requested number. From the first request of the subscriber on, the publisher requests a
- * limited number of messages and bytes from the transport in advance, so that one task can deliver messages that arrive
- * together, even if the subscriber requests one message at a time. Messages in advance wait undecoded. The end of the
- * stream is delivered after them. Messages are discarded if the subscriber no longer wants them. Thread-safe.
+ * delivers no more than the requested number. After the subscriber's first request, the publisher requests a limited
+ * number of messages and bytes from the transport in advance. One task can then deliver messages that arrive together,
+ * even if the subscriber requests one message at a time. Messages requested in advance wait undecoded, and the end of
+ * the stream is delivered after them. When the subscription has ended, further messages are discarded. Thread-safe.
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
@@ -56,7 +56,10 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
-    /** Limits how many subscriber failures are logged, because peers can end any number of calls. */
+    /**
+     * Limits the log lines about subscribers that throw exceptions. A peer can end any number of calls, and so cause
+     * any number of such exceptions.
+     */
     private static final SeldomWarning FAILED_END = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
     /**
@@ -71,10 +74,10 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final AtomicReference<Flow.@Nullable Subscriber<? super Object>> subscriber = new AtomicReference<>();
 
     private final Queue<Object> events = new ConcurrentLinkedQueue<>(); // each element is a Message or an End
-    private final AtomicInteger signals =
-            new AtomicInteger(); // number of changes to check; the thread that increments it to 1 starts the delivery
+    // the number of unprocessed changes; the thread that increments it to 1 starts the delivery
+    private final AtomicInteger signals = new AtomicInteger();
     private final AtomicLong demand =
-            new AtomicLong(); // number of messages that the subscriber has requested and not yet received
+            new AtomicLong(); // the number of messages that the subscriber has requested and not yet received
     private final Prefetch prefetch = new Prefetch();
     private final Runnable delivery = this::deliver;
 
@@ -85,7 +88,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private @Nullable Throwable failure;
     private volatile boolean noneFollow; // true once the last event is queued
     private volatile boolean begun; // true once the subscriber has requested messages
-    private volatile @Nullable Throwable early; // a failure that overtakes the messages that are not requested
+    // a failure that is delivered before the messages that are not requested
+    private volatile @Nullable Throwable early;
     private volatile boolean done; // true once the subscriber gets no further callbacks
 
     /** @param name the call name, for error messages */
@@ -96,7 +100,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Subscribes to the messages. The first subscriber gets all messages, on the serial executor. Every further
+     * Subscribes to the messages. The first subscriber gets all messages, on the serial executor. Each further
      * subscriber gets an IllegalStateException.
      */
     @Override
@@ -135,7 +139,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             return;
         }
         events.add(message);
-        // A message that nobody has requested needs no task: the request or the end will start one.
+        // A message that has not been requested needs no task. The request or the end of the stream will start a task.
         if (demand.get() != 0 || done || noneFollow || subscriber.get() == null) {
             signal();
         }
@@ -147,8 +151,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Queues the failure that ended the message stream. The subscriber first gets the messages that arrived before.
-     * Any thread may call this.
+     * Queues the failure that ended the message stream. The subscriber first gets the messages that arrived before the
+     * failure. Any thread may call this.
      */
     public void fail(Throwable reason) {
         end(new End(reason));
@@ -156,7 +160,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     /**
      * Queues the failure that ended the call. Messages that the subscriber has not requested are discarded, so that a
-     * slow subscriber learns of the failure without requesting them. Any thread may call this.
+     * slow subscriber is notified of the failure without requesting these messages. Any thread may call this.
      */
     public void failEarly(Throwable reason) {
         early = reason;
@@ -195,7 +199,10 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         serial.execute(delivery);
     }
 
-    /** Handles the next event. Returns false if there is none, or if it is a message that is not requested. */
+    /**
+     * Handles the next event. Returns false if there is no event, or if the next event is a message that is not
+     * requested.
+     */
     private boolean isOneHandled() {
         try {
             return isNextHandled();
@@ -238,7 +245,10 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         return decoded.isEmpty() ? events.poll() : decoded.poll();
     }
 
-    /** Handles messages that are not requested. Returns false if they wait for the next request. */
+    /**
+     * Handles queued messages without a request if the stream or the call has ended. Returns false if the messages must
+     * wait for the next request.
+     */
     private boolean isHandledUnrequested(Flow.Subscriber<? super Object> current) {
         Throwable reason = early;
         if (reason != null) {
@@ -253,8 +263,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Decodes the queued messages of a stream that has ended. Its subscriber may never request them, but no buffer may
-     * stay allocated after the end of a call.
+     * Decodes the queued messages of a stream that has ended. The subscriber may never request these messages, but
+     * their buffers must be released at the end of the call.
      */
     private void decodeWaiting(Flow.Subscriber<? super Object> current) {
         while (events.peek() instanceof Message message) {

@@ -17,7 +17,7 @@ public interface MessageSink {
     /** Sets whether later values are compressed if the protocol and the peer support it. */
     default void compress(boolean compressed) {}
 
-    /** Returns whether the sink accepts another value without buffering too much. */
+    /** Returns whether the sink can accept another value without buffering too many bytes. */
     boolean isReady();
 
     /**
@@ -43,7 +43,7 @@ public interface MessageSink {
     void fail(Throwable cause);
 
     /**
-     * Ends the call because a value could not be sent, or because application code threw an exception. Unlike with
+     * Ends the call because a value could not be sent, or because application code threw an exception. Unlike after
      * {@link #fail}, parts of the application may not know yet that the call has ended.
      */
     default void abort(Throwable cause) {

@@ -1,7 +1,7 @@
 package tern.rpc.stream;
 
 /**
- * Sends the application's values to a {@link MessageSink}. Any thread may call its methods. The methods never block,
+ * Sends the application's values to a {@link MessageSink}. Any thread may call the methods. The methods never block,
  * and do not run application code on the calling thread.
  */
 public interface MessageWriter {

@@ -13,7 +13,8 @@ import tern.rpc.transport.EventLoopThread;
 
 /**
  * The observer through which the application sends values. While the peer is slow, {@link #onNext} blocks until the
- * call ends or the sink's time limit has passed. The observer then passes the value to the sink, which may reject it.
+ * call ends or the sink's time limit has passed. The observer then passes the value to the sink, which may reject the
+ * value.
  */
 public final class OutboundObserver implements StreamObserver<Object>, MessageWriter {
 
@@ -50,7 +51,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
         awaitReady();
         try {
             sink.send(value);
-        } catch (Throwable e) { // Sending has failed, for example because a getter of the value has thrown.
+        } catch (Throwable e) { // Sending has failed, for example because a getter of the value threw an exception.
             ended = true;
             sink.abort(e);
             throw e;

@@ -15,12 +15,15 @@ import tern.rpc.SeldomWarning;
 /**
  * Sends the values from the application's publisher. The subscriber requests values only while the sink is ready. The
  * first request is for one value. Each further request is for twice as many values, up to a limit, because a publisher
- * may need a switch of threads for each request. A value that arrives when the sink is no longer ready waits in this
- * object, and the next request is for one value again. Therefore, few large values wait in memory.
+ * may have to switch threads for each request. A value that arrives when the sink is no longer ready waits in this
+ * object, and the next request is for one value again. Therefore, only a few large values wait in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
-    /** Limits how many publisher failures are logged, because peers can cancel any number of calls. */
+    /**
+     * Limits the log lines about publishers that throw exceptions. A peer can cancel any number of calls, and so cause
+     * any number of such exceptions.
+     */
     private static final SeldomWarning FAILED_CANCEL =
             new SeldomWarning(LoggerFactory.getLogger(OutboundSubscriber.class), NanoClock.SYSTEM);
 
@@ -32,12 +35,12 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
     private final Queue<Object> values = new ConcurrentLinkedQueue<>(); // values that wait for the sink
     private final AtomicInteger work =
-            new AtomicInteger(); // number of pending checks of the sink; one thread performs them all
+            new AtomicInteger(); // the number of pending checks of the sink; one thread performs all checks
     private final Runnable ask;
     private final Runnable cancel;
-    // number of values requested but not sent; only the thread that does the work uses this field and the next one
+    // The number of values requested but not sent. Only the thread that runs drain(int) uses this field and the next.
     private int requested;
-    private int batch; // the value of "requested" after the last request; 0 after the sink could not keep up
+    private int batch; // the value of "requested" after the last request; 0 after the sink was not ready for a value
     private volatile @Nullable Thread asking; // the thread that is requesting values
     private volatile boolean waiting; // true while the sink is not ready
     private volatile @Nullable Ending ending; // set when the publisher has ended
@@ -70,11 +73,11 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         requireGiven(value, "value");
         if (done) {
-            // A publisher can send all its values after a single request. In this case, only this cancellation stops
-            // the publisher when the call has ended.
+            // If a publisher sends all its values after a single request, only this cancellation stops the publisher
+            // when the call has ended.
             cancel.run();
         } else if (asking == Thread.currentThread()) {
-            sendOrKeep(value); // the publisher sends the value within its request method
+            sendOrKeep(value); // the publisher sends this value from within its request method
         } else if (work.compareAndSet(0, 1)) {
             sendOrKeep(value);
             drain(1);
@@ -102,7 +105,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
     }
 
-    /** How the publisher has ended, with its failure or without one. */
+    /** The end of the publisher, with its failure if there is one. */
     private record Ending(@Nullable Throwable failure) {}
 
     /**
@@ -126,7 +129,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
      */
     private void drain() {
         if (work.getAndIncrement() == 0) {
-            drain(1); // otherwise another thread runs this loop and will check once more
+            drain(1); // otherwise another thread is running this loop and will check the sink once more
         }
     }
 
@@ -140,10 +143,11 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
 
     private void sendAndAsk() {
         while (!done) {
-            Ending last = ending; // read before the queue, because the publisher ends after its last value
+            // this field is read before the queue, because the publisher ends after its last value
+            Ending last = ending;
             Object value = values.peek();
             if (value != null) {
-                // Values that were not requested do not wait, so that the limit of the sink applies to them.
+                // Values that were not requested are passed on immediately, so that the sink's limit applies to them.
                 if (!isReady() && values.size() <= Math.max(0, requested)) {
                     batch = 0;
                     return;
@@ -161,7 +165,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         values.clear();
     }
 
-    /** Sends a value on the thread that does the work, unless other values or the sink are in the way. */
+    /** Sends a value on the thread that does the work, unless other values are waiting or the sink is not ready. */
     private void sendOrKeep(Object value) {
         if (values.isEmpty() && isReady()) {
             send(value);
@@ -190,7 +194,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
     }
 
-    /** Returns whether the sink is ready. If it is not, {@link #wake} continues the work. */
+    /** Returns whether the sink is ready. If the sink is not ready, {@link #wake} continues the work later. */
     private boolean isReady() {
         boolean ready = sink.isReady();
         if (!ready) {
@@ -214,7 +218,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         asking = Thread.currentThread();
         try {
             current.request(more);
-        } catch (Throwable e) { // a faulty subscription has thrown an exception; the call must still end
+        } catch (Throwable e) { // the call must end even if a faulty subscription throws an exception
             done = true;
             sink.abort(e);
         } finally {
@@ -227,7 +231,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         if (current != null) {
             try {
                 current.cancel();
-            } catch (Throwable e) { // a faulty subscription has thrown an exception; the call must still end
+            } catch (Throwable e) { // the call must end even if a faulty subscription throws an exception
                 FAILED_CANCEL.warn(() -> "A publisher failed when it was cancelled", e);
             }
         }

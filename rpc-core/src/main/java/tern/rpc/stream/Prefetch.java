@@ -3,9 +3,9 @@ package tern.rpc.stream;
 import tern.rpc.transport.MessageStream;
 
 /**
- * Calculates how many messages are requested from the transport before the subscriber requests them. Without messages
- * in advance, a subscriber that requests one message at a time would wait for the transport before each message. The
- * transport limits the bytes in advance ({@link MessageStream#ALLOWED_BYTES}). Thread-safe.
+ * Calculates how many messages are requested from the transport before the subscriber requests them. Without these
+ * requests, a subscriber that requests one message at a time would wait for the transport before each message. The
+ * transport also limits the bytes that it delivers in advance ({@link MessageStream#ALLOWED_BYTES}). Thread-safe.
  */
 final class Prefetch {
 
@@ -20,19 +20,19 @@ final class Prefetch {
 
     /**
      * After this number of delivered bytes, the transport is permitted to deliver further bytes. The number is half of
-     * the bytes that the transport may deliver at a time, so that a large message need not wait until the subscriber
+     * the bytes that the transport may deliver at a time. A large message therefore need not wait until the subscriber
      * has received all earlier messages.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 
     private boolean begun;
-    private int onTheirWay; // number of messages requested from the transport but not yet delivered
+    private int onTheirWay; // the number of messages requested from the transport but not yet delivered
     private int ahead = MIN_AHEAD;
-    private int unrenewedBytes; // number of bytes delivered since the last request to the transport
+    private int unrenewedBytes; // the number of bytes delivered since the last request to the transport
 
     /**
-     * Returns the number of messages to request when the subscriber makes its first request; {@link #NO_REQUEST} after
-     * that.
+     * Returns the number of messages to request. Called when the subscriber makes a request. Returns
+     * {@link #NO_REQUEST} after the first call.
      */
     synchronized int begin() {
         if (begun) {
@@ -46,13 +46,13 @@ final class Prefetch {
     /**
      * Called when a message has been delivered.
      *
-     * @param starved whether no other message waits for the subscriber
+     * @param starved true if no other message is waiting for the subscriber
      * @return the number of further messages to request, which may be 0, or {@link #NO_REQUEST}
      */
     synchronized int delivered(int bytes, boolean starved) {
         onTheirWay--;
         unrenewedBytes += bytes;
-        boolean few = onTheirWay <= ahead / 2; // messages are requested in batches rather than one by one
+        boolean few = onTheirWay <= ahead / 2; // messages are requested in batches, not one by one
         if (few && starved) {
             ahead = Math.min(MAX_AHEAD, 2 * ahead);
         }

@@ -2,7 +2,7 @@ package tern.rpc.stream;
 
 import java.util.concurrent.Flow;
 
-/** The subscription of a second subscriber to the messages of a call, which gets no messages. */
+/** The subscription of a second subscriber to the messages of a call. A second subscriber gets no messages. */
 final class RefusedSubscription implements Flow.Subscription {
 
     @Override

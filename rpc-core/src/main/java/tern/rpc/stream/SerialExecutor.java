@@ -13,7 +13,7 @@ import tern.rpc.Thrown;
 /**
  * Runs the tasks of one stream one at a time, in the order in which they were added, on another executor's threads.
  * Each task sees the effects of the previous tasks. Thread-safe. Adding a task never blocks, so event loops may add
- * tasks. After 32 tasks, the executor yields its thread to other streams.
+ * tasks. After 32 tasks, the executor releases its thread, so that tasks of other streams can run.
  */
 public final class SerialExecutor implements Executor {
 

@@ -26,7 +26,7 @@ public final class Shapes {
     /**
      * Converts a result that is completed later to the type in the Java signature.
      *
-     * @param call starts a call. For a stage it is called immediately, and for a {@code Mono} at each subscription
+     * @param call starts a call; called immediately for a stage, and at each subscription for a {@code Mono}
      */
     public static Object later(
             JavaShape shape, Supplier<? extends CompletableFuture<? extends @Nullable Object>> call) {

@@ -13,8 +13,8 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
- * The tokens that a server accepts. There may be several, so that every caller can switch to a new token before the old
- * one is removed. Thread-safe. No method blocks.
+ * The tokens that a server accepts. A server may accept several tokens, so that every caller can switch to a new token
+ * before the old token is removed. Thread-safe. No method blocks.
  */
 public final class AcceptedTokens {
 
@@ -29,10 +29,10 @@ public final class AcceptedTokens {
 
     private static final ServiceKey OPEN_KEY = new ServiceKey(OPEN_SERVICE, "", "");
 
-    /** The attachment or header that consists of the token alone, as sent by Dubbo. */
+    /** The attachment or header that contains only the token, as sent by Dubbo. */
     public static final String ATTACHMENT = "token";
 
-    private static final String BINARY = "-bin"; // suffix of binary header names
+    private static final String BINARY = "-bin"; // the suffix of binary header names
 
     /** The header that contains the token after the scheme {@code Bearer}. */
     public static final String AUTHORIZATION = "authorization";
@@ -68,8 +68,8 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Returns whether the call is a health probe, which needs no token. A call whose path is spelled differently is not
-     * a health probe.
+     * Returns whether the call is a health probe, which needs no token. If the path of a call is spelled differently,
+     * the call is not a health probe.
      */
     public static boolean isOpen(CallHead call) {
         return !call.isGeneric()
@@ -81,10 +81,11 @@ public final class AcceptedTokens {
     /**
      * Admits or refuses a call other than {@linkplain #isOpen a health probe}.
      *
-     * @param call service and method as the caller wrote them
+     * @param call the names of the service and the method in the caller's spelling
      * @param attachment the value of {@link #ATTACHMENT}; may be null
      * @param authorization the value of {@link #AUTHORIZATION}; may be null
-     * @throws RpcException UNAUTHENTICATED, not executed, if neither value contains an accepted token
+     * @throws RpcException UNAUTHENTICATED if neither value contains an accepted token; the failure says that the call
+     *     was not executed
      */
     public void check(String call, @Nullable String attachment, @Nullable String authorization) {
         if (tokens.isEmpty()) {
@@ -104,7 +105,7 @@ public final class AcceptedTokens {
      * Returns the failure of a call that has the same credential header more than once. A proxy in front of the server
      * may have checked only one of these headers.
      *
-     * @param call service and method as the caller wrote them
+     * @param call the names of the service and the method in the caller's spelling
      * @param name {@link #ATTACHMENT} or {@link #AUTHORIZATION}
      */
     public RpcException doubled(String call, String name) {
@@ -118,7 +119,7 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Removes accepted tokens from the metadata, because the service could otherwise pass them on. Also removes binary
+     * Removes accepted tokens from the metadata, so that the service cannot pass them on. Also removes binary
      * credentials, which were never checked.
      */
     public void conceal(Metadata metadata) {

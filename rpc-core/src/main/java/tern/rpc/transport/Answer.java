@@ -3,10 +3,7 @@ package tern.rpc.transport;
 import tern.rpc.Invocation;
 import tern.rpc.Response;
 
-/**
- * A received answer that has not been decoded. Exactly one of {@link #decode} and {@link #discard} is called, and only
- * once.
- */
+/** A received answer that has not been decoded. Either {@link #decode} or {@link #discard} is called exactly once. */
 public interface Answer {
 
     /** The answer to a one-way call. Such an answer has no value. */

@@ -24,12 +24,12 @@ public interface BuiltInMethods {
         return !name.equals(ECHO) && !DESCRIPTOR.overloads(name).isEmpty();
     }
 
-    /** The built-in echo method: returns its argument unchanged. */
+    /** The built-in echo method, which returns its argument unchanged. */
     @Nullable
     Object $echo(@Nullable Object value);
 
     /**
-     * Calls a method by name, with beans as maps.
+     * Calls a method by name. Beans are represented as maps.
      *
      * @param types the Java names of the parameter types, or null if the name is sufficient
      * @throws GenericException if the called method throws any exception

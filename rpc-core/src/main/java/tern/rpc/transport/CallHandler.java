@@ -11,22 +11,22 @@ public interface CallHandler {
     /** Counts a call that the transport itself has refused and answered. Runs on an event loop. */
     void refused(Refusal reason);
 
-    /** Returns the exported services, for transports that must know the method before the message has arrived. */
+    /** Returns the exported services. Some transports must know the method before the message has arrived. */
     ServiceLookup services();
 
     /** Returns whether callers need a token or an authorizer's permission. */
     boolean asksWhoCalls();
 
     /**
-     * Returns whether there are authorizers, which run on a worker. Until they have allowed a call, a transport must
-     * not reveal which services exist. A transport therefore passes calls to unknown services to the authorizers like
-     * any other call.
+     * Returns whether there are authorizers, which run on a worker. Until the authorizers have allowed a call, a
+     * transport must not reveal which services exist. A transport therefore passes a call to an unknown service to the
+     * authorizers, like any other call.
      */
     boolean hasAuthorizers();
 
     /**
-     * Returns the accepted tokens, so that a transport that receives the token before the body need not wait for an
-     * unauthorized caller's body.
+     * Returns the accepted tokens. A transport that receives the token before the body can use them to refuse an
+     * unauthorized caller without waiting for the body.
      */
     AcceptedTokens tokens();
 }

@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import tern.rpc.Metadata;
 
-/** A token as a protocol sends it: as an attachment or a header of each call. Immutable. */
+/** A token in the form in which a protocol sends it: an attachment or a header of each call. Immutable. */
 public final class CallToken {
 
     private final String name;
@@ -13,17 +13,17 @@ public final class CallToken {
         this.value = value;
     }
 
-    /** Creates an attachment that contains the token, as Dubbo's providers expect it. */
+    /** Creates an attachment with the token, in the form that Dubbo's providers expect. */
     public static CallToken attachment(Token token) {
         return new CallToken(AcceptedTokens.ATTACHMENT, token.reveal());
     }
 
-    /** Creates an authorization header that contains the token, as HTTP servers expect it. */
+    /** Creates an authorization header with the token, in the form that HTTP servers expect. */
     public static CallToken bearer(Token token) {
         return new CallToken(AcceptedTokens.AUTHORIZATION, "Bearer " + token.reveal());
     }
 
-    /** Adds the token to a call, unless the call already has an attachment or header with the token's name. */
+    /** Adds the token to a call, unless the call already has an attachment or header with the same name. */
     public void addTo(Metadata metadata) {
         if (!metadata.contains(name)) {
             metadata.add(name, value);

@@ -4,19 +4,20 @@ import java.util.function.Consumer;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * The connection to one endpoint. The connection is opened in the background, and reopened after every loss until it is
- * closed. Thread-safe. No method blocks.
+ * The connection to one endpoint. The connection is opened in the background. After every loss, it is opened again,
+ * until it is closed. Thread-safe. No method blocks.
  */
 public interface ClientConnection extends AutoCloseable {
 
     Endpoint endpoint();
 
-    /** Returns whether calls are sent immediately. Only reads a flag. */
+    /** Returns whether calls are sent immediately. The method only reads a flag. */
     boolean isAvailable();
 
     /**
-     * Returns how many times this connection has become available. If the number changes, the connection was lost in
-     * between, so the server may be a different process. Always 0 if the server cannot change.
+     * Returns how many times this connection has become available. If the number changes between two calls, the
+     * connection was lost, so the server may now be a different process. The result is always 0 if the server cannot
+     * change.
      */
     default long timesAvailable() {
         return 0;
@@ -26,8 +27,8 @@ public interface ClientConnection extends AutoCloseable {
     boolean isConnecting();
 
     /**
-     * Returns the reason why the last attempt to connect failed or the connection was lost, or an empty string if
-     * neither has happened.
+     * Returns the reason why the last attempt to connect failed or the connection was lost, or an empty string if there
+     * was no failure.
      */
     String lastFailure();
 
@@ -51,8 +52,9 @@ public interface ClientConnection extends AutoCloseable {
      * Starts a streaming call. If the method takes a single request, the arguments of the call are sent as this
      * request; otherwise the caller sends the requests. At the end of the call, the pending call completes with a
      * failure or, after the last message, with an answer without a value. The caller may fail the pending call at any
-     * time, even before this method returns. The stream then also ends at the server. Messages and the end are
-     * delivered in order on the event loop. The completion runs on the executor of the pending call.
+     * time, even before this method returns. The stream then also ends at the server. Messages and the end of the
+     * stream are delivered in order on the event loop. The pending call's {@link PendingCall.Completion} runs on its
+     * executor.
      *
      * @throws tern.rpc.RpcException if the stream cannot be opened; the pending call then does not complete.
      *     UNIMPLEMENTED if the protocol has no streams
@@ -84,8 +86,8 @@ public interface ClientConnection extends AutoCloseable {
     default void probe() {}
 
     /**
-     * Returns the additional time that a {@linkplain #probe ping} to a live server takes compared with a ping on an
-     * open connection, in nanoseconds. The result is above 0 if a ping needs a new connection.
+     * Returns the maximum additional time, in nanoseconds, that a {@linkplain #probe ping} to a live server takes if
+     * the ping needs a new connection. Returns 0 if pings use the open connection.
      */
     default long pingDelayNanos() {
         return 0;
@@ -93,7 +95,7 @@ public interface ClientConnection extends AutoCloseable {
 
     /**
      * Passes the calls that are waiting for an answer to the action, which may fail them. Does nothing if a server of
-     * this transport cannot become silent.
+     * this transport cannot stop answering.
      */
     default void forEachWaiting(Consumer<PendingCall> action) {}
 

@@ -23,7 +23,7 @@ public interface ClientStream extends MessageStream {
     /** Ends the stream of requests. */
     void end();
 
-    /** A receiver that also receives the response headers, before the first message. */
+    /** A receiver of messages that also receives the response headers, before the first message. */
     interface Receiver extends MessageStream.Receiver {
         void headers(Metadata headers);
     }

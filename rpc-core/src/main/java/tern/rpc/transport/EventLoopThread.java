@@ -1,7 +1,7 @@
 package tern.rpc.transport;
 
 /**
- * Marks event loop threads, which read and write sockets. An event loop thread must never block. In particular, it must
- * not wait for bytes from a socket, because this would cause a deadlock.
+ * Marks event loop threads, which read and write sockets. An event loop thread must never block. An event loop that
+ * waited for bytes from a socket would wait forever, because only the event loop reads the socket.
  */
 public interface EventLoopThread {}

@@ -24,10 +24,10 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
 /**
- * Connects a client and a server in one process without sockets. The transport is used in tests, and to warm up a call
- * path before the first real call. The serializer encodes and decodes arguments and results as on a socket. Pass the
- * same object to the client and to the server, either as the server's main transport or with {@link
- * tern.rpc.server.RpcServer#serve}. Thread-safe.
+ * Connects a client and a server in one process without sockets. The transport is used in tests, and for warm-up calls
+ * before the first real call. The serializer encodes and decodes arguments and results, as with a socket. Pass the same
+ * object to the client and to the server, either as the server's main transport or with
+ * {@link tern.rpc.server.RpcServer#serve}. Thread-safe.
  */
 public final class InMemoryTransport implements ClientTransport, ServerTransport {
 
@@ -62,7 +62,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
      * Creates a transport with the same limit for requests and answers.
      *
      * @param maxMessageBytes the maximum size of a request and of an answer
-     * @param starter starts a server if a call finds no server; may be null
+     * @param starter starts a server if there is no server when a call is made; may be null
      */
     public InMemoryTransport(
             Serializer serializer, int maxMessageBytes, @Nullable Consumer<InMemoryTransport> starter) {
@@ -74,9 +74,10 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
      *
      * @param maxRequestBytes the maximum size of a request
      * @param maxResponseBytes the maximum size of an answer
-     * @param starter runs on the caller's thread if a call finds no server; may be null. The starter must make a server
-     *     serve this transport ({@link tern.rpc.server.RpcServer#serve}), or throw an {@link RpcException}, which then
-     *     fails the call. The starter can run several times, and on several threads concurrently
+     * @param starter runs on the caller's thread if there is no server when a call is made; may be null. The starter
+     *     must make a server serve this transport ({@link tern.rpc.server.RpcServer#serve}), or throw an
+     *     {@link RpcException}, which then fails the call. The starter can run several times, and on several threads
+     *     concurrently
      */
     public InMemoryTransport(
             Serializer serializer,
@@ -290,8 +291,8 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         /**
          * Registers a received call, so that closing the transport ends it.
          *
-         * @throws RpcException if the transport has been closed in the meantime; without this exception, the call would
-         *     never end. Also thrown if the call has ended
+         * @throws RpcException if the transport has been closed in the meantime, because the call would otherwise never
+         *     end. Also thrown if the call has ended
          */
         private void received(MemoryCall call, PendingCall pending) {
             calls.add(call);

@@ -22,7 +22,7 @@ import tern.rpc.limit.Share;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
 
-/** The server's half of an in-memory call. It passes answers directly to the client's half. Thread-safe. */
+/** The server's half of an in-memory call. Answers are passed directly to the client's half. Thread-safe. */
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     /**
@@ -172,8 +172,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     /**
-     * Finds the server's method by name, like a server on a socket, because the client and the server may use different
-     * interfaces.
+     * Finds the server's method by name, because the client and the server may use different interfaces. A server on a
+     * socket does the same.
      */
     private static MethodDescriptor methodOf(ServiceDescriptor service, MethodDescriptor sent) {
         if (sent.service() == service || sent.service() == BuiltInMethods.DESCRIPTOR) {
@@ -247,7 +247,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         Metadata trailers = metadata.copy();
         if (failure instanceof RpcException rpc) {
             boolean asItIs =
-                    // Like the socket transports, this one does not send the cause of a failure.
+                    // Like the socket transports, this transport does not send the cause of a failure.
                     rpc.getCause() == null && trailers.isEmpty();
             answer(new Bytes(NO_BYTES, asItIs ? rpc : copy(rpc, trailers), trailers));
         } else if (serverEnd != null) { // as on socket transports, a stream sends only a status and no exception
@@ -259,8 +259,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     /**
-     * Copies a failure without the server's stack trace. For RESOURCE_EXHAUSTED, the copy has no stack trace at all:
-     * an overloaded server refuses many calls, and a stack trace costs more than a call.
+     * Copies a failure without the server's stack trace. For RESOURCE_EXHAUSTED, the copy has no stack trace, because
+     * an overloaded server refuses many calls, and creating a stack trace costs more than a call.
      */
     private static RpcException copy(RpcException failure, Metadata trailers) {
         return failure.code() == StatusCode.RESOURCE_EXHAUSTED

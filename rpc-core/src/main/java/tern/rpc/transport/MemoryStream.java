@@ -22,13 +22,14 @@ import tern.rpc.serialization.SerializationException;
 final class MemoryStream implements ClientStream {
 
     /**
-     * {@link #isReady} returns true while the peer has fewer unread bytes than this. Triple streams use the same limit.
+     * {@link #isReady} returns true while the peer has fewer unread bytes than this number. Triple streams use the same
+     * limit.
      */
     private static final long READY_BYTES = 32 << 10;
 
     /**
      * The maximum number of bytes that may wait at the peer. Sending a message beyond this limit fails. Streams on
-     * sockets have the same limit, so a sender that ignores {@link #isReady} fails in memory too.
+     * sockets have the same limit, so a sender that ignores {@link #isReady} also fails with this transport.
      */
     private static final long MAX_BYTES = 1 << 20;
 
@@ -50,7 +51,7 @@ final class MemoryStream implements ClientStream {
     private final AtomicLong allowedBytes = new AtomicLong(ALLOWED_BYTES);
     private final AtomicLong waitingBytes = new AtomicLong();
     private final AtomicLong sentBytes = new AtomicLong();
-    // The number of pending deliveries. The thread that increments it from 0 to 1 makes all deliveries.
+    // The number of pending deliveries. The thread that increments the number from 0 to 1 makes all deliveries.
     private final AtomicInteger work = new AtomicInteger();
     private volatile @Nullable MemoryStream peer;
     private volatile MessageStream.@Nullable Receiver receiver;

@@ -3,8 +3,8 @@ package tern.rpc.transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A received stream message that has not been decoded. Exactly one of {@link #decode} and {@link #discard} is called,
- * and only once. {@link #bytes} must not be called after that.
+ * A received stream message that has not been decoded. Either {@link #decode} or {@link #discard} is called exactly
+ * once. {@link #bytes} must not be called after that.
  */
 public interface Message {
 

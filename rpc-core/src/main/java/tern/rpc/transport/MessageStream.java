@@ -10,8 +10,8 @@ public interface MessageStream {
 
     /**
      * The maximum total size, in bytes, of the messages delivered to the receiver between two calls to
-     * {@link #request}. Without this limit, even a few requested messages could exhaust the memory if they are large.
-     * The message that reaches the limit is still delivered.
+     * {@link #request}. Without this limit, a few large messages could exhaust the memory. The message that reaches the
+     * limit is still delivered.
      */
     int ALLOWED_BYTES = 256 << 10;
 
@@ -21,14 +21,14 @@ public interface MessageStream {
     /**
      * Requests the given number of additional messages, and permits a further {@link #ALLOWED_BYTES}. While no messages
      * are requested or all permitted bytes have been delivered, the peer is slowed down. The receiver calls this method
-     * again when it has handled half of the permitted bytes; it passes 0 if it needs no additional messages.
+     * again when it has handled half of the permitted bytes; the receiver passes 0 if it needs no additional messages.
      */
     void request(int messages);
 
     /**
      * Encodes the value on the calling thread and queues it. Never blocks. After the end of the call, the value is
-     * dropped. Only few bytes are buffered if the sender waits for {@link #isReady} before each value. Otherwise, this
-     * method throws an exception once a fixed limit of buffered bytes is reached.
+     * dropped. If the sender waits for {@link #isReady} before each value, only a few bytes are buffered. Otherwise,
+     * this method throws an exception when a fixed limit of buffered bytes is reached.
      *
      * @throws tern.rpc.RpcException INTERNAL if the value cannot be encoded; RESOURCE_EXHAUSTED if the message is too
      *     large, or if too many bytes are waiting to be sent
@@ -40,16 +40,16 @@ public interface MessageStream {
 
     /**
      * Returns the number of bytes that the peer or its socket has accepted so far, or 0 if the transport does not count
-     * them. Any thread may call this.
+     * these bytes. Any thread may call this.
      */
     default long takenBytes() {
         return 0;
     }
 
     /**
-     * Returns the report size of the peer, or 0 if the peer reports each message. The report size is the maximum number
-     * of bytes by which {@link #takenBytes} grows at a time. For example, HTTP/2 peers usually report what they have
-     * read once it fills half of their flow-control window. Any thread may call this.
+     * Returns the report size of the peer: the maximum number of bytes by which {@link #takenBytes} grows at a time.
+     * Returns 0 if the peer reports each message. For example, HTTP/2 peers usually report the bytes that they have
+     * read when these bytes fill half of the flow-control window. Any thread may call this.
      */
     default long takenStepBytes() {
         return 0;
@@ -62,8 +62,8 @@ public interface MessageStream {
         void message(Message message);
 
         /**
-         * Called when the peer has sent its last message. Not called on the client, which learns this from the
-         * completion of the call.
+         * Called when the peer has sent its last message. Not called on the client, where the completion of the call
+         * reports the end.
          */
         void ended();
 

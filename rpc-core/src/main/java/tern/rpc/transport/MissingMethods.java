@@ -21,10 +21,7 @@ public final class MissingMethods {
 
     private static final int MAX_NAMES = 10;
 
-    /**
-     * At most this many characters of a name are compared. The number is limited, because callers choose the length of
-     * the name.
-     */
+    /** At most this many characters of a name are compared, because callers choose the length of the name. */
     private static final int MAX_COMPARED = 32;
 
     /** Names are compared only if a service has at most this many methods, because the comparison is slow. */
@@ -32,7 +29,7 @@ public final class MissingMethods {
 
     /**
      * Names are compared for at most this number of refusals per second. Requests with unknown names are refused on
-     * event loops, before any other limit, and a comparison of 30 names takes longer than a small call.
+     * event loops, before any other limit applies. Comparing 30 names takes longer than a small call.
      */
     private static final int RANKED_PER_SECOND = 50;
 
@@ -44,7 +41,7 @@ public final class MissingMethods {
 
     /**
      * Returns the exception for a missing method. The message lists the names of the service's methods. The most
-     * similar names come first, unless the service has many methods or there are many such refusals.
+     * similar names come first, unless the service has many methods or many calls to missing methods arrive.
      */
     public static RpcException refusal(ServiceDescriptor service, String name) {
         return refusal(service, name, RANKED);

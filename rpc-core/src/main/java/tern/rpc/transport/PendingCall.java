@@ -16,8 +16,8 @@ import tern.rpc.StatusCode;
 
 /**
  * One attempt of a call. The call completes once: with an answer, with a failure, at its deadline or by cancellation.
- * Any thread may complete it. Later completions are discarded. A caller either blocks in {@link #await()} and decodes
- * the answer itself, or gets the answer through a {@link Completion} on the call's executor.
+ * Any thread may complete the call. Later completions are discarded. A caller either blocks in {@link #await()} and
+ * decodes the answer itself, or gets the answer through a {@link Completion} on the call's executor.
  */
 public final class PendingCall implements Runnable {
 
@@ -30,7 +30,7 @@ public final class PendingCall implements Runnable {
 
     private static final VarHandle OUTCOME;
 
-    /** The outcome of a call that has been sent and has not ended. */
+    /** The value of "outcome" for a call that has been sent and has not ended. */
     private static final Object SENT = new Object();
 
     static {
@@ -51,8 +51,8 @@ public final class PendingCall implements Runnable {
         void abandoned(PendingCall call);
 
         /**
-         * Called when the caller starts to wait, so that its thread may read the answer from the socket itself. Runs
-         * once on the caller's thread, unless the call has already ended.
+         * Called when the caller starts to wait. The caller's thread may then read the answer from the socket itself.
+         * Runs once on the caller's thread, unless the call has already ended.
          */
         default void awaited(PendingCall call) {}
 
@@ -72,13 +72,14 @@ public final class PendingCall implements Runnable {
     private final long startedNanos;
 
     // The outcome is null, then SENT, then an Answer or an RpcException. SENT may be skipped. All states are in one
-    // field, so that a request is never sent after its call has failed as "not executed".
+    // field, because a request could otherwise be sent after its call has failed as "not executed".
     private volatile @Nullable Object outcome;
     private volatile @Nullable Thread waiter;
     private volatile boolean answerHere;
     private volatile @Nullable Carrier carrier;
     private volatile long id; // the connection sets the id before it registers the call
-    private @Nullable Object mover; // the object allowed to move the attempt; null for none; set before sending
+    // the object that may send the call to another provider; null for none; set before sending
+    private @Nullable Object mover;
 
     /**
      * @param oneWay whether the call ends once its bytes have been passed to the socket
@@ -96,8 +97,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Lets this attempt drop its arguments as soon as the request is passed to the socket, so that large arguments do
-     * not occupy memory until the call ends. The attempt must not be sent again. Called before the call is sent.
+     * Makes this attempt drop its arguments as soon as the request is passed to the socket. Large arguments then do not
+     * occupy memory until the call ends. The attempt must not be sent again. Called before the call is sent.
      */
     public void forgetArguments() {
         forgetsArguments = true;
@@ -153,10 +154,10 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Records that the request is about to be passed to the socket. The server may run the call from then on.
+     * Records that the request is about to be passed to the socket. After that, the server may run the call.
      *
-     * @return false if the call has ended; the request must not be sent then, because the failure may say that the call
-     *     was not executed
+     * @return false if the call has ended. The caller must then not send the request, because the failure may say that
+     *     the call was not executed
      */
     public boolean markSent() {
         boolean isSent = OUTCOME.compareAndSet(this, null, SENT) || outcome == SENT;
@@ -185,8 +186,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. From now on,
-     * the call does not fail if the connection is lost. Runs on an event loop.
+     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. After that, the
+     * call does not fail if the connection is lost. Runs on an event loop.
      */
     public void answerIsHere() {
         answerHere = true;
@@ -225,8 +226,9 @@ public final class PendingCall implements Runnable {
     /**
      * Completes the call with a failure that says whether the call may have been executed.
      *
-     * @param failure creates the failure. Its argument is MAYBE if the request has been sent, and NO if it has not been
-     *     sent and will not be sent. The function can be called twice, if the request is sent at the same moment
+     * @param failure creates the failure. The argument of this function is MAYBE if the request has been sent, and NO
+     *     if the request will never be sent. The function may be called twice if the request is being sent at the same
+     *     time
      * @return false if the call was already complete
      */
     public boolean fail(Function<Executed, RpcException> failure) {
@@ -319,8 +321,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Throws an exception if the result is null but its type is primitive. A result of a primitive type can be null if
-     * the provider was compiled against a version of the interface in which the result type is a wrapper class.
+     * Throws an exception if the result is null although its type is primitive. This can happen if the provider was
+     * compiled with another version of the interface, in which the result type is a wrapper class.
      */
     private void checkMayBeNull() {
         Class<?> declared = call.method().result().raw();

@@ -11,13 +11,13 @@ import tern.rpc.WireName;
 
 /**
  * Explains why a gRPC server does not implement a call. The names of services and methods in a {@code .proto} file
- * usually differ from those in Java, so the caller's interface needs {@link WireName}.
+ * usually differ from their Java names. The caller's interface then needs {@link WireName}.
  */
 final class ProtoNames {
 
     /**
-     * The messages of servers that use Java's names (Tern and Dubbo), and the message about a server that does not
-     * speak RPC.
+     * The messages of servers that use Java's names (Tern and Dubbo), and the message about a server that is not an RPC
+     * server.
      */
     private static final Pattern OTHER_CAUSES = Pattern.compile(
             " is not exported here|has no method |Invoker (?:for gRPC )?not found|does the address belong to ");
@@ -25,8 +25,8 @@ final class ProtoNames {
     private ProtoNames() {}
 
     /**
-     * Returns a hint for the error message of a call that the server does not implement, to append to the call's name
-     * and address. Returns an empty string if the call has not failed because of differing proto names.
+     * Returns a hint for the error message of a call that the server does not implement. The hint is appended to the
+     * call's name and address. Returns an empty string if the call has failed for a reason other than different names.
      */
     static String hint(Invocation call, RpcException failure) {
         MethodDescriptor method = call.method();

@@ -12,8 +12,8 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * Creates exceptions for failures returned by a server. Each stack trace has one frame for the server, followed by the
- * frames of the caller's code, without the frames that decoded the answer. Errors, and exceptions whose classes exist
- * only on the server, become an {@link RpcException}.
+ * frames of the caller's code. The frames that decoded the answer are omitted. Errors, and exceptions whose classes
+ * exist only on the server, become an {@link RpcException}.
  */
 public final class RemoteFailures {
 
@@ -39,15 +39,17 @@ public final class RemoteFailures {
     private static final Pattern MISSING_SERVICE =
             Pattern.compile(" is not exported here|unknown service |Invoker (?:for gRPC )?not found|" + ANOTHER_SERVER);
 
-    /** The message that grpc-java sends for a missing service as well as for a missing method. */
+    /** The message that grpc-java sends both for a missing service and for a missing method. */
     private static final String GRPC_JAVA_MISSING = "Method not found: ";
 
-    /** The message that Dubbo's provider sends with status 40 if it lacks the service in the requested version. */
+    /**
+     * The message that a Dubbo provider sends with status 40 if the provider lacks the service in the requested
+     * version.
+     */
     private static final String DUBBO_MISSING_SERVICE = " not found, invocation rejected";
 
     /**
-     * The message that older Dubbo providers send with status 40, for a missing service as well as for a missing
-     * method.
+     * The message that older Dubbo providers send with status 40, both for a missing service and for a missing method.
      */
     private static final String DUBBO_MISSING = "Service not found:";
 
@@ -57,7 +59,7 @@ public final class RemoteFailures {
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
 
-    /** The part of a call's target that is missing on the server, according to the server's failure. */
+    /** Tells whether the service or only the method is missing on the server, according to the server's failure. */
     public enum Missing {
         /** The failure does not say that a service is missing. */
         NOTHING,
@@ -69,7 +71,7 @@ public final class RemoteFailures {
 
     private RemoteFailures() {}
 
-    /** Returns the part of the call's target that is missing on the server, according to the failure. */
+    /** Returns whether the service or only the method is missing on the server, according to the failure. */
     public static Missing missing(RpcException failure) {
         if (failure.wasExecuted() == Executed.YES) {
             return Missing.NOTHING;
@@ -109,8 +111,8 @@ public final class RemoteFailures {
     }
 
     /**
-     * Returns the message of the plain {@link RuntimeException} that is sent in place of an exception whose class is
-     * unknown to callers. Tern clients recognize this format, and Dubbo clients can read the exception.
+     * Returns the message of the plain {@link RuntimeException} that replaces an exception whose class is unknown to
+     * callers. Tern clients recognize this format, and Dubbo clients can read the exception.
      *
      * @param description the class name, with the message if the message may be sent
      * @param id the id in the server's log
@@ -152,7 +154,7 @@ public final class RemoteFailures {
 
     /**
      * Returns the exception to throw for a failure with a status code and a text. The exception's message begins with
-     * the call and the address. Its status has the server's description, which callers may compare.
+     * the call and the address. The status contains the server's description unchanged, because callers may compare it.
      */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
         String where = call + " at " + endpoint;
@@ -172,13 +174,15 @@ public final class RemoteFailures {
             result = result.answeredBy(where + ProtoNames.hint(call, result), traced);
         }
         if (!traced) {
-            return result; // an overloaded server refuses many calls, and a stack trace costs more than a call
+            // no stack trace: an overloaded server refuses many calls, and creating a stack trace costs more than a
+            // call
+            return result;
         }
         withTrace(result, new StackTraceElement[0], call, endpoint);
         return result;
     }
 
-    /** Returns the exception to throw for a failure. Its text begins with the call and the address. */
+    /** Returns the exception to throw for a failure. The exception's text begins with the call and the address. */
     public static RpcException answered(Invocation call, Endpoint endpoint, Status status, Executed executed) {
         String text = status.description();
         return answered(
@@ -214,7 +218,7 @@ public final class RemoteFailures {
 
     /**
      * Returns the index of the first frame after the service's proxy, or the number of frames if the current thread's
-     * stack contains no proxy, as for asynchronous calls.
+     * stack contains no proxy, for example in an asynchronous call.
      */
     private static int firstOfCaller(StackTraceElement[] frames) {
         for (int i = 0; i < frames.length; i++) {

@@ -34,8 +34,8 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * Like {@link #namedMethod}, but is allowed to read the first bytes of the request to find the method. Called only
-     * before the call is passed to a worker, and only if all workers are busy.
+     * Does the same as {@link #namedMethod}, but may read the first bytes of the request to find the method. Called
+     * only before the call is passed to a worker, and only if all workers are busy.
      */
     default @Nullable MethodDescriptor peekMethod(ServiceLookup services) {
         return namedMethod();
@@ -58,26 +58,27 @@ public interface ServerCall extends ServerContext.Exchange {
 
     /**
      * Returns the object that counts the calls from this call's tenant, or null if the transport does not distinguish
-     * tenants. The tenant can be a connection, for example. The result is always the same object.
+     * tenants. For example, the tenant can be a connection. The result is always the same object.
      */
     default @Nullable Share share() {
         return null;
     }
 
     /**
-     * Called when a required authentication has succeeded and the caller has been admitted. The limits for unknown
-     * callers then no longer apply to the connection.
+     * Called when the caller has been admitted after a required authentication. After that, the limits for unknown
+     * callers no longer apply to the connection.
      */
     default void callerIsKnown() {
         // Does nothing by default, for transports whose limits do not depend on authentication.
     }
 
     /**
-     * Decodes the request. Called once, on a worker thread. Unless the admission is open, the transport calls {@link
-     * Admission#admit} once it knows the service, method, metadata and caller, before it creates any argument.
+     * Decodes the request. Called once, on a worker thread. Unless the admission is open, the transport calls
+     * {@link Admission#admit} as soon as it knows the service, method, metadata and caller. The transport must not
+     * create any argument before that.
      *
-     * @throws tern.rpc.RpcException if the call is not admitted, the service or method does not exist, or the
-     *     arguments cannot be decoded
+     * @throws tern.rpc.RpcException if the call is not admitted, the service or method does not exist, or the arguments
+     *     cannot be decoded
      */
     Invocation decode(ServiceLookup services, Admission admission);
 
@@ -90,8 +91,7 @@ public interface ServerCall extends ServerContext.Exchange {
         /**
          * Checks the call.
          *
-         * @throws tern.rpc.RpcException if the call is refused; the transport must then not decode the rest of the
-         *     call
+         * @throws tern.rpc.RpcException if the call is refused; the transport must then stop decoding the call
          */
         void admit(CallHead call);
     }
@@ -120,8 +120,8 @@ public interface ServerCall extends ServerContext.Exchange {
     void fail(Throwable failure, Metadata metadata);
 
     /**
-     * Called when the call has been answered and counted, on the thread that ended it. Not called if the call was
-     * refused or its request could not be decoded. Must neither block nor throw.
+     * Called on the thread that ended the call, after the call has been answered and counted. Not called if the call
+     * was refused or its request could not be decoded. Must neither block nor throw.
      *
      * @param ledger the times of the call; {@link CallLedger#none()} if no ledgers are kept
      * @param tookNanos the time since the call was received
@@ -143,8 +143,8 @@ public interface ServerCall extends ServerContext.Exchange {
     void watch(long untilNanos, Watcher watcher);
 
     /**
-     * A callback for the call's deadline and for the loss of the client's connection. Called on an event loop. Must not
-     * block.
+     * A callback that is notified of the call's deadline and of the loss of the client's connection. Called on an event
+     * loop. Must not block.
      */
     interface Watcher {
         void expired();

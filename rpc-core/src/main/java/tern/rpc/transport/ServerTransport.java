@@ -19,7 +19,7 @@ public interface ServerTransport extends AutoCloseable {
      */
     void start(CallHandler handler);
 
-    /** Returns the port that the transport listens on, or 0 if it has none. */
+    /** Returns the port that the transport listens on, or 0 if the transport has no port. */
     int port();
 
     /** Stops accepting connections and asks clients to stop sending calls. Calls that still arrive are served. */
@@ -37,8 +37,8 @@ public interface ServerTransport extends AutoCloseable {
     }
 
     /**
-     * Returns the number of connections that are about to end: the server has sent its last byte, and is waiting for
-     * the client to read it and close the connection.
+     * Returns the number of connections that are about to end. On such a connection, the server has sent its last byte,
+     * and is waiting until the client closes the connection.
      */
     default int endingConnections() {
         return 0;
@@ -54,8 +54,8 @@ public interface ServerTransport extends AutoCloseable {
     long queuedBytes();
 
     /**
-     * Returns the number of request bytes in memory: of incomplete requests, of requests waiting for a worker, and of
-     * the headers of open requests.
+     * Returns the number of request bytes in memory. This includes incomplete requests, requests waiting for a worker,
+     * and the headers of open requests.
      */
     default long inboundBytes() {
         return 0;

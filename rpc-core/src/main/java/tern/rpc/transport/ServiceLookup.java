@@ -43,6 +43,6 @@ public interface ServiceLookup {
      */
     ServiceKey withoutGroupAndVersion(String interfaceName);
 
-    /** Returns whether generic calls, and {@code $echo} with objects, are served. */
+    /** Returns whether the server accepts generic calls, and {@code $echo} calls with objects. */
     boolean genericCalls();
 }

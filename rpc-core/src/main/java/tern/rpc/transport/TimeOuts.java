@@ -51,7 +51,7 @@ public final class TimeOuts {
 
     /**
      * Returns the message that the caller gets if a server answers with DEADLINE_EXCEEDED. The server receives only the
-     * call's remaining time, so the time in its message is replaced with the limit set by the caller.
+     * call's remaining time. Therefore the time in the server's message is replaced with the limit set by the caller.
      *
      * @param text the server's message
      */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The TLS settings: keys, trusted certificates and rules. The constructor checks keys against their certificates, and
- * rejects insecure protocols and unknown ciphers. Immutable. Transports take a supplier and call it for every new
+ * rejects insecure protocols and unknown ciphers. Immutable. Transports call a supplier of these settings for every new
  * connection, so keys and trusted certificates can change while connections are open.
  *
  * @param name the source and its setting, for error messages
@@ -99,8 +99,8 @@ public record Tls(
     }
 
     /**
-     * Returns this side's certificates without the certificates of their authorities, or an empty list if there are no
-     * keys.
+     * Returns this side's certificates, without the certificates of the authorities that issued them. Returns an empty
+     * list if there are no keys.
      */
     public List<X509Certificate> certificates() {
         return keys == null ? List.of() : TlsKeys.certificates(keys);

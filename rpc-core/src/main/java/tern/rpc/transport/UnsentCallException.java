@@ -7,7 +7,7 @@ import tern.rpc.StatusCode;
 
 /**
  * The failure of an attempt on a connection that accepts no further calls, for example because of its age. The server
- * has not processed the request, or has not received it. The call can be attempted again immediately on another
+ * has not received the request, or has not processed it. The call can be attempted again immediately on another
  * connection, even to the same server. The failed attempt counts neither as a server failure nor as a retry.
  */
 public final class UnsentCallException extends RpcException {

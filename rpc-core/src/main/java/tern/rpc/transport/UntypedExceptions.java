@@ -8,7 +8,7 @@ import tern.rpc.Thrown;
 
 /**
  * Warns about exceptions of methods that cannot be encoded. Callers then get an exception of another class with the
- * same text, so a caller that catches the declared class does not catch it.
+ * same text. A caller that catches the declared class does not catch this exception.
  */
 public final class UntypedExceptions {
 

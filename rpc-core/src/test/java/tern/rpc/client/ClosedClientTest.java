@@ -11,7 +11,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** Tests the calls of a client that has been closed or is being closed. */
+/** Tests calls through a client that has been closed or is being closed. */
 class ClosedClientTest extends ScriptedProviders {
 
     @Test

@@ -120,10 +120,7 @@ class EndpointInvokerTest extends ScriptedProviders {
         assertThat(asked).containsExactly(ONE);
     }
 
-    /**
-     * The call must succeed even if the caller's thread notices the failure only after the connection has been
-     * replaced.
-     */
+    /** The call must succeed even if the connection is replaced before the caller's thread sees the failure. */
     @Test
     void callOfALostConnectionGoesToAReadySuccessor() {
         refuses(

@@ -16,7 +16,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.transport.ContractService;
 
-/** Tests calls that a filter holds until their deadline. */
+/** Tests calls that a filter delays until their deadline. */
 class LateFiltersTest {
 
     private final ManualTimer timer = new ManualTimer();

@@ -89,7 +89,7 @@ abstract class ScriptedProviders {
     volatile boolean refusesToOpen; // true if no further connection can be opened
     final List<Endpoint> asked = new ArrayList<>();
 
-    final AtomicLong aheadNanos = new AtomicLong(); // how far the client's clock is ahead of the system clock
+    final AtomicLong aheadNanos = new AtomicLong(); // the difference between the client's clock and the system clock
 
     final RpcClient client = RpcClient.builder()
             .transport(new FakeTransport(this::open))
@@ -122,7 +122,7 @@ abstract class ScriptedProviders {
     }
 
     /**
-     * Makes the endpoint refuse every call with a failure that marks the call as not executed. The {@code meanwhile}
+     * Makes the endpoint refuse every call. The failure says that the call was not executed. The {@code meanwhile}
      * action runs before each refusal.
      */
     void refuses(Endpoint endpoint, StatusCode code, Runnable meanwhile) {

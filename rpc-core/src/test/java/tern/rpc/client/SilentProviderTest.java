@@ -32,7 +32,7 @@ class SilentProviderTest extends ScriptedProviders {
         connection(ONE).pinged = () -> aheadNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(600));
     }
 
-    /** Makes calls until one of them is waiting for the frozen provider. Returns this call's future result. */
+    /** Makes calls until a call is waiting for the frozen provider. Returns the future result of this call. */
     private CompletableFuture<?> waits(Supplier<CompletableFuture<?>> call) throws Exception {
         CompletableFuture<?> result;
         do {
@@ -91,7 +91,7 @@ class SilentProviderTest extends ScriptedProviders {
         assertThat(waits(() -> CompletableFuture.runAsync(service::call))).succeedsWithin(Duration.ofSeconds(20));
     }
 
-    /** Waits until the client has looked for calls that it can send to another provider. */
+    /** Waits until the client has checked which waiting calls it can send to another provider. */
     private void look() throws Exception {
         while (!connection(ONE).examined.await(10, TimeUnit.MILLISECONDS)) {
             aheadNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(10));

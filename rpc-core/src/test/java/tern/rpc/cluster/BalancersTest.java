@@ -369,7 +369,7 @@ class BalancersTest {
         double squares = targets.stream()
                 .mapToDouble(target -> Math.pow(keys.getOrDefault(target, 0) / (double) keysEach - 1, 2))
                 .sum();
-        double sampling = 1.0 / keysEach; // The variance that random keys cause even if all shares are equal.
+        double sampling = 1.0 / keysEach; // The variance that results from random keys, even if all shares are equal.
         assertThat(Math.sqrt(squares / providers - sampling))
                 .as("standard deviation")
                 .isBetween(0.1, 0.15);

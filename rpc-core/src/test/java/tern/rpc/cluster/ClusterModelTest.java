@@ -197,8 +197,8 @@ class ClusterModelTest {
     }
 
     /**
-     * Takes the average of several runs, because the result of one run depends on how many clients call the provider in
-     * the first second of the fault.
+     * Averages several runs, because the result of a single run depends on how many clients happen to call the provider
+     * in the first second of the fault.
      */
     @Test
     void slowProviderFailsFewCallsOfClientsOfALowRate() {
@@ -214,8 +214,8 @@ class ClusterModelTest {
 
     /**
      * With two workers, the slow provider serves 20 calls a second, but each of 200 clients must notice the recovery.
-     * If a client did not wait for the answer to a copy before it sent the next copy, the copies would be served for
-     * many seconds after the fault.
+     * Each client must wait for the answer to a copy before it sends the next copy. Otherwise, the provider would serve
+     * old copies for many seconds after the fault.
      */
     @Test
     void overloadedProviderGetsItsCallsBackWithinFiveSeconds() {
@@ -281,7 +281,7 @@ class ClusterModelTest {
         assertThat(few.curedPercent()).isGreaterThan(1);
     }
 
-    /** When the fault begins, the response times that an idle client has measured are a minute old. */
+    /** When the fault begins, the idle clients have measured no response times for a minute. */
     @ParameterizedTest
     @EnumSource(
             value = Faults.class,

@@ -18,7 +18,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 
-/** Tests which providers a cluster connects to, and which of them it chooses for calls. */
+/** Tests which providers a cluster connects to, and which providers it chooses for calls. */
 class ClusterTest extends SimulatedCluster {
 
     @Test
@@ -122,7 +122,7 @@ class ClusterTest extends SimulatedCluster {
         timer.move(2 * SECOND);
         List<Target> before = cluster.targets();
         before.forEach(target -> target.node().begin(now));
-        timer.move(SECOND / 2); // no provider answers during this time, as if this process had paused
+        timer.move(SECOND / 2); // no provider answers during this time, as after a pause of this process
         assertThat(before).allMatch(target -> target.node().isStalled(now));
 
         source.lists();
@@ -357,7 +357,7 @@ class ClusterTest extends SimulatedCluster {
         assertThat(peer(1).attempts).isEqualTo(2);
     }
 
-    /** Opens a provider's port, and returns the time until the provider next gets a call. */
+    /** Opens a provider's port, and returns the time until the provider gets its next call. */
     private long untilCalled(int number) {
         Peer back = peer(number);
         back.open = true;

@@ -63,7 +63,7 @@ class SubsetRulesTest extends SimulatedCluster {
         return subset.pick(method, 0, "", false, null, now).endpoint().host();
     }
 
-    /** Without a limit, a client would connect to one provider of each tag, however many tags there are. */
+    /** Without a limit, a client would connect to one provider of each tag, regardless of the number of tags. */
     @Test
     void providersOfVeryManyTagsAreNotAllConnected() {
         try (LoggedLines lines = new LoggedLines()) {
@@ -114,7 +114,9 @@ class SubsetRulesTest extends SimulatedCluster {
                 .isEqualTo(instance(999).endpoint());
     }
 
-    /** Otherwise, calls for a test environment could change the data of the production environment. */
+    /**
+     * If calls with a tag went to providers without the tag, calls for a test environment could change production data.
+     */
     @Test
     void callWhoseTagExceedsTheMaximumNumberOfTagsGoesToNoOtherProvider() {
         subset.start(Duration.ZERO);

@@ -43,7 +43,7 @@ class GrowingWorkerPoolTest {
         pool.close();
     }
 
-    /** Adds tasks that block, and waits until the given number of them have a thread. */
+    /** Adds tasks that block, and waits until the given number of these tasks have a thread. */
     private void block(int tasks, int running) {
         for (int i = 0; i < tasks; i++) {
             pool.executeAdmitted(() -> {
@@ -54,7 +54,7 @@ class GrowingWorkerPoolTest {
         awaitBegun(running);
     }
 
-    /** A task leaves the queue before the pool knows that the task begins, so the tests do not check the queue. */
+    /** A task leaves the queue before the pool records that the task has begun, so the tests do not check the queue. */
     private void awaitBegun(int tasks) {
         awaitThat(() -> begun.get() == tasks);
     }
@@ -75,7 +75,7 @@ class GrowingWorkerPoolTest {
 
     private static void awaitThat(BooleanSupplier condition) {
         while (!condition.getAsBoolean()) {
-            Thread.yield(); // if this wait is in vain, the test class's timeout ends it
+            Thread.yield(); // if this condition never becomes true, the test class's timeout ends the wait
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
         }
     }

@@ -251,8 +251,8 @@ class WorkerPoolTest {
     }
 
     /**
-     * Looks for races in which the wake-up rules lose a task, with short tasks, idle periods and many concurrent
-     * producers.
+     * Searches for races in which no worker is woken for a task. The test uses short tasks, idle periods and many
+     * concurrent producers.
      */
     @Test
     void noTaskIsForgottenOrRunTwiceUnderRaces() throws Exception {

@@ -24,7 +24,7 @@ class FairSharesTest {
             shares.vote(i % 5 == 0 ? slow : quick);
         }
         shares.windowEnds();
-        // The call to yields() records that the tenant {@code slow} sends calls, too.
+        // The call to yields() records that the tenant {@code slow} also sends calls.
         shares.yields(slow, 0, ALL);
     }
 

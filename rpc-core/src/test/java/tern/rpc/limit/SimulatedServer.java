@@ -118,8 +118,8 @@ final class SimulatedServer {
     }
 
     /**
-     * Sets the costs of subsequent calls: their mean CPU time, which is exponentially distributed, and their fixed
-     * waiting time.
+     * Sets the costs of subsequent calls. The CPU time of a call is exponentially distributed with the given mean. The
+     * waiting time is the same for all calls.
      */
     SimulatedServer calls(double cpuMillis, double elsewhereMillis) {
         cpuNanos = cpuMillis * 1e6;

@@ -149,7 +149,8 @@ class LatencyWindowTest {
 
             List<LatencyWindow.Point> merged = merged(before, window.series(earlier));
 
-            // The first points may differ: the reader keeps a 10 s point until all of its seconds are too old.
+            // The first points may differ: the reader keeps a ten-second point until all seconds of the point are too
+            // old.
             long first = all.get(0).second();
             assertThat(merged.stream().filter(point -> point.second() > first).toList())
                     .isEqualTo(all.subList(1, all.size()));

@@ -6,7 +6,7 @@ import java.nio.channels.FileLock;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** A process that locks a file, prints a line, and keeps the lock until its input ends. */
+/** A program that locks a file, prints a line, and keeps the lock until its standard input ends. */
 final class LockHolder {
 
     private LockHolder() {}
@@ -17,7 +17,7 @@ final class LockHolder {
                 FileLock lock = channel.lock()) {
             System.out.println("locked: " + lock.isValid());
             while (System.in.read() >= 0) {
-                // The input is read only to notice its end.
+                // The program reads its input only to wait for the end of the input.
             }
         }
     }

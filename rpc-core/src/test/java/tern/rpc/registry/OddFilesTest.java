@@ -139,7 +139,7 @@ class OddFilesTest {
                 .doesNotContain("\n", "\r");
     }
 
-    /** Otherwise each line about the provider would contain the whole name. */
+    /** Without a limit, each log line about the provider would contain the whole name. */
     @Test
     void hostNameThatIsTooLongIsLeftOut() {
         ProviderFile content = ProviderFile.parse(

@@ -31,7 +31,7 @@ class FairWorkersTest {
     private final Share small = new Share("small");
 
     /**
-     * Makes all regular threads busy, and gives a small tenant more running and waiting calls than it may run on spare
+     * Makes all regular threads busy. Then submits more calls for a small tenant than this tenant may run on spare
      * threads.
      */
     @BeforeEach
@@ -126,7 +126,7 @@ class FairWorkersTest {
     }
 
     /**
-     * Passes one of the tenant's calls to a spare thread, and then admits far more of its calls than there are free
+     * Passes a call from the tenant to a spare thread. Then admits far more calls from the tenant than there are free
      * threads.
      */
     private void flood(Share tenant) {

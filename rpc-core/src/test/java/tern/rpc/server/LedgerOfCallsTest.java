@@ -453,8 +453,8 @@ class LedgerOfCallsTest {
         schedules.stream().subscribe(probe);
         awaitCalls("stream", 1);
 
-        // If the method runs on a callback thread, the worker may still be running, so the method's 4 ms are counted
-        // for both.
+        // If the method runs on a callback thread, the worker may still be running, so the 4 ms of the method are
+        // counted for both threads.
         assertThat(millis("stream", Phase.OWN)).isIn(4.0, 8.0);
         assertThat(log.list).isEmpty();
     }
@@ -506,7 +506,9 @@ class LedgerOfCallsTest {
         assertThat(log.list).isEmpty();
     }
 
-    /** The worker counts the call only once the drain is waiting for the count, or has ended without waiting. */
+    /**
+     * The worker counts the call only after the drain has begun to wait for the count, or has ended without waiting.
+     */
     @Test
     void drainWaitsUntilAnAnsweredCallIsCounted() throws Exception {
         AtomicReference<Thread> draining = new AtomicReference<>();

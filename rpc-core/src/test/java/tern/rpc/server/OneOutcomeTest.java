@@ -339,7 +339,7 @@ class OneOutcomeTest {
 
             @Override
             public void over() {
-                // The method has started. Its worker may add a callback to the future even after the test has completed
+                // The method has started. The worker may add a callback to the future even after the test has completed
                 // the future.
                 await("the client's side ended", () -> counted.completions.get() != 0);
                 answer();

@@ -38,7 +38,10 @@ import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Refusal;
 import tern.rpc.transport.InMemoryTransport;
 
-/** Tests which calls an overloaded server refuses, which messages it sends, and that it leaks no resources. */
+/**
+ * Tests which calls an overloaded server refuses, and which messages it sends. Also tests that the server leaks no
+ * resources.
+ */
 class OverloadTest extends MeteredServer {
 
     /** The service that the tests call. */

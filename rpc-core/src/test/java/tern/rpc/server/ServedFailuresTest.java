@@ -10,7 +10,7 @@ import tern.rpc.StatusCode;
 class ServedFailuresTest {
 
     /**
-     * A reader such as the hessian2 reader cannot know whether it reads a request or an answer, so its failure says
+     * A reader such as the hessian2 reader does not know whether it reads a request or an answer, so its failure says
      * MAYBE.
      */
     @Test

@@ -40,7 +40,10 @@ class SlowMethodsTest extends HeldThreads {
         allCallsOfAnotherSucceed();
     }
 
-    /** If the processors are busy, a new thread of the reserve may start too late for the time limit in the queue. */
+    /**
+     * If the processors are busy, a new thread of the reserve may start only after the call has waited too long in the
+     * queue.
+     */
     @Test
     void callWaitsForAThreadOfTheReserveThatStartsLate() throws Exception {
         AtomicBoolean late = new AtomicBoolean();

@@ -175,7 +175,7 @@ class InboundPublisherTest {
         assertThat(asked - messages).as("messages on their way").isBetween(0, 256);
     }
 
-    /** Requests the next value when the previous one has arrived, as a chain of operators of Reactor does. */
+    /** Requests the next value when the previous value has arrived, like a chain of Reactor's operators. */
     private static final class OneByOne implements Flow.Subscriber<Object> {
         final List<Object> values = new ArrayList<>();
         boolean ended;
@@ -219,8 +219,8 @@ class InboundPublisherTest {
             probe.request(1);
         }
 
-        // After half of the messages, the publisher requests as many again. It does not request more at a time, because
-        // messages were waiting for the subscriber.
+        // After half of the messages, the publisher requests as many again. The publisher does not request more
+        // messages at a time, because messages were waiting for the subscriber.
         assertThat(source.requests).containsExactly(16, 8);
     }
 

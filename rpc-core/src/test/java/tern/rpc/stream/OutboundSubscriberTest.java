@@ -235,7 +235,7 @@ class OutboundSubscriberTest {
         assertThat(sink.sent).startsWith(0, 1, 2);
     }
 
-    /** A subscription of a publisher that ignores it. */
+    /** A subscription that ignores requests. */
     private static final class Silent implements Flow.Subscription {
         @Override
         public void request(long values) {

@@ -34,8 +34,8 @@ class InMemoryTransportTest {
     }
 
     /**
-     * The transport's clock, which closes the transport when it is read, if the test has requested this. The transport
-     * reads the clock between finding the server and registering the call.
+     * The transport's clock. If the test has requested it, reading the clock closes the transport. The transport reads
+     * the clock after it has found the server and before it registers the call.
      */
     private long now() {
         if (closing.get()) {

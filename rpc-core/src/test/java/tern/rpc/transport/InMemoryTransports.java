@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.serialization.JdkSerializer;
 
-/** Runs contract tests over the in-memory transport, which is client and server in one object. */
+/** Runs contract tests over the in-memory transport, which is both a client transport and a server transport. */
 final class InMemoryTransports implements TestedTransport {
 
     private @Nullable InMemoryTransport last;

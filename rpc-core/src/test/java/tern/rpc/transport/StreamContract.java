@@ -41,7 +41,7 @@ interface StreamContract {
     /** Returns the number of calls in flight at the server. */
     int inFlight();
 
-    /** Returns the latch that blocks test code. It is also counted down at the end of the test. */
+    /** Returns the latch that blocks test code. The latch is also counted down at the end of the test. */
     CountDownLatch letGoLatch();
 
     <T> Future<T> inBackground(Callable<T> call);

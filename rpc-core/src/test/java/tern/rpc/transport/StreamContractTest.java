@@ -12,7 +12,7 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The tests that every transport with streams must pass, as a base class for each transport's tests. */
+/** The base class for the tests of transports with streams. Every such transport must pass these tests. */
 @Timeout(60)
 public abstract class StreamContractTest extends TransportTest
         implements StreamMessagesContract,

@@ -87,7 +87,10 @@ interface StreamFlowContract extends StreamContract {
         awaitNothingInFlight();
     }
 
-    /** The call may end while messages wait for the subscriber. Leak detection finds buffers that are not released. */
+    /**
+     * The call may end while messages are waiting for the subscriber. Leak detection then finds buffers that were not
+     * released.
+     */
     @Test
     default void streamThatHasEndedKeepsItsMessagesForASlowSubscriber() throws Exception {
         String chunk = "x".repeat(CHUNK_BYTES);
@@ -120,7 +123,7 @@ interface StreamFlowContract extends StreamContract {
         awaitNothingInFlight();
     }
 
-    /** Passes values, requests and the end on unchanged, as the operators of a reactive library do. */
+    /** Passes on values, requests and the end of the stream unchanged, like the operators of a reactive library. */
     record EchoOneByOne(Flow.Subscriber<? super String> to) implements Flow.Subscriber<String> {
 
         @Override
@@ -251,7 +254,9 @@ interface StreamFlowContract extends StreamContract {
         sender.onCompleted();
     }
 
-    /** Returns whether the thread is blocked in {@code onNext}. The threads of these tests block nowhere else. */
+    /**
+     * Returns whether the thread is blocked in {@code onNext}. The threads of these tests never block in other methods.
+     */
     private static boolean isWaiting(@Nullable Thread thread) {
         return thread != null
                 && (thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);

@@ -10,7 +10,7 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The tests that every transport must pass, as a base class for each transport's tests. */
+/** The base class for the tests of transports. Every transport must pass these tests. */
 @Timeout(60)
 public abstract class TransportContractTest extends TransportTest
         implements TransportValuesContract, TransportCallsContract, TransportFiltersContract {

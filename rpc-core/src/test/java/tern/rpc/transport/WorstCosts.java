@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Collects the costs of many messages, and remembers those with the highest CPU time and the highest memory use. */
+/**
+ * Collects the costs of many messages. Remembers the message with the highest CPU time and the message with the highest
+ * memory use.
+ */
 public final class WorstCosts {
 
     private final List<String> broken = new ArrayList<>();

@@ -11,7 +11,7 @@ interface Answers {
     /**
      * Sends an answer.
      *
-     * @throws RuntimeException if the answer cannot be sent; in this case, the call has ended
+     * @throws RuntimeException if the answer cannot be sent; the call has then ended
      */
     void send(Object answer);
 

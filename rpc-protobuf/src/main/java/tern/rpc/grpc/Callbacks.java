@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Runs a listener's callbacks one after another. A thread that adds a callback also runs it, unless another thread is
- * already running callbacks. In that case, the other thread runs the new callback, too. Thread-safe.
+ * already running callbacks. In that case, the other thread also runs the new callback. Thread-safe.
  */
 final class Callbacks {
 

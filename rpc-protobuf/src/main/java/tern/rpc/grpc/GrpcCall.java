@@ -24,22 +24,22 @@ import tern.rpc.Thrown;
 
 /**
  * One call to a gRPC service. Only one thread at a time calls the listener, in the call's gRPC context. A request is
- * delivered to the listener on the thread on which it arrives. A cancellation is delivered on a common-pool thread,
- * because event loops must not run service code.
+ * delivered to the listener on the thread that receives the request. A cancellation is delivered on a common-pool
+ * thread, because event loops must not run service code.
  */
 final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<Object> {
 
     private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
 
     /**
-     * Limits the rate at which failures after the end of a call are logged. Otherwise, a caller that ends many calls
-     * could fill the log.
+     * Limits the rate at which failures after the end of a call are logged. Otherwise, a caller could fill the log by
+     * ending many calls.
      */
     private static final SeldomWarning FAILED_LATE = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
     /**
      * A service may send this number of messages after its call was cancelled. After that, sending throws an exception.
      * Otherwise, a service that keeps sending would not notice the cancellation, because its listener is not called
-     * while it is running.
+     * while the service's code is running.
      */
     private static final int MAX_DROPPED = 100;
 
@@ -58,7 +58,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private int demand; // the number of messages requested before the subscription was created; guarded by this
 
     private @Nullable Listener<Q> listener; // only tasks in "callbacks" use this field and the next field
-    private boolean notified; // whether the listener has been notified that the call has ended
+    private boolean notified; // true after the listener has been notified that the call has ended
     private int
             dropped; // the number of messages sent after the cancellation; only one thread at a time uses this field
     private boolean compressed; // only one thread at a time uses this field
@@ -186,8 +186,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     }
 
     /**
-     * Returns whether the cancellation has caused the exception: the service could not send its next message, or the
-     * service's own call to another service was cancelled as well.
+     * Returns whether the cancellation has caused the exception. Possible reasons: the service could not send its next
+     * message, or the service's own call to another service was cancelled as well.
      */
     private static boolean isCancellation(Throwable thrown) {
         return Thrown.find(thrown, RpcException.class) != null
@@ -240,8 +240,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     /**
      * Drops a message that the service sends in a cancelled call.
      *
-     * @throws io.grpc.StatusRuntimeException CANCELLED if the service continues to send for too long; the exception
-     *     frees the service's thread
+     * @throws io.grpc.StatusRuntimeException CANCELLED if the service continues to send for too long, so that the
+     *     service's thread becomes free
      */
     private void drop() {
         dropped++;

@@ -24,8 +24,8 @@ final class GrpcMetadata {
     static Metadata from(tern.rpc.Metadata metadata) {
         Metadata converted = new Metadata();
         metadata.forEach((name, value) -> {
-            // The name is checked for ASCII first, because lower-casing would turn some non-ASCII letters into ASCII
-            // letters and so change the name.
+            // The name is checked for ASCII first, because converting it to lower case would turn some non-ASCII
+            // letters into ASCII letters.
             if (isAscii(name)) {
                 put(converted, name.toLowerCase(Locale.ROOT), value);
             }

@@ -27,13 +27,13 @@ import tern.rpc.server.MethodBody;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Exports grpc-java services without a gRPC server. Metadata, statuses with details, deadlines, cancellation (including
- * {@code io.grpc.Context}), flow control and compression work for the service as in a gRPC server. Protobuf messages
- * can also be sent as JSON; the service's own marshallers encode all other messages.
+ * Exports grpc-java services without a gRPC server. For the service, metadata, statuses with details, deadlines,
+ * cancellation (including {@code io.grpc.Context}), flow control and compression work as in a gRPC server. Protobuf
+ * messages can also be sent as JSON; the service's own marshallers encode all other messages.
  *
- * <p>If a service streams faster than its caller reads, {@code onNext} blocks, unless the service checks {@code
- * isReady} first. On the server's worker threads, this wait is limited, see {@link tern.rpc.StreamObserver}. Exceptions
- * thrown by the service are answered as for any other service.
+ * <p>If a service streams faster than its caller reads, {@code onNext} blocks, unless the service checks
+ * {@code isReady} first. On the server's worker threads, this wait is limited, see {@link tern.rpc.StreamObserver}.
+ * Exceptions thrown by the service are handled like the exceptions of any other service.
  */
 public final class GrpcServices {
 
@@ -50,7 +50,7 @@ public final class GrpcServices {
     }
 
     /**
-     * Exports a service with group and version. Triple callers send both in headers.
+     * Exports a service with a group and a version. Triple callers send both values in headers.
      *
      * @throws IllegalArgumentException if a method has an unknown type
      */
@@ -88,7 +88,7 @@ public final class GrpcServices {
     }
 
     /**
-     * Returns the side effects declared by the method's attributes. If none of these attributes is set, reads the
+     * Returns the side effects declared by the method's attributes. If no attribute is set, reads the
      * {@code idempotency_level} option from the {@code .proto} file, because grpc-java does not copy this option into
      * its generated code.
      */

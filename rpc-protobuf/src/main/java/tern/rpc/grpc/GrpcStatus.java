@@ -70,7 +70,8 @@ final class GrpcStatus {
                 }
             }
         } catch (SerializationException e) {
-            return List.of(); // The service has used a trailer with this name for a value of another type.
+            // The service has used a trailer with this name for a value that is not a google.rpc.Status.
+            return List.of();
         }
         return details;
     }

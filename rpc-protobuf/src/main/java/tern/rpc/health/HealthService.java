@@ -30,9 +30,9 @@ import tern.rpc.transport.AcceptedTokens;
 
 /**
  * The {@code grpc.health.v1.Health} service, which reports whether the server accepts calls. Each service name has a
- * status; the empty name represents the whole server. Service names are added with {@link #add} and {@link #set(String,
- * ServingStatus)}. While the status of the whole server is NOT_SERVING, so is the reported status of every name.
- * Callers need no token, because probes have none and the status is not secret.
+ * status; the empty name represents the whole server. Service names are added with {@link #add} and
+ * {@link #set(String, ServingStatus)}. While the status of the whole server is NOT_SERVING, this status is reported for
+ * every name. Callers need no token, because health probes have no token and the status is not secret.
  *
  * <p>Thread-safe. Watchers are notified on the thread that changes the status.
  */
@@ -58,8 +58,8 @@ public final class HealthService {
 
     private final Map<String, ServingStatus> statuses = new HashMap<>(); // guarded by this
 
-    // the open watches; modified only while this object is locked; read without the lock, so that a status change
-    // delays no call
+    // the open watches; modified only while this object is locked; read without the lock, so that status changes do not
+    // delay calls
     private final Set<HealthWatch> watches = ConcurrentHashMap.newKeySet();
     private final OpenWatches open = new OpenWatches(MAX_WATCHES); // guarded by this
     private final SeldomWarning tooMany = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
@@ -71,8 +71,8 @@ public final class HealthService {
     }
 
     /**
-     * Exports the health service, which responds even while the server rejects all other calls. Each server needs its
-     * own export.
+     * Exports the health service, which answers even while the server rejects all other calls. Each server needs a
+     * separate export.
      */
     public ServiceExport export() {
         return new ServiceExport(SERVICE, new ServiceKey(NAME, "", ""), this::body, Attributes.DEFAULT_WEIGHT, true);
@@ -138,9 +138,9 @@ public final class HealthService {
 
     /**
      * Registers a Watch call. The number of these calls is limited, because they need no token and may stay open
-     * forever. If the limit is reached, {@link OpenWatches} chooses a call that must end with UNIMPLEMENTED. gRPC
-     * clients that get this status use the server without health checks (gRFC A17). With any other status, they would
-     * send no calls to the server.
+     * forever. If the limit is reached, {@link OpenWatches} chooses a Watch call, which then ends with UNIMPLEMENTED.
+     * gRPC clients that get this status use the server without health checks (gRFC A17). With any other status, they
+     * would send no calls to the server.
      *
      * @return the reason why the call is refused; null if it is registered
      */

@@ -19,7 +19,7 @@ final class HealthWatch implements Flow.Subscription {
     private final AtomicLong wanted = new AtomicLong();
     private final AtomicInteger changes = new AtomicInteger(); // the number of changes that have not been sent
     private volatile boolean over;
-    private volatile boolean subscribed; // whether the end of the stream may be sent to the caller
+    private volatile boolean subscribed; // true if the end of the stream may be sent to the caller
     private volatile @Nullable RpcException replaced; // the reason why this call ends; set by a newer call
 
     // the last sent status; only the thread that increments "changes" from zero uses this field
@@ -47,8 +47,8 @@ final class HealthWatch implements Flow.Subscription {
                 caller.onSubscribe(watch);
                 watch.subscribed = true;
                 if (watch.replaced != null) {
-                    // Another call replaced this call during the subscription. This call can be ended only now, because
-                    // onError must follow onSubscribe.
+                    // A newer call has replaced this call during the subscription. This call can end only now, because
+                    // onError() must be called after onSubscribe().
                     watch.changed();
                 }
             } catch (Throwable e) {

@@ -12,8 +12,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open Watch calls. If there are too many, one call ends: the newest call of the connection with the most calls, at
- * the address with the most calls. One caller therefore cannot lock out other callers. Not thread-safe.
+ * The open Watch calls. If there are too many open calls, one call ends: the newest call of the connection with the
+ * most calls, at the address with the most calls. One caller therefore cannot lock out other callers. Not thread-safe.
  */
 final class OpenWatches {
 
@@ -67,9 +67,9 @@ final class OpenWatches {
     }
 
     /**
-     * Chooses the call that must end. An earlier call is chosen only if its address then still has at least as many
-     * calls as the new call's address. Within one address, an earlier call is chosen only if its connection then still
-     * has at least as many calls as the new call's connection. Otherwise, the new call is chosen.
+     * Chooses the call that must end. An earlier call is chosen only if its address, without this call, still has at
+     * least as many calls as the new call's address, including the new call. Within one address, the same rule applies
+     * to connections. Otherwise, the new call is chosen.
      */
     private HealthWatch chooseFor(HealthWatch added) {
         Network own = networks.get(network(added.connection()));

@@ -69,8 +69,8 @@ final class FileIndex {
     }
 
     /**
-     * Adds an enum. The names of the enum's values belong to the scope that encloses the enum, not to the enum itself
-     * (descriptor.proto, EnumValueDescriptorProto).
+     * Adds an enum. The names of the enum's values belong to the scope that contains the enum, and not to the enum
+     * itself (descriptor.proto, EnumValueDescriptorProto).
      */
     private void addEnum(String file, String scope, EnumDescriptorProto enumeration) {
         addSymbol(file, scope, enumeration.getName());
@@ -99,7 +99,7 @@ final class FileIndex {
         return files.containsKey(name) ? name : null;
     }
 
-    /** Returns the name of the file that declares this symbol; null if no file does. */
+    /** Returns the name of the file that declares this symbol; null if no file declares it. */
     @Nullable
     String fileOf(String symbol) {
         return fileBySymbol.get(symbol);

@@ -9,7 +9,7 @@ import tern.rpc.StatusCode;
 /**
  * A decoded ServerReflectionRequest.
  *
- * @param bytes the encoded request, which the answer repeats
+ * @param bytes the encoded request, which is a part of the answer
  * @param name the name of the requested file, symbol or message; empty if the request asks for the list of services
  * @param number the number of the requested extension
  */

@@ -17,10 +17,11 @@ import tern.rpc.server.ServiceExport;
  * The gRPC server reflection service. Tools such as grpcurl use it to list the services and their messages. Reflection
  * is exported only on request, because it lets every caller read the names and types of all services.
  *
- * <p>A service with protobuf messages is described by its own {@code .proto} file, or by a generated file if it has
- * none. A plain Java interface is always described by a generated file: a method with one parameter takes a {@code
- * google.protobuf.Value}, any other method takes a {@code ListValue}, and all methods return a {@code Value}. Triple
- * accepts these messages. Overloaded methods, and names that protobuf does not permit, are omitted.
+ * <p>A service with protobuf messages is described by its own {@code .proto} file. If there is no such file, the
+ * service is described by a generated file. A plain Java interface is always described by a generated file. In this
+ * file, a method with one parameter takes a {@code google.protobuf.Value}, any other method takes a {@code ListValue},
+ * and all methods return a {@code Value}. Triple accepts these messages. Overloaded methods, and names that protobuf
+ * does not permit, are omitted.
  */
 public final class ReflectionService {
 

@@ -23,7 +23,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.server.MethodBody;
 import tern.rpc.server.ServiceExport;
 
-/** Tests which statuses callers of {@code grpc.health.v1} receive when the status changes. */
+/** Tests which statuses callers of {@code grpc.health.v1} receive when a status changes. */
 class HealthServiceTest {
 
     interface Orders {

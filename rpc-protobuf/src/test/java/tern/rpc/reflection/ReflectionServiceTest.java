@@ -436,7 +436,7 @@ class ReflectionServiceTest {
     }
 
     /**
-     * Returns the requested file. Builds it only from the dependencies in the answer, as a command-line tool does.
+     * Returns the requested file. Like a command-line tool, builds the file only from the dependencies in the answer.
      */
     private static FileDescriptor file(ServerReflectionRequest request, ServiceExport... exports) throws Exception {
         List<FileDescriptorProto> files = protos(request, exports);

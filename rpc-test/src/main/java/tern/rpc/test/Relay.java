@@ -11,12 +11,14 @@ import java.net.Socket;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A TCP relay between clients and a server. The relay can close connections and refuse new ones. Thread-safe. */
+/**
+ * A TCP relay between clients and a server. The relay can close connections and refuse new connections. Thread-safe.
+ */
 final class Relay implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 16 << 10;
 
-    /** A client's connection to the relay, and the relay's connection to the server on behalf of this client. */
+    /** A client's connection to the relay, and the relay's connection to the server for this client. */
     private record Pair(Socket client, Socket server) {}
 
     private final int serverPort;

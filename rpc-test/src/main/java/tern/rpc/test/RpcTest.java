@@ -13,9 +13,9 @@ import org.springframework.core.annotation.AliasFor;
 
 /**
  * Configures a test of a few services and components. Spring Boot's auto-configuration is limited to Tern. All
- * references call the test's server in memory ({@code rpc.client.url=local}), regardless of the addresses that the
- * application sets for its services. The server also listens on a free port, and does not register with any registry.
- * Missing beans can be replaced, for example with {@code @MockitoBean}.
+ * references call the test's server in memory ({@code rpc.client.url=local}). Addresses that the application sets for
+ * its services are ignored. The server also listens on a free port, and does not register with any registry. Missing
+ * beans can be replaced, for example with {@code @MockitoBean}.
  *
  * <pre>{@code
  * @RpcTest({PoliteGreetings.class, Visitor.class})

@@ -14,14 +14,14 @@ import org.springframework.core.env.StandardEnvironment;
 import tern.rpc.spring.RpcConnectionDetails;
 
 /**
- * Sends the calls of all references to {@code rpc.client.url}. Otherwise, the application's {@code
- * rpc.client.services.<name>.url} and {@code @RpcReference(url)} would take precedence, and a test would call the real
- * provider. An address or registry that the test itself sets for one service still takes precedence.
+ * Sends the calls of all references to {@code rpc.client.url}. Without this configuration, the application's
+ * {@code rpc.client.services.<name>.url} and {@code @RpcReference(url)} would take precedence, and a test would call
+ * the real provider. An address or registry that the test itself sets for one service still takes precedence.
  *
  * <p>{@link RpcTest} imports this configuration. Tests with {@code @SpringBootTest} may import it with
  * {@code @ImportAutoConfiguration}.
  */
-// Container addresses take precedence, so container beans must be defined before this bean.
+// The addresses of containers take precedence. Therefore container beans must be defined before this bean.
 @AutoConfiguration(
         afterName = "org.springframework.boot.testcontainers.service.connection.ServiceConnectionAutoConfiguration")
 public final class RpcTestAddresses {
@@ -45,7 +45,7 @@ public final class RpcTestAddresses {
 
     /**
      * Returns whether the test sets the property. In Spring's environment, a test's properties come before the system
-     * properties, and the application's properties come after them.
+     * properties, and the application's properties come after the system properties.
      */
     private static boolean isOfTest(Environment environment, String property) {
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');

@@ -18,8 +18,8 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * A {@link ScriptedProvider}'s answers to calls to one method. Each call uses the next step of the script. Calls after
- * the last step repeat that step. Thread-safe.
+ * A {@link ScriptedProvider}'s answers to calls to one method. Each call uses the next step of the script. After the
+ * last step, all further calls repeat the last step. Thread-safe.
  */
 public final class Script {
 
@@ -88,8 +88,8 @@ public final class Script {
     }
 
     /**
-     * Adds a step that refuses the call with RESOURCE_EXHAUSTED and marks it as not executed, like an overloaded
-     * server.
+     * Adds a step that refuses the call with RESOURCE_EXHAUSTED, like an overloaded server. The failure says that the
+     * call was not executed.
      */
     public Script refuse() {
         return add(

@@ -65,9 +65,9 @@ import tern.rpc.server.ServiceExport;
  * }
  * }</pre>
  *
- * <p>As a JUnit extension, the provider discards scripts and recorded calls after each test, and accepts connections
- * again. A provider in a static field is closed after the test class, and a provider in an instance field after the
- * test.
+ * <p>As a JUnit extension, the provider discards scripts and recorded calls after each test, and then accepts
+ * connections again. A provider in a static field is closed after the test class, and a provider in an instance field
+ * after the test.
  */
 public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AutoCloseable {
 
@@ -124,14 +124,14 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         return allowing().of(services);
     }
 
-    /** Creates a provider of one interface with a group and a version. Both may be empty. */
+    /** Creates a provider of one interface with a group and a version. The group and the version may be empty. */
     public static ScriptedProvider of(Class<?> service, String group, String version) {
         return allowing().of(service, group, version);
     }
 
     /**
-     * Allows classes in arguments that the interfaces do not declare. The tested application's property {@code
-     * rpc.limits.allowed-classes} does not apply to the provider.
+     * Allows classes in arguments that the interfaces do not declare. The property {@code rpc.limits.allowed-classes}
+     * of the tested application does not apply to the provider.
      *
      * <pre>{@code
      * ScriptedProvider.allowing("com.example.orders.*").of(OrderService.class)
@@ -168,7 +168,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
                     serializer);
         }
 
-        /** Creates a provider of one interface with a group and a version. Both may be empty. */
+        /** Creates a provider of one interface with a group and a version. The group and the version may be empty. */
         public ScriptedProvider of(Class<?> service, String group, String version) {
             return new ScriptedProvider(
                     List.of(new ServiceKey(ServiceDescriptor.nameOf(service), group, version)),
@@ -283,8 +283,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Creates the target object of a service, which receives only streaming calls, because a filter answers all other
-     * calls.
+     * Creates the target object of a service. The target receives only streaming calls, because a filter answers all
+     * other calls.
      */
     private Object target(Class<?> type) {
         return Proxy.newProxyInstance(
@@ -314,7 +314,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Fails unless the method was called exactly the given number of times.
+     * Checks that the method was called exactly the given number of times.
      *
      * @throws IllegalArgumentException if no service has a method with this name
      */
@@ -326,7 +326,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Fails if any call was received. */
+    /** Checks that no call was received. */
     public void assertNotCalled() {
         List<SeenCall> seen = calls();
         if (!seen.isEmpty()) {
@@ -334,7 +334,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Fails if any step of a script was not used. */
+    /** Checks that all steps of all scripts were used. */
     public void assertScriptDone() {
         String left = scripts.values().stream()
                 .map(Script::left)
@@ -347,8 +347,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Blocks until the method has been called the given number of times. Use this for calls whose end the caller cannot
-     * observe, such as one-way calls. Fails if the time limit is exceeded.
+     * Blocks until the method has been called the given number of times. Use this method for calls whose end the caller
+     * cannot observe, such as one-way calls. Fails if the time limit is exceeded.
      */
     public void awaitCalls(String method, int times, Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();

@@ -20,13 +20,15 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.WireName;
 
 /**
- * Collects the application classes that are reachable from one service's method signatures. The search starts at
- * parameter, result and declared exception types, and follows field types, superclasses, type arguments, array
- * components and permitted subclasses. Not thread-safe.
+ * Collects the application classes that are reachable from one service's method signatures. The search starts at the
+ * types of parameters, results and declared exceptions. From there, the search follows field types, superclasses, type
+ * arguments, array components and permitted subclasses. Not thread-safe.
  */
 final class AllowedClasses {
 
-    /** The advice for a class that may belong to a library, which the application cannot change. */
+    /**
+     * The advice for a class that the application may not be able to change, because the class belongs to a library.
+     */
     private static final String ELSEWHERE =
             ", or, if it is a class of a library, declare a type of your own, a String or a Map";
 
@@ -43,13 +45,13 @@ final class AllowedClasses {
      * has its wire name as a second key.
      *
      * @throws IllegalArgumentException if a class cannot be serialized. The message names the method, the class, and
-     *     where the class occurs: in a parameter, the result or an exception, and in which field
+     *     the place where the class occurs: the parameter, the result or the exception, and the field
      */
     static Map<String, Class<?>> of(ServiceDescriptor service) {
         AllowedClasses classes = new AllowedClasses(service);
         for (MethodDescriptor method : service.methods()) {
             if (method.payload() != Payload.JAVA) {
-                continue; // Messages of other payloads are never encoded as Hessian.
+                continue; // Methods with other payloads never use Hessian.
             }
             String name = service.simpleName() + "." + method.name();
             for (int i = 0; i < method.parameters().size(); i++) {
@@ -163,8 +165,8 @@ final class AllowedClasses {
     }
 
     /**
-     * Visits only a supertype's fields and type arguments, because messages are not expected to contain instances of
-     * the supertype itself.
+     * Visits a supertype of a reachable class. Visits only the fields and type arguments, because messages are not
+     * expected to contain instances of the supertype itself.
      *
      * @param child the class or interface that extends the supertype, for error messages
      */
@@ -211,8 +213,8 @@ final class AllowedClasses {
     }
 
     /**
-     * Returns whether the compiler added the field to an inner class, to hold the enclosing object or a captured
-     * variable.
+     * Returns whether the compiler added the field to an inner class. Such a field contains the enclosing object or a
+     * captured variable.
      */
     private static boolean isOfSurroundings(Field field) {
         return field.isSynthetic()
@@ -241,6 +243,6 @@ final class AllowedClasses {
         }
     }
 
-    /** Marks a class that was reached only as a supertype of another class. */
+    /** Represents a class that was reached only as a supertype of another class. */
     private record Parent(Class<?> type) implements Type {}
 }

@@ -36,7 +36,7 @@ final class BeanField {
         }
     }
 
-    /** Reads a primitive value. A null in the message is read as zero. */
+    /** Reads a primitive value. If the message contains null, the value is zero. */
     private Object primitive(ValueReader reader) {
         return Objects.requireNonNull(reader.read(slot));
     }

@@ -25,8 +25,8 @@ final class BeanForm implements WireForm {
     }
 
     /**
-     * Returns the {@link WireForm} that writes the fields of the class, or null if these are inaccessible, as in JDK
-     * classes.
+     * Returns the {@link WireForm} that writes the fields of the class, or null if these fields are inaccessible, as in
+     * JDK classes.
      */
     static @Nullable BeanForm ofFields(Class<?> type) {
         List<Field> fields = BeanShape.serializedFields(type, Object.class);

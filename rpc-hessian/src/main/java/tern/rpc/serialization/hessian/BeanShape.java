@@ -35,7 +35,8 @@ final class BeanShape extends Shape {
     }
 
     /**
-     * Returns the fields of {@code from} and its superclasses below {@code until}, in hessian-lite's writing order.
+     * Returns the fields of {@code from} and its superclasses below {@code until}, in the order in which hessian-lite
+     * writes them.
      */
     static List<Field> serializedFields(Class<?> from, Class<?> until) {
         List<Field> simple = new ArrayList<>();

@@ -7,17 +7,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a {@link StringBuilder} or {@link StringBuffer} as the fields that both classes have had since JDK 9: the
- * characters as Latin-1 or little-endian UTF-16 bytes, a code for the encoding, and the character count. hessian-lite
- * also writes the unused end of the array. This class omits it, because readers use only the number of characters given
- * by the count. Thread-safe.
+ * Writes a {@link StringBuilder} or {@link StringBuffer} with the fields that both classes have had since JDK 9. The
+ * fields are the characters as Latin-1 or little-endian UTF-16 bytes, a code for the encoding, and the character count.
+ * hessian-lite also writes the unused end of the array. This class omits the unused end, because readers use only the
+ * number of characters given by the count. Thread-safe.
  */
 final class BuilderForm implements WireForm {
 
     private static final String VALUE = "value";
     private static final String CODER = "coder";
     private static final String COUNT = "count";
-    // The field maybeLatin1 has existed since JDK 21. The field is an optimization hint for the JDK, so false is always
+    // JDK 21 added the field maybeLatin1. The field is only an optimization hint for the JDK, so false is always
     // correct.
     private static final String MAYBE_LATIN1 = "maybeLatin1";
     private static final Set<String> KNOWN = Set.of(VALUE, CODER, COUNT, MAYBE_LATIN1);
@@ -32,8 +32,8 @@ final class BuilderForm implements WireForm {
     }
 
     /**
-     * Returns the form for the class, or null if the class is neither {@code StringBuilder} nor {@code StringBuffer} or
-     * does not have the expected fields in the running JDK.
+     * Returns the form for the class, or null for any other class. Also returns null if the class does not have the
+     * expected fields in the running JDK.
      */
     static @Nullable WireForm of(Class<?> type) {
         if (type != StringBuilder.class && type != StringBuffer.class) {

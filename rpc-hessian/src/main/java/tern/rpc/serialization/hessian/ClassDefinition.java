@@ -4,7 +4,8 @@ import java.util.List;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * An encoded Hessian class definition. In a message, it precedes the first instance of the class. Immutable.
+ * An encoded Hessian class definition. In a message, the definition precedes the first instance of the class.
+ * Immutable.
  */
 final class ClassDefinition {
 

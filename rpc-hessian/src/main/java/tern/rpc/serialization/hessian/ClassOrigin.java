@@ -1,6 +1,6 @@
 package tern.rpc.serialization.hessian;
 
-/** Describes the origin of a class, that is, its class loader and name, for error messages. */
+/** Describes a class for error messages, with its name and its class loader. */
 final class ClassOrigin {
 
     private ClassOrigin() {}

@@ -45,8 +45,8 @@ final class ClassPatterns {
     }
 
     /**
-     * Warns about a package that contains classes known from attacks. There is no warning about a single class, which
-     * may be data.
+     * Warns about a package that contains classes known from attacks. A single class in the configuration causes no
+     * warning, because it may be a data class.
      */
     private static void warnOfAttacks(String entry) {
         String name = entry.replaceFirst("[.*]+$", "");
@@ -73,7 +73,7 @@ final class ClassPatterns {
                 || packageTrees.stream().anyMatch(name::startsWith);
     }
 
-    /** Returns the configured packages and the packages of the configured classes. */
+    /** Returns the packages in the configuration, and the packages of the classes in the configuration. */
     Set<String> packages() {
         Set<String> all = new HashSet<>(packages);
         packageTrees.forEach(tree -> all.add(tree.substring(0, tree.length() - 1)));

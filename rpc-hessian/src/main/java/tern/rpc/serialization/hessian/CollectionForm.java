@@ -39,7 +39,7 @@ final class CollectionForm implements WireForm {
 
     /**
      * Returns the {@link WireForm} that writes a collection as a JDK collection of the same kind: a sorted set, a set,
-     * a queue or a list. The JDK collection keeps the order of the elements.
+     * a queue or a list. Readers get the JDK collection, which has the same order of elements.
      */
     static CollectionForm ofJdk(Class<?> type) {
         Class<?> written = SortedSet.class.isAssignableFrom(type)
@@ -51,8 +51,8 @@ final class CollectionForm implements WireForm {
     }
 
     /**
-     * Returns a form for collections that hessian-lite copies into a new list each time it writes them. Such a copy
-     * cannot be the target of a later reference in the message.
+     * Returns a form for collections that hessian-lite copies into a new list whenever it writes them. Later references
+     * in the message cannot refer to such a copy.
      */
     static CollectionForm copied(Class<?> ignored) {
         return new CollectionForm(null, true, false);

@@ -38,7 +38,7 @@ final class CollectionType {
     private static final CollectionType TREE_SET = of(TreeSet.class, size -> new TreeSet<>());
 
     /**
-     * The types to create for a declared interface: the first type in the list that implements the interface is used.
+     * The types to create for a declared interface: the first type in this list that implements the interface is used.
      */
     private static final List<CollectionType> DEFAULTS = List.of(
             ARRAY_LIST,
@@ -87,7 +87,7 @@ final class CollectionType {
 
     /**
      * Returns a function that converts the filled collection to the final collection, or null if no conversion is
-     * needed. A conversion is needed if adding elements one by one would take quadratic time.
+     * needed. A conversion is needed if adding elements to the final collection one by one would take quadratic time.
      */
     @Nullable
     Function<Collection<Object>, Collection<Object>> finished() {
@@ -98,7 +98,7 @@ final class CollectionType {
         return set;
     }
 
-    /** Returns whether the type is a set that finds its elements by their hash codes. */
+    /** Returns whether the type is a set that uses the hash codes of its elements. */
     boolean isHashed() {
         return hashed;
     }
@@ -112,7 +112,7 @@ final class CollectionType {
     }
 
     /**
-     * Returns how many bytes an empty collection takes beyond the memory assumed for one value. Blocking queues need
+     * Returns the memory of an empty collection in bytes, minus the memory assumed for one value. Blocking queues need
      * this memory for their locks, and array deques for their initial array.
      */
     int shellBytes() {
@@ -120,16 +120,16 @@ final class CollectionType {
     }
 
     /**
-     * Returns the collection type for a class name in a message, or null if the name is unknown. The JDK's views and
-     * wrappers are instances of private classes, so their names are mapped to public types.
+     * Returns the collection type for a class name in a message, or null if the name is unknown. Views and wrappers of
+     * the JDK have private classes, whose names are mapped to public types.
      */
     static @Nullable CollectionType named(String name) {
         return BY_NAME.get(name);
     }
 
     /**
-     * Returns the collection type to create for a declared class if the message does not name a type that is assignable
-     * to that class. Returns null if no supported type is assignable.
+     * Returns the collection type to create for a declared class. Called if the message names no type that is
+     * assignable to that class. Returns null if no supported type is assignable.
      */
     static @Nullable CollectionType fitting(Class<?> declared) {
         CollectionType exact = BY_NAME.get(declared.getName());
@@ -146,8 +146,8 @@ final class CollectionType {
 
     /**
      * Returns the collection type that replaces a class named in the message, if this process does not create instances
-     * of that class. The replacement is assignable to the declared class. If it is a set, it keeps the order of the
-     * message. Returns null if the declared class is not a JDK collection type.
+     * of that class. The replacement is assignable to the declared class. If the replacement is a set, it keeps the
+     * order of the message. Returns null if the declared class is not a JDK collection type.
      */
     static @Nullable CollectionType replacement(Class<?> declared) {
         if (ClassOrigin.isOfApplication(declared)

@@ -7,9 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes an {@link EnumSet} as hessian-lite's handle object, which contains the enum class and the constants. Unlike
- * hessian-lite, this class does not need {@code sun.misc.Unsafe} to find the enum class. As in {@link HandleForm}, the
- * handle takes a reference number in the message. Thread-safe.
+ * Writes an {@link EnumSet} in the same way as hessian-lite: as a handle object, which contains the enum class and the
+ * constants. Unlike hessian-lite, this class does not need {@code sun.misc.Unsafe} to find the enum class. As in
+ * {@link HandleForm}, the handle takes a reference number in the message. Thread-safe.
  */
 final class EnumSetForm implements WireForm {
 
@@ -26,8 +26,8 @@ final class EnumSetForm implements WireForm {
     }
 
     /**
-     * Returns the set's enum class, or null if the enum has no constants. For an empty set, the class is taken from a
-     * constant of the complement set.
+     * Returns the set's enum class, or null if the enum has no constants. For an empty set, the class is found through
+     * a constant of the complement set.
      */
     private static @Nullable Class<?> elementType(EnumSet<?> set) {
         EnumSet<?> some = set.isEmpty() ? complement(set) : set;

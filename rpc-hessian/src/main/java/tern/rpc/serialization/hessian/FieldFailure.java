@@ -20,7 +20,7 @@ final class FieldFailure extends RuntimeException {
     }
 
     /**
-     * Returns the exception to throw if a field could not be written. Adds the field's name to the names of nested
+     * Returns the exception to throw if a field could not be written. Puts the field's name before the names of nested
      * fields that the exception already contains. Returns a {@link MessageTooLargeException} unchanged.
      */
     static RuntimeException at(String field, Throwable failure) {

@@ -11,7 +11,8 @@ import tern.rpc.Thrown;
 
 /**
  * Describes causes and suppressed exceptions whose classes are unknown to callers. The description omits the message,
- * because it may contain SQL or other internals. The exception is logged under an id that the description contains.
+ * because the message may contain SQL or other internals. The exception is logged together with an id, and the
+ * description contains this id.
  */
 final class ForeignCauses {
 

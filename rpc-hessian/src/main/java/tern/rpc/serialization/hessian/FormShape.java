@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads an instance of a JDK class from the named parts that hessian-lite writes, which may differ from the fields of
- * the class. Thread-safe.
+ * Reads an instance of a JDK class from named parts. hessian-lite determines these parts, which may differ from the
+ * fields of the class. Thread-safe.
  */
 final class FormShape extends Shape {
 
     /**
-     * Creates the value from its parts, which are in the order of their names. A part that is missing from the message
-     * has its default value or is null.
+     * Creates the value from its parts, which are in the order of their names. If the message does not contain a part,
+     * the part has its default value or is null.
      */
     @FunctionalInterface
     interface Assembly {
@@ -87,8 +87,8 @@ final class FormShape extends Shape {
         }
 
         /**
-         * Sets a function that returns the cost of hashing or comparing a value, in addition to the costs of its parts.
-         * The unit is the cost of visiting one small value. By default, there is no additional cost.
+         * Sets a function that returns an additional cost of hashing or comparing a value, beyond the costs of the
+         * value's parts. The unit is the cost of visiting one small value. By default, there is no additional cost.
          */
         // The function "visits" receives only values created by the Assembly, so they have the type T.
         @SuppressWarnings("unchecked")

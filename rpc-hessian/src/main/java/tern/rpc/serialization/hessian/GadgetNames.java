@@ -4,8 +4,8 @@ import java.util.List;
 
 /**
  * The names of gadget classes, which are known to run harmful code when they are deserialized. No error message
- * suggests allowing these classes, and {@code rpc.limits.audit-classes} does not let them be read. A configured package
- * that contains one of them is reported in a warning. Immutable.
+ * suggests allowing these classes, and they are not read even if {@code rpc.limits.audit-classes} is set. If a
+ * configured package contains such a class, a warning is logged. Immutable.
  */
 final class GadgetNames {
 
@@ -48,8 +48,8 @@ final class GadgetNames {
     }
 
     /**
-     * Returns whether the package contains known gadget classes. If {@code tree} is true, its subpackages are searched,
-     * too.
+     * Returns whether the package contains known gadget classes. If {@code tree} is true, its subpackages are also
+     * searched.
      */
     static boolean areIn(String packageName, boolean tree) {
         String prefix = packageName + '.';

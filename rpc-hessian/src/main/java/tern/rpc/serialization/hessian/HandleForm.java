@@ -16,8 +16,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a frequently used JDK value as the fields of hessian-lite's handle class, without creating a handle object.
- * In the message, the handle takes a reference number, but the value itself does not. Thread-safe.
+ * Writes a frequently used JDK value with the fields of hessian-lite's handle class, without creating a handle object.
+ * In the message, the handle gets a reference number, but the value itself does not. Thread-safe.
  */
 final class HandleForm implements WireForm {
 

@@ -15,7 +15,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Limits the processor time for hashing and comparing the keys in a message. The weight of a key is the number of
- * values that can be visited when the key is hashed; a value is counted once for each reference to it. The limit grows
+ * values that can be visited when the key is hashed. A value is counted once for each reference to it. The limit grows
  * with the size of the message, because a few bytes of references can describe a key with a very large weight. Messages
  * whose keys take many steps for the size of the message need a permit ({@link LargeWork#startHashing}). Benchmarks
  * extend this class to measure the cost of these limits. Not thread-safe.
@@ -23,19 +23,20 @@ import tern.rpc.serialization.SerializationException;
 class HashBudget {
 
     /**
-     * The maximum number of comparisons for each element added to a priority queue or a sorted container: the maximum
-     * height of a priority queue's heap.
+     * The maximum number of comparisons for each element that is added to a priority queue or a sorted container. This
+     * number is the maximum height of a priority queue's heap.
      */
     private static final int COMPARISONS = 20;
 
     /**
-     * A message of at least this size may use all steps of the budget. A smaller message may use a proportional part.
+     * A message of at least this size may use all steps of the budget. A smaller message may use a part that is
+     * proportional to its size.
      */
     private static final int FULL_BYTES = 128 << 10;
 
     /**
-     * Added to the size of a message when its budget is computed, so that a small message may contain keys that refer
-     * to the same value several times.
+     * This size is added to the size of a message when its budget is computed. A small message may therefore contain
+     * keys that refer to the same value several times.
      */
     private static final int SPARE_BYTES = 1 << 10;
 
@@ -47,16 +48,17 @@ class HashBudget {
 
     /**
      * The additional steps for comparing a key with an earlier key of the same hash code, charged for each value in the
-     * key. A comparison follows many references and takes much longer than hashing. Comparisons with the first {@link
-     * HessianLimits#equalKeys} earlier keys cost no additional steps. Only keys of JDK classes, such as lists and maps,
-     * cost additional steps. Objects of the application's classes cost none, because entities often have a constant
-     * hash code. A step is the unit of the limit {@code rpc.limits.max-key-steps}.
+     * key. A comparison follows many references and takes much longer than hashing. Comparisons with the first
+     * {@link HessianLimits#equalKeys} earlier keys cost no additional steps. Only keys of JDK classes, such as lists
+     * and maps, cost additional steps. Keys of the application's classes cost no additional steps, because entities
+     * often have a constant hash code. A step is the unit of the limit {@code rpc.limits.max-key-steps}.
      */
     private static final int EQUAL_STEPS = 512;
 
     /**
-     * A message needs no permit for this number of steps per byte. Keys that share no parts take fewer steps: hashing
-     * takes {@link #HASH_STEPS} for each value and each set around it, and a value takes at least one byte.
+     * A message needs no permit for up to this number of steps per byte. Keys that share no parts take fewer steps.
+     * Hashing takes {@link #HASH_STEPS} for each value and for each set that contains it, and each value takes at least
+     * one byte.
      */
     private static final int STEPS_WITHOUT_TURN = 16;
 
@@ -70,13 +72,13 @@ class HashBudget {
     private int bytes;
     private Object sender = ""; // identifies the sender of the current message
     private @Nullable LargeWork turn; // the permit to hash many keys; null while none is held
-    private @Nullable RpcException refusal; // the reason why the message got no permit
+    private @Nullable RpcException refusal; // the reason why this message got no permit; null if none was refused
 
     // Counters of the message's non-scalar keys. A key's container and hash code select the key's counter. Null until a
     // message has a non-scalar key.
     private int @Nullable [] places;
     private boolean isCounted;
-    private int counted; // The sum of the counters in the field "places".
+    private int counted; // The sum of all counters in the field "places".
 
     HashBudget(HessianLimits limits) {
         this.limits = limits;
@@ -129,7 +131,7 @@ class HashBudget {
     }
 
     /**
-     * Charges the budget for hashing and comparing a key, before the key is added to its container. Rejects the
+     * Charges the budget for hashing and comparing a key. Called before the key is added to its container. Rejects the
      * message if the budget is exceeded.
      *
      * @param before the number of non-scalar keys already in the container
@@ -152,7 +154,7 @@ class HashBudget {
         return before + 1;
     }
 
-    /** Returns the maximum number of earlier keys that the container compares with the key. */
+    /** Returns the maximum number of earlier keys with which the container compares the key. */
     private int comparisons(@Nullable Object key, int before, Object container) {
         if (container instanceof SortedSet || container instanceof SortedMap) {
             return Math.min(before, COMPARISONS);
@@ -170,8 +172,8 @@ class HashBudget {
 
     /**
      * Counts a key. The budget has already been charged for hashing it. Returns the number of steps to charge for each
-     * value in the key, because the key is compared with all earlier keys that have the same hash code. This number is
-     * an upper bound, because keys with other hash codes can share the counter.
+     * value in the key. The key is compared with all earlier keys that have the same hash code. The result is an upper
+     * bound, because keys with other hash codes can share the counter.
      */
     private int sameHash(Object key, Object container) {
         int[] counts = places;
@@ -190,10 +192,9 @@ class HashBudget {
 
     /**
      * Charges the budget for a key that refers to incomplete containers, whose contents are still being read. The usual
-     * case is a set of children that all refer to their parent. If this key and all earlier keys refer to the same
-     * single container, the cost is {@code part}, because comparing two keys does not visit that container. Otherwise,
-     * the cost is {@code part} × the number of keys including this key. Sets of containers are represented by bit
-     * masks.
+     * case is a set of children that all refer to their parent. In this case, all keys refer to the same single
+     * container. The cost is then {@code part}, because comparing two keys does not visit that container. Otherwise,
+     * the cost is {@code part} × the number of keys including this key. Bit masks represent sets of containers.
      *
      * @param part the part of the key's weight that comes from references to incomplete containers
      * @param referred the incomplete containers to which this key refers
@@ -261,14 +262,14 @@ class HashBudget {
         }
     }
 
-    /** Returns whether the exception says that too many other messages are currently hashing many keys. */
+    /** Returns whether the exception was thrown because too many other messages are currently hashing many keys. */
     boolean isRefusal(RuntimeException failure) {
         return failure == refusal;
     }
 
     /**
-     * Returns whether hashing the key takes a single step. {@link #chargeEqual} limits keys with equal hash codes
-     * separately.
+     * Returns whether hashing the key takes a single step. {@link #chargeEqual} limits the number of such keys with
+     * equal hash codes.
      */
     private static boolean isScalar(@Nullable Object key) {
         return key == null

@@ -8,7 +8,9 @@ import java.util.Date;
  */
 final class HessianInput extends TextInput {
 
-    /** Returns the number of consecutive one-byte ints that come next, but at most {@code max}. */
+    /**
+     * Returns the number of one-byte ints that come next without other values between them, but at most {@code max}.
+     */
     int shortestInts(int max) {
         byte[] array = bytes;
         int first = position;
@@ -67,8 +69,8 @@ final class HessianInput extends TextInput {
             case 0x5c -> 1;
             case 0x5d -> (byte) next();
             case 0x5e -> (short) unsignedShort();
-            // The number must be multiplied by 0.001 and not divided by 1,000, because writers choose this encoding
-            // only if the product equals the double.
+            // The number is multiplied by 0.001 and not divided by 1,000, because writers use this encoding if the
+            // product equals the double.
             case 0x5f -> 0.001 * fourBytes();
             case 'D' -> Double.longBitsToDouble(eightBytes());
             default -> throw unexpected(tag, "a double");

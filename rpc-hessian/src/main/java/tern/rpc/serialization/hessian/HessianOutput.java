@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Writes one Hessian 2 message and maintains the message's tables: the values written so far (by identity), the class
- * definitions and the type names. Tern's own forms share these tables with the serializers of hessian-lite, which write
- * rare types. Not thread-safe.
+ * Writes one Hessian 2 message and maintains its tables: the values written so far (by identity), the class definitions
+ * and the type names. Tern's own forms use the same tables as the serializers of hessian-lite, which write rare types.
+ * Not thread-safe.
  */
 final class HessianOutput extends AbstractHessianOutput {
 
@@ -22,14 +22,12 @@ final class HessianOutput extends AbstractHessianOutput {
     /** The maximum number of stack frames to write per exception. */
     int frames;
 
-    /**
-     * The nesting depth of causes and suppressed exceptions at the current position.
-     */
+    /** The nesting depth of causes and suppressed exceptions that are currently being written. */
     int links;
 
     /**
-     * Returns whether an exception class is unknown to callers. Null while arguments or results are being written,
-     * because exceptions in them are data.
+     * Returns whether an exception class is unknown to callers. This field is null while arguments or results are being
+     * written, because exceptions in them are data.
      */
     @Nullable
     Predicate<Class<?>> foreign;
@@ -69,8 +67,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Replaces the tables and releases the array. Called after a failure, because the tables may then be inconsistent,
-     * and after a large message, to free memory.
+     * Replaces the tables and releases the array. Called after a failure, because the tables may be inconsistent, and
+     * after a large message, to free memory.
      */
     void forget() {
         scalars.forget();
@@ -98,8 +96,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a value. Caches in {@code place} the form in which the value's class is written, for the next value at the
-     * same place.
+     * Writes a value. Caches the {@link WireForm} of the value's class in {@code place}, for the next value at the same
+     * place.
      */
     void writeObject(@Nullable Object value, LastForm place) throws IOException {
         if (value == null || value instanceof String || value instanceof Integer) {
@@ -125,7 +123,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes list elements up to the first element that is not a one-byte int.
+     * Writes list elements until an element is not a one-byte int.
      *
      * @return the number of elements written, which may be 0
      */
@@ -144,8 +142,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a float as the double with the same decimal digits. Fields and elements declared as float are written by
-     * other methods.
+     * Writes a float as the double with the same decimal digits. Other methods write fields and elements that are
+     * declared as float.
      */
     void writeFloat(float value) {
         scalars.writeDouble(Double.parseDouble(String.valueOf(value)));
@@ -213,7 +211,7 @@ final class HessianOutput extends AbstractHessianOutput {
         return known >= 0;
     }
 
-    /** Skips one reference number, which readers assign to a value that the rest of the message never refers to. */
+    /** Skips one reference number. Readers assign this number to a value to which the message contains no reference. */
     void skipRef() {
         if (!unshared) {
             references.skip();
@@ -226,7 +224,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Assigns the old value's reference number to the new value, too, because readers create only one value for both.
+     * Assigns the reference number of the old value to the new value as well, because readers create only one value for
+     * both.
      */
     @Override
     public boolean replaceRef(@Nullable Object old, Object value) {
@@ -300,8 +299,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Begins an object; the caller then writes the object's fields. If the message does not contain the class
-     * definition yet, this method writes it first.
+     * Begins an object. If the message does not contain the class definition yet, writes the definition first. The
+     * caller then writes the object's fields.
      */
     void begin(ClassDefinition definition) {
         int known = definitions.put(definition);
@@ -315,8 +314,8 @@ final class HessianOutput extends AbstractHessianOutput {
     /**
      * Begins an object of the class with the given name.
      *
-     * @return the definition's number, or -1 if the method has begun a new definition, which the caller must complete
-     *     before it calls the method again
+     * @return the definition's number, or -1 if the method has begun a new definition. The caller must then complete
+     *     the definition and call the method again
      */
     @Override
     public int writeObjectBegin(String type) {

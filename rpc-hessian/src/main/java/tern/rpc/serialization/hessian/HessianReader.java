@@ -129,7 +129,7 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Reads the exception of a failed call again, but only its class name, message and stack trace, so that the caller
+     * Reads the exception of a failed call again, but only its class name, message and stack trace. The caller then
      * receives the provider's error even if a field of the exception cannot be read.
      */
     private Throwable readPlainly(int start, SerializationException failure) {
@@ -159,7 +159,7 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Wraps a failure thrown by application code during reading, for example in a static initializer,
+     * Wraps an exception that application code threw while a value was being read, for example in a static initializer,
      * {@code equals}, {@code compareTo} or {@code readResolve}.
      */
     private SerializationException broken(String what, Throwable failure) {

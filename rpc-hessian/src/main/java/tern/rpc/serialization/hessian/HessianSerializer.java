@@ -16,7 +16,8 @@ import tern.rpc.serialization.Serializer;
 
 /**
  * The Hessian 2 format as Dubbo uses it. Reads only four groups of classes: classes reachable from a service's
- * signatures, their subclasses in the service's packages, JDK value types, and configured classes. Thread-safe.
+ * signatures, subclasses of these classes in the service's packages, JDK value types, and classes allowed in the
+ * configuration. Thread-safe.
  */
 public final class HessianSerializer implements Serializer {
 
@@ -35,10 +36,7 @@ public final class HessianSerializer implements Serializer {
     private final KnownDefinitions known = new KnownDefinitions();
     private final Map<ServiceDescriptor, ServicePolicy> policies = new ConcurrentHashMap<>();
 
-    /**
-     * The {@link Slot} of each parameter type and result type. Contains the types of all services that have been
-     * prepared.
-     */
+    /** The {@link Slot} of each parameter type and result type, for all services that have been prepared. */
     private final Map<ValueType, Slot> slots = new ConcurrentHashMap<>();
 
     private HessianSerializer(Builder builder) {
@@ -133,8 +131,8 @@ public final class HessianSerializer implements Serializer {
         private Builder() {}
 
         /**
-         * Allows additional classes. Each of these classes is allowed at every position whose declared type is the
-         * class itself or one of its supertypes.
+         * Allows additional classes. Each class is allowed at every position whose declared type is the class itself or
+         * one of its supertypes.
          *
          * @param entries class names, or package names that end in {@code .*} (the package's classes) or {@code .**}
          *     (the classes of the package and of all its subpackages)
@@ -145,9 +143,9 @@ public final class HessianSerializer implements Serializer {
         }
 
         /**
-         * Lets the serializer also read serializable application classes that are not allowed. For each such class, it
-         * logs once which property would allow the class. Use this mode only for a trial period, because only an
-         * enforced list of allowed classes keeps out unexpected classes.
+         * Makes the serializer also read serializable application classes that are not allowed. For each such class,
+         * the serializer logs once which property would allow the class. Use this mode only for a trial period, because
+         * the serializer then accepts unexpected classes.
          */
         public Builder audit() {
             this.audit = true;

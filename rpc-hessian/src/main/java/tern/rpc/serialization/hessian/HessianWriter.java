@@ -16,8 +16,8 @@ import tern.rpc.serialization.SerializationException;
 final class HessianWriter implements ObjectWriter {
 
     /**
-     * After a message of more than this size, the writer keeps neither the array nor the written objects. Otherwise,
-     * every idle writer could occupy several MiB.
+     * After a message of more than this size, the writer releases the array and the written objects. Otherwise, every
+     * idle writer could occupy several MiB.
      */
     private static final int MAX_KEPT_BYTES = 1 << 20;
 
@@ -65,7 +65,7 @@ final class HessianWriter implements ObjectWriter {
         hessian.foreign = null;
     }
 
-    /** Begins a map and assigns a reference number to it, as every reader does. */
+    /** Begins a map and assigns a reference number to it, because every reader does the same. */
     @Override
     public void startMap() {
         hessian.skipRef();
@@ -98,8 +98,8 @@ final class HessianWriter implements ObjectWriter {
 
     /**
      * Returns the exception for a value that could not be written. If the value was refused because too many large
-     * messages are being written, the refusal is returned unchanged, because a later attempt may succeed. Line breaks
-     * in the failure's message, as in hessian-lite's messages, are replaced with commas.
+     * messages are being written, returns the refusal unchanged, because a later attempt may succeed. Line breaks in
+     * the failure's message, as in hessian-lite's messages, are replaced with commas.
      */
     private RuntimeException failed(@Nullable Object value, Throwable failure) {
         hessian.forget();

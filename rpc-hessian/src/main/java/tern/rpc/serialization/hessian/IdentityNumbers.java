@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Numbers objects in the order in which they are added, and finds them by identity. Up to sixteen objects are compared
- * one by one, because computing an object's identity hash for the first time costs more than sixteen comparisons. Not
+ * one by one, because the first computation of an object's identity hash takes longer than sixteen comparisons. Not
  * thread-safe.
  */
 final class IdentityNumbers {
@@ -47,7 +47,7 @@ final class IdentityNumbers {
         return next;
     }
 
-    /** Returns the object's number if it has one. Otherwise assigns the next number to the object and returns -1. */
+    /** Returns the object's number. If the object has no number, assigns the next number to it and returns -1. */
     int put(Object object) {
         int known = find(object);
         if (known < 0) {
@@ -61,7 +61,7 @@ final class IdentityNumbers {
         next++;
     }
 
-    /** Returns the object's number, or -1 if the object has none. */
+    /** Returns the object's number, or -1 if the object has no number. */
     int find(Object object) {
         if (slotCount > 0) {
             int index = slots[slot(object)] - 1;

@@ -17,7 +17,7 @@ final class Instances {
 
     private Instances() {}
 
-    /** Returns a constructor that creates instances of a class without running any of the class's own constructors. */
+    /** Returns a constructor that creates instances of a class without running a constructor of this class. */
     static Constructor<?> allocator(Class<?> type) {
         try {
             return through(Object.class.getDeclaredConstructor(), type);
@@ -28,7 +28,7 @@ final class Instances {
 
     /**
      * Returns a constructor that creates instances of {@code type} but runs only the given constructor of a superclass.
-     * A method handle for that constructor would create an instance of the superclass instead.
+     * An ordinary method handle for the superclass constructor would create an instance of the superclass instead.
      */
     static Constructor<?> through(Constructor<?> constructor, Class<?> type) {
         return Reflection.serialization(type, constructor);

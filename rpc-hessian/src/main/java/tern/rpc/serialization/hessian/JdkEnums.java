@@ -57,7 +57,7 @@ final class JdkEnums {
 
     private JdkEnums() {}
 
-    /** Returns the enum with the given class name; null if there is none or if it is not data. */
+    /** Returns the enum with the given class name; null if there is no such enum, or if its constants are not data. */
     static @Nullable Class<?> find(String name) {
         return BY_NAME.get(name);
     }

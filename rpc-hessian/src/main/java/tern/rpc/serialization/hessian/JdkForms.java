@@ -49,14 +49,14 @@ final class JdkForms {
 
     /**
      * The maximum length of a {@code BigInteger} in 32-bit words; it corresponds to about 10,000 decimal digits.
-     * Reading it takes linear time.
+     * Reading such a number takes linear time.
      */
     private static final int MAX_MAGNITUDE = 1_039;
 
-    /** The script at the beginning of the part of a locale's string form that follows {@code _#}. */
+    /** The script in a locale's string form, which follows {@code _#}. */
     private static final Pattern SCRIPT = Pattern.compile("([A-Za-z]{4})(?:[_-]|$)");
 
-    /** How many bytes a calendar and its field arrays take beyond the memory assumed for one value. */
+    /** The memory of a calendar and its field arrays in bytes, minus the memory assumed for one value. */
     private static final int CALENDAR_BYTES = 400;
 
     private static final FormShape CLASS_NAME = FormShape.of(ClassName.class)
@@ -125,7 +125,7 @@ final class JdkForms {
      */
     private static long visits(BigDecimal number) {
         long digits =
-                // An estimate is used, because computing the exact number of digits costs as much as a comparison.
+                // The number of digits is estimated, because computing the exact number takes as long as a comparison.
                 number.unscaledValue().bitLength() * 3L / 10;
         return digits * digits / 25;
     }
@@ -287,7 +287,7 @@ final class JdkForms {
         int mark = text.indexOf("_#");
         String[] parts = (mark < 0 ? text : text.substring(0, mark)).split("_", 3);
         Locale plain = plainLocale(parts);
-        if (mark < 0 || plain.toString().equals(text)) { // the constructor adds extensions to th_TH_TH and ja_JP_JP
+        if (mark < 0 || plain.toString().equals(text)) { // for th_TH_TH and ja_JP_JP, the constructor adds extensions
             return plain;
         }
         Locale.Builder locale = new Locale.Builder().setLanguage(parts[0]);
@@ -303,7 +303,10 @@ final class JdkForms {
         return locale.build();
     }
 
-    /** Adds the extensions, which each begin with a key of one character. The rest after the key x has no keys. */
+    /**
+     * Adds the extensions. Each extension begins with a key of one character. The extension with the key x extends to
+     * the end of the text.
+     */
     private static void addExtensions(String text, Locale.Builder locale) {
         char key = 0;
         StringBuilder value = new StringBuilder();
@@ -325,8 +328,8 @@ final class JdkForms {
         }
     }
 
-    // The deprecated constructor is used, because Locale.Builder rejects old locales and Locale.of exists only since
-    // JDK 19.
+    // The deprecated constructor is used, because Locale.Builder rejects some old locales, and Locale.of exists only
+    // since JDK 19.
     @SuppressWarnings("deprecation")
     private static Locale plainLocale(String[] parts) {
         return new Locale(parts[0], parts.length > 1 ? parts[1] : "", parts.length > 2 ? parts[2] : "");

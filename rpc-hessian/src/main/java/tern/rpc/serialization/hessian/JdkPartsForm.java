@@ -41,8 +41,8 @@ final class JdkPartsForm implements WireForm {
                     Map.of(
                             "signum", value -> ((BigInteger) value).signum(),
                             "mag", value -> magnitude((BigInteger) value),
-                            // The remaining fields of BigInteger cache results. The value 0 means that the result has
-                            // not been computed. JDK 17 has the fields from bitCountPlusOne to
+                            // The remaining fields of BigInteger contain cached results. The value 0 means that the
+                            // result has not been computed yet. JDK 17 has the fields from bitCountPlusOne to
                             // firstNonzeroIntNumPlusTwo.
                             "bitCountPlusOne", value -> 0,
                             "bitLengthPlusOne", value -> 0,
@@ -81,7 +81,7 @@ final class JdkPartsForm implements WireForm {
     }
 
     /**
-     * Returns one bit for each part that the string form of a stack frame omits: 1 for the class loader, 2 for the
+     * Returns the parts that the string form of a stack frame omits, as a bit mask: 1 for the class loader, 2 for the
      * module version.
      */
     private static int format(StackTraceElement frame) {
@@ -137,8 +137,8 @@ final class JdkPartsForm implements WireForm {
 
     /** Returns the absolute value as ints, most significant first. The first int is not 0. */
     private static int[] magnitude(BigInteger value) {
-        // bitLength() caches its result in the number. It is called on a new object, because hessian-lite would write
-        // the original number's cached result.
+        // bitLength() caches its result in the number. To leave the original number unchanged, bitLength() is called on
+        // a new object.
         BigInteger negated = value.negate();
         BigInteger absolute = value.signum() < 0 ? negated : negated.negate();
         int[] ints = new int[(absolute.bitLength() + Integer.SIZE - 1) / Integer.SIZE];

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Determines which concrete JDK classes may be read where a JDK type is declared. */
+/** Determines which concrete JDK classes may be read at a position whose declared type is a JDK type. */
 final class JdkTypes {
 
     /** The types that have their own encoding in the Hessian grammar. */
@@ -118,8 +118,8 @@ final class JdkTypes {
     }
 
     /**
-     * Returns whether the values of a JDK type can never be sent, because the type represents a local resource. A type
-     * can be sent if it is a supertype of a JDK class that can be sent, or a collection or map.
+     * Returns whether the values of a JDK type can never be sent, because the type represents a local resource.
+     * Collections, maps and supertypes of JDK classes that can be sent are not such types.
      */
     static boolean isAlwaysLocal(Class<?> type) {
         return (LOCAL_PACKAGES.stream().anyMatch(type.getName()::startsWith) || LOCAL.contains(type.getName()))

@@ -4,15 +4,15 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of class definitions, which senders repeat in every message. A definition is looked up by its bytes. A
- * definition is added only if it is short, and only after an object of the class has been allowed. New definitions
- * replace old ones. Thread-safe.
+ * A cache of class definitions, because senders repeat the same definitions in every message. Definitions are looked up
+ * by their bytes. A definition is added only if it is short, and only after an object of the class has been allowed.
+ * New definitions replace old definitions. Thread-safe.
  */
 final class KnownDefinitions {
 
     /**
-     * The number of sets of this set-associative cache. {@code SETS} and {@link #MAX_BYTES} together limit the cache to
-     * a few megabytes, regardless of the received messages.
+     * The number of sets of this set-associative cache. Together, {@code SETS} and {@link #MAX_BYTES} limit the cache
+     * to a few megabytes, regardless of the received messages.
      */
     private static final int SETS = 64;
 
@@ -21,7 +21,7 @@ final class KnownDefinitions {
 
     private final AtomicReferenceArray<@Nullable Entry> entries = new AtomicReferenceArray<>(SETS * WAYS);
 
-    /** Returns the cached definition whose bytes come next in the input, or null if there is none. */
+    /** Returns the cached definition that equals the next bytes of the input, or null if there is none. */
     @Nullable
     WireClass find(HessianInput in) {
         int first = set(in.hashOfText());

@@ -18,7 +18,9 @@ final class KnownTexts {
 
     private static final int PLACES = 1 << 7;
 
-    /** The maximum length of a cached string. Names are shorter, and longer strings are not worth the memory. */
+    /**
+     * The maximum length of a cached string. Names are shorter, and caching longer strings would cost too much memory.
+     */
     private static final int MAX_LENGTH = 128;
 
     private final byte[] @Nullable [] keys = new byte[PLACES][];
@@ -49,8 +51,8 @@ final class KnownTexts {
     }
 
     /**
-     * Computes the cache index of a string from its length and its first, middle and last eight bytes, which
-     * distinguish most names. For a string of fewer than eight bytes, uses all bytes.
+     * Computes the cache index of a string from its length and its first, middle and last eight bytes. Most names
+     * differ in these bytes. For a string of fewer than eight bytes, uses all bytes.
      */
     private static int place(byte[] bytes, int from, int length) {
         long mixed = length;

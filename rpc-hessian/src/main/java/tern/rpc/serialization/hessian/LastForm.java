@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Caches the {@link WireForm} for the class of the last value at one place, such as a field. Most places contain values
- * of only one class and need no further lookup. A place where values of several classes are written stops caching.
- * Thread-safe, although concurrent threads may repeat a lookup.
+ * of only one class and need no further lookup. If values of several classes are written at a place, caching ends for
+ * this place. Thread-safe. Concurrent threads may repeat a lookup.
  */
 final class LastForm {
 

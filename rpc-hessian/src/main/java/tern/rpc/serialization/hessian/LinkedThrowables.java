@@ -9,7 +9,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Content that
- * exceeds a limit is dropped instead of rejecting the message, because the caller must get an answer even if a stack
+ * exceeds a limit is dropped, and the message is not rejected, because the caller must get an answer even if a stack
  * trace is too long. Not thread-safe.
  */
 final class LinkedThrowables implements ThrowableParts.Source {
@@ -31,7 +31,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
     private final ValueReader values;
     private int links;
     private int made;
-    // The reason why only the class name, message and stack trace of exceptions are read; null if they are read
+    // The reason why only the class name, message and stack trace of exceptions are read; null if exceptions are read
     // completely.
     private @Nullable String withoutClass;
 
@@ -86,7 +86,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
     /**
      * Reads the class name, message and stack trace of the next value, which must be an exception.
      *
-     * @param why the reason for reading only these parts, to be included in the exception's message
+     * @param why the reason for reading only these parts, which the exception's message will contain
      */
     Throwable readWithoutClass(String why) {
         withoutClass = "; it was read without its class: " + why;
@@ -181,7 +181,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
     }
 
     /**
-     * Returns a substitute for an exception whose class must not be used in this process.
+     * Returns an exception that replaces an exception whose class must not be used in this process.
      *
      * @param end the text to append to the exception's message
      */

@@ -33,7 +33,7 @@ final class ListReader {
         this.hashes = hashes;
     }
 
-    /** Prepares for a new message, which may belong to a different service that allows other classes. */
+    /** Prepares for a new message, which may belong to a different service with other allowed classes. */
     void start() {
         lastArray = null;
         lastElement = null;
@@ -58,8 +58,8 @@ final class ListReader {
     }
 
     /**
-     * Reads a list as the declared type. Called when the message does not name a list type that is assignable to the
-     * declared type.
+     * Reads a list as the declared type. Called when the message names no list type that is assignable to the declared
+     * type.
      */
     private Object declared(int length, Slot slot) {
         if (slot.raw.isArray()) {

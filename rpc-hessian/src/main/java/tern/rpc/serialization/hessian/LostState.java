@@ -76,7 +76,7 @@ final class LostState {
 
     /**
      * Describes the fields of an application's container that are not sent, because only the container's elements are
-     * sent. Returns null if there are none, or if the container keeps its elements in these fields.
+     * sent. Returns null if there are no such fields, or if the container keeps its elements in them.
      */
     private static @Nullable String fieldsBeside(String what, Class<?> type) {
         if (!extendsContainerOfJdk(type)) {
@@ -102,7 +102,10 @@ final class LostState {
         return of != Object.class && !Modifier.isAbstract(of.getModifiers());
     }
 
-    /** Returns the method that Java's serialization would call to write or read an instance; null if there is none. */
+    /**
+     * Returns the method that Java's own serialization would call to write or read an instance; null if there is no
+     * such method.
+     */
     private static @Nullable String ownMethod(Class<?> type) {
         if (Externalizable.class.isAssignableFrom(type)) {
             return "writeExternal";
@@ -129,7 +132,7 @@ final class LostState {
         return SORTED.stream().anyMatch(sorted -> sorted.isAssignableFrom(type));
     }
 
-    /** Warns if the container has an order that is not sent to the receiver. */
+    /** Warns if the container has a sort order that the message does not contain. */
     static void checkOrder(Object container) {
         Comparator<?> comparator = comparator(container);
         if (comparator != null

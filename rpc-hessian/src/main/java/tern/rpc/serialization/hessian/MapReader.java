@@ -82,8 +82,8 @@ final class MapReader {
     }
 
     /**
-     * Reads an {@link EnumMap}. The message does not contain the key class, which is the enum named by the declared
-     * type, or otherwise the class of the first key.
+     * Reads an {@link EnumMap}. The message does not contain the key class. The key class is the enum in the declared
+     * type or, without such an enum, the class of the first key.
      */
     @SuppressWarnings({"unchecked", "rawtypes"})
     private Object enumMap(Slot slot) {

@@ -28,7 +28,7 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     private static final MapType HASHTABLE = new MapType(Hashtable.class, Hashtable::new);
 
     /**
-     * The types to create for a declared interface: the first type in the list that implements the interface is used.
+     * The types to create for a declared interface: the first type in this list that implements the interface is used.
      */
     private static final List<MapType> DEFAULTS = List.of(
             HASH_MAP,
@@ -40,34 +40,36 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
 
     private static final Map<String, MapType> BY_NAME = byName();
 
-    /** Returns whether the map searches keys with equal hash codes one by one, instead of arranging them in a tree. */
+    /**
+     * Returns whether the map searches keys with equal hash codes one by one. Other maps arrange such keys in a tree.
+     */
     boolean isChained() {
         return Hashtable.class.isAssignableFrom(type) && !Properties.class.isAssignableFrom(type);
     }
 
-    /** Returns whether the map finds keys by {@code hashCode}, and not by order or identity. */
+    /** Returns whether the map finds keys by their hash codes. Other maps find keys by order or identity. */
     boolean isHashed() {
         return !SortedMap.class.isAssignableFrom(type) && type != IdentityHashMap.class;
     }
 
     /**
-     * Returns how many bytes an empty map takes beyond the memory assumed for one value. Some map types allocate their
-     * table immediately.
+     * Returns the memory of an empty map in bytes, minus the memory assumed for one value. Some map types allocate
+     * their table immediately.
      */
     int shellBytes() {
         return type == IdentityHashMap.class ? 256 : Hashtable.class.isAssignableFrom(type) ? 80 : 0;
     }
 
     /**
-     * Returns the map type for a class name in a message, or null if the name is unknown. The JDK's views and
-     * wrappers are instances of private classes, so their names are mapped to public types.
+     * Returns the map type for a class name in a message, or null if the name is unknown. Views and wrappers of the JDK
+     * have private classes, whose names are mapped to public types.
      */
     static @Nullable MapType named(String name) {
         return BY_NAME.get(name);
     }
 
     /**
-     * Returns the map type to create for a declared class if the message does not name a type that is assignable to
+     * Returns the map type to create for a declared class. Called if the message names no type that is assignable to
      * that class. Returns null if no supported type is assignable.
      */
     static @Nullable MapType fitting(Class<?> declared) {

@@ -5,7 +5,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * The bytes of one message, and the position of the next byte to read. {@link TextInput} and {@link HessianInput}
- * extend this class, so that they share one position. Not thread-safe.
+ * extend this class, so that all reading methods share one position. Not thread-safe.
  */
 abstract class MessagePosition {
 
@@ -17,8 +17,8 @@ abstract class MessagePosition {
     int end;
 
     /**
-     * The number of values that open containers have announced and that have not been read yet. Each value takes at
-     * least one byte.
+     * The number of values that are still to be read in containers whose length was given. Each value takes at least
+     * one byte.
      */
     private int promised;
 
@@ -48,7 +48,7 @@ abstract class MessagePosition {
     /**
      * Sets the read position. The reader moves to an earlier position to read a value again, and then moves back.
      *
-     * @param promisedThere the number of values that were announced before that position and not yet read there
+     * @param promisedThere the number of values that were still to be read at that position
      */
     final void moveTo(int earlier, int promisedThere) {
         this.position = earlier;
@@ -69,7 +69,7 @@ abstract class MessagePosition {
         return bytes[position] & 0xff;
     }
 
-    /** Rejects a container that announces more values than the remaining bytes can contain. */
+    /** Rejects a container whose stated number of values is larger than the remaining bytes can contain. */
     final void promise(int values) {
         if (values < 0 || values > end - position - promised) {
             throw new SerializationException(
@@ -78,7 +78,7 @@ abstract class MessagePosition {
         promised += values;
     }
 
-    /** Subtracts one from the number of values that have been announced but not yet read. */
+    /** Subtracts one from the number of values that are still to be read. */
     final void fulfil() {
         promised--;
     }
@@ -92,7 +92,7 @@ abstract class MessagePosition {
     }
 
     /**
-     * Skips the expected bytes if they come next.
+     * Skips the given bytes if they come next.
      *
      * @return true if the bytes were skipped
      */

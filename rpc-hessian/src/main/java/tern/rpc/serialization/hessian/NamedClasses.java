@@ -9,16 +9,16 @@ import tern.rpc.NanoClock;
 import tern.rpc.Pace;
 
 /**
- * Finds the classes that messages name. A class loader remembers each requested name permanently, even if no class has
- * this name, and searches the whole class path for the class. A peer could therefore fill the memory with invented
+ * Finds the classes that messages name. For each requested name, a class loader searches the whole class path, and
+ * remembers the name permanently even if no class has this name. A peer could therefore fill the memory with invented
  * names. To prevent this, a class is loaded only if its file exists, and the number of searches is limited.
  * Thread-safe.
  */
 final class NamedClasses {
 
     /**
-     * The maximum number of remembered names without a class. When this number is reached, the rate of searches is
-     * limited.
+     * The maximum number of remembered names without a class. When this number is reached, the number of searches per
+     * second is limited.
      */
     static final int MAX_UNKNOWN = 1024;
 
@@ -46,7 +46,10 @@ final class NamedClasses {
         this.searches = new Pace(SEARCHES_PER_SECOND, Duration.ofSeconds(1), clock);
     }
 
-    /** Returns the class without initializing it; null if it does not exist or if too many unknown names were sent. */
+    /**
+     * Returns the class without initializing it. Returns null if the class does not exist, or if too many unknown names
+     * were sent.
+     */
     @Nullable
     Class<?> find(String name) {
         Class<?> known = found.get(name);

@@ -8,14 +8,14 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Computes the cost of hashing references to incomplete containers (lists, maps or objects). A container can still grow
- * after a reference to it has been read, which makes each value that refers to it more expensive to hash. For each open
- * container, this class stores the weight of the contents read so far. For each complete container, it stores which
- * open containers the complete one refers to, and the number of these references. Not thread-safe.
+ * after a reference to it has been read. Hashing each value with such a reference then becomes more expensive. For each
+ * open container, this class stores the weight of the contents read so far. For each complete container, the class
+ * stores the open containers to which it refers, and the number of these references. Not thread-safe.
  */
 final class OpenContainers {
 
     /**
-     * The maximum weight (hashing cost) of a container, small enough that sums and products of a few weights cannot
+     * The maximum weight (hashing cost) of a container, so small that sums and products of a few weights cannot
      * overflow.
      */
     static final long HEAVIEST = 1L << 40;
@@ -28,7 +28,7 @@ final class OpenContainers {
 
     /**
      * The bit for a reference to a container nested more deeply than {@link #DEEPEST}, or to a {@code Hashtable} that
-     * contains itself. Hashing such a table terminates, but can visit every path through the table.
+     * contains itself. Hashing such a table ends, but can visit every path through the table.
      */
     private static final long ENDLESS = 1L << 63;
 
@@ -59,11 +59,11 @@ final class OpenContainers {
      */
     private long part;
 
-    /** The open containers with at least one reference read so far, as a bit mask of their depths. */
+    /** The open containers to which at least one reference has been read, as a bit mask of their depths. */
     private long referred;
 
     // Arrays indexed by the reference numbers of complete containers; null until a complete container refers to an open
-    // one.
+    // container.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 
@@ -146,7 +146,7 @@ final class OpenContainers {
         return Math.min(self, weight);
     }
 
-    /** Returns the currently known cost of hashing a reference to an open container. */
+    /** Returns the cost of hashing a reference to an open container, as far as this cost is known. */
     long open(int depth, int number, @Nullable Object value) {
         for (int d = depth; d > 0; d--) {
             if (numbers[d] == number) {
@@ -167,7 +167,7 @@ final class OpenContainers {
         return 1;
     }
 
-    /** Returns the currently known cost of hashing a reference to a complete container. */
+    /** Returns the cost of hashing a reference to a complete container, as far as this cost is known. */
     long complete(int depth, int number, long weight) {
         long[] complete = completeMasks;
         long[] completeOften = completeTimes;
@@ -223,9 +223,9 @@ final class OpenContainers {
     }
 
     /**
-     * Adds up the costs of open containers, outermost first, because an open container can refer only to open
-     * containers that enclose it. A container that refers to one enclosing container is assumed to refer to all
-     * enclosing containers.
+     * Adds up the costs of open containers. Starts with the outermost container, because an open container can refer
+     * only to open containers that enclose it. A container that refers to an enclosing container is assumed to refer to
+     * all enclosing containers.
      */
     private long sum(long of, int deepest) {
         long sum = 0;

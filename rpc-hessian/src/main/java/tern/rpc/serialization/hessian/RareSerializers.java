@@ -31,7 +31,7 @@ final class RareSerializers {
 
     private RareSerializers() {}
 
-    /** Holds the serializer factory, so that it is initialized only when it is needed. */
+    /** Contains the serializer factory, so that the factory is initialized only when it is needed. */
     private static final class Factory {
         static final SerializerFactory INSTANCE = new SerializerFactory(RareSerializers.class.getClassLoader());
     }

@@ -5,8 +5,8 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * The types that the messages of one service may name. The classes that read values use this interface. Thread-safe.
- * <p>A name is checked before its class is loaded. If a type is not allowed, a method that may return null returns
- * null, and any other method throws {@link SerializationException}.
+ * <p>A name is checked before its class is loaded. If a type is not allowed, methods whose result may be null return
+ * null, and all other methods throw {@link SerializationException}.
  */
 interface ReadableTypes {
 

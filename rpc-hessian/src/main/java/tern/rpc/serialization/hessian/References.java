@@ -10,12 +10,12 @@ import tern.rpc.serialization.SerializationException;
  */
 final class References {
 
-    /** Marks a value that does not exist yet. References to it are not allowed. */
+    /** Marks a value that has not been created yet. References to such a value are not allowed. */
     private static final Object UNFINISHED = new Object();
 
     /**
-     * Marks a skipped value, whose element in {@code weights} is not a weight but the position of the value's first
-     * byte.
+     * Marks a skipped value. For such a value, {@code weights} contains the position of the value's first byte instead
+     * of a weight.
      */
     private static final Object SKIPPED = new Object();
 
@@ -46,7 +46,10 @@ final class References {
         next = 0;
     }
 
-    /** Assigns the next number to a value that already exists, so references in its own parts may point to it. */
+    /**
+     * Assigns the next number to a value that has already been created. References in its own parts may point to the
+     * value.
+     */
     int add(Object value) {
         if (next == values.length) {
             values = Arrays.copyOf(values, next * 2);
@@ -110,8 +113,8 @@ final class References {
     }
 
     /**
-     * Returns whether references to the value are allowed: it must exist and must not have been skipped, but may still
-     * be incomplete.
+     * Returns whether references to the value are allowed. The value must have been created and must not have been
+     * skipped, but may still be incomplete.
      */
     boolean isAvailable(int number) {
         return values[number] != UNFINISHED && values[number] != SKIPPED;

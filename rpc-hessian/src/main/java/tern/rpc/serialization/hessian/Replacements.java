@@ -12,9 +12,9 @@ final class Replacements {
 
     /**
      * Returns whether a message may contain an object of the replacement class at a position of the declared class. The
-     * replacement class must have a {@code readResolve} method. In addition, either the declared class must have a
-     * {@code writeReplace} method, or the replacement class must be nested in a subclass of the declared class that has
-     * one. The class of the object that {@code readResolve} returns is checked by the reader.
+     * replacement class must have a {@code readResolve} method. In addition, the declared class must have a
+     * {@code writeReplace} method. Alternatively, the replacement class may be nested in a subclass of the declared
+     * class that has such a method. The class of the object that {@code readResolve} returns is checked by the reader.
      */
     static boolean mayStandFor(Class<?> declared, Class<?> replacement) {
         Class<?> outer = replacement.getEnclosingClass();
@@ -27,7 +27,7 @@ final class Replacements {
         return JavaSerializer.getWriteReplace(type) != null;
     }
 
-    /** Returns whether this is the name of a class that represents an unloaded Hibernate entity. */
+    /** Returns whether instances of the class with this name represent unloaded Hibernate entities. */
     static boolean isOfHibernate(String name) {
         return name.startsWith(HIBERNATE);
     }

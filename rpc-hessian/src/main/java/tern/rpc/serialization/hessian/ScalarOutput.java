@@ -11,8 +11,8 @@ import tern.rpc.serialization.OutputBuffer;
  * Writes scalar values, each in its shortest form, directly into the array of an {@link OutputBuffer}. Not thread-safe.
  *
  * <p>hessian-lite writes the same bytes to an 8 KiB buffer, splits binary data at the end of that buffer, and flushes
- * the buffer when a value might not fit. To split binary data at the same places, this class tracks that buffer: {@link
- * #window} is the position where hessian-lite's buffer would currently begin.
+ * the buffer when a value might not fit. To split binary data at the same places, this class simulates that buffer:
+ * {@link #window} is the position where hessian-lite's buffer would currently begin.
  */
 final class ScalarOutput {
 
@@ -54,7 +54,7 @@ final class ScalarOutput {
         encoder.forget();
     }
 
-    /** Records that hessian-lite would flush its buffer at the current position. */
+    /** Records that hessian-lite's buffer would be flushed at the current position. */
     void flush() {
         window = out.position();
     }
@@ -71,8 +71,8 @@ final class ScalarOutput {
     }
 
     /**
-     * Appends previously encoded bytes. Returns false and writes nothing if hessian-lite would flush its buffer within
-     * these bytes.
+     * Appends previously encoded bytes. If hessian-lite would flush its buffer within these bytes, writes nothing and
+     * returns false.
      */
     boolean append(byte[] encoded) {
         if (out.position() - window + encoded.length > WINDOW - WIDE_ROOM) {
@@ -106,8 +106,7 @@ final class ScalarOutput {
     }
 
     /**
-     * Writes list elements up to the first element that is not a one-byte int. Stops earlier if hessian-lite would
-     * flush its buffer.
+     * Writes list elements until an element is not a one-byte int, or until hessian-lite would flush its buffer.
      *
      * @return the number of ints written
      */
@@ -161,7 +160,7 @@ final class ScalarOutput {
         }
     }
 
-    /** Returns whether the value is -0.0, whose sign the short forms would lose. */
+    /** Returns whether the value is -0.0. The short forms would lose the sign of this value. */
     private static boolean isMinusZero(double value) {
         return value == 0 && Double.doubleToRawLongBits(value) != 0;
     }
@@ -220,8 +219,8 @@ final class ScalarOutput {
     }
 
     /**
-     * Writes UTF-16 code units. Records a flush wherever hessian-lite would flush its buffer. hessian-lite checks the
-     * free space before each character.
+     * Writes UTF-16 code units. Records the positions where hessian-lite would flush its buffer. hessian-lite checks
+     * the free space before each character.
      */
     private void writeUnits(String text, int from, int to) {
         int start = out.position();

@@ -30,7 +30,7 @@ class ServicePolicy implements ReadableTypes {
 
     /**
      * Matches the names of exceptions in the JDK and its extensions. Any other exception class is loaded only if it
-     * belongs to a package of the service or is configured.
+     * belongs to a package of the service or is in the configured list.
      */
     private static final Pattern STANDARD_EXCEPTION = Pattern.compile(
             "(java|javax|jakarta)(\\.[a-z]\\w*)+\\.([A-Z]\\w*\\$)*([A-Z]\\w*)?(Exception|Error|Throwable)");
@@ -143,15 +143,15 @@ class ServicePolicy implements ReadableTypes {
 
     /**
      * Returns whether a collection or map of the given class may be created at the position. Other collections and
-     * maps, such as Hibernate's lists, are read as JDK types, and their classes are not loaded.
+     * maps, such as Hibernate's lists, are read as JDK types without loading their classes.
      */
     private boolean isCreatedHere(String name, Slot slot) {
         return listed(name) != null || isTrusted(name, slot);
     }
 
     /**
-     * Returns whether the class, or a class or interface that it extends, belongs to the service or is configured. If
-     * so, a peer may be able to create instances of the class.
+     * Returns whether the class, or a class or interface that it extends, belongs to the service or is in the
+     * configured list. If so, a peer may be able to make this process create instances of the class.
      */
     boolean isOfService(Class<?> type) {
         String name = type.getName();
@@ -164,9 +164,9 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether callers of the service have an exception class: it belongs to a package of the service, the
-     * configuration allows it, or a method declares the class or one of its superclasses. Declared superclasses from
-     * the JDK do not count.
+     * Returns whether callers of the service have an exception class. Callers have the class if it belongs to a package
+     * of the service, if the configuration allows it, or if a method declares the class or one of its superclasses.
+     * Declared superclasses from the JDK do not count.
      */
     boolean isKnownException(Class<?> type) {
         String name = type.getName();
@@ -210,8 +210,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Finds the enum for a class name such as {@code Color$1}. For a constant with a body, some writers send the name
-     * of the constant's own class.
+     * Finds the enum for a class name such as {@code Color$1}. For an enum constant with a body, some writers send the
+     * name of the constant's own class.
      */
     private @Nullable Class<?> enumOfBody(String name) {
         int dollar = name.lastIndexOf('$');
@@ -311,7 +311,7 @@ class ServicePolicy implements ReadableTypes {
                     + " example with JOIN FETCH, or send a separate record class";
         }
         String instead = JdkTypes.replacement(name);
-        // The message must not suggest allowing a class from a package that is known from attacks.
+        // The message must not recommend allowing a class from a package that is known from attacks.
         return GadgetNames.contains(name)
                 ? "); classes of this package are not data; send " + (instead == null ? "a type of your own" : instead)
                 : "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shortName;

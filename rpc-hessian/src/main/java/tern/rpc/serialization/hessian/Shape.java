@@ -13,7 +13,7 @@ abstract class Shape {
 
     private static final int HEADER_BYTES = 16;
 
-    /** The assumed memory of one value of a message, in bytes; about as much as a short string or a map entry needs. */
+    /** The assumed memory of one value of a message, in bytes. A short string or a map entry needs about this much. */
     private static final int ROOM_PER_VALUE = 64;
 
     /** The class of the created instances. Instances can be replaced afterwards; see {@link #isReplaced}. */
@@ -71,9 +71,9 @@ abstract class Shape {
     }
 
     /**
-     * Binds only the last field with this name, which is the subclass's field. Called when the definition and the class
-     * have different numbers of fields with this name. Hidden fields are distinguished only by their order, so only the
-     * last field can then be matched reliably.
+     * Binds only the last field with this name, which is the subclass's field. Called when the class definition in the
+     * message and the class have different numbers of fields with this name. Fields with the same name are
+     * distinguished only by their order, so the other fields cannot be matched reliably.
      */
     private static void bindLast(String[] wire, int[] binding, String name, int place) {
         boolean bound = false;
@@ -86,7 +86,7 @@ abstract class Shape {
     }
 
     /**
-     * Returns how many bytes an instance takes beyond the memory assumed for the fields named in the definition.
+     * Returns the memory of an instance in bytes, minus the memory assumed for the fields named in the definition.
      *
      * @param named the number of fields named in the definition
      */
@@ -106,8 +106,8 @@ abstract class Shape {
     }
 
     /**
-     * Returns whether the class can replace an instance after the instance has been read. The replacement may have a
-     * class other than {@link #type}.
+     * Returns whether the class can replace an instance after the instance has been read. The class of the replacement
+     * may differ from {@link #type}.
      */
     boolean isReplaced() {
         return false;

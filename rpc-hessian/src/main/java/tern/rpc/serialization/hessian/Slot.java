@@ -16,7 +16,7 @@ final class Slot {
     final TypeRef type;
 
     /**
-     * The value that replaces null: zero if the type is primitive and the position is inside another value, otherwise
+     * The value that replaces null: zero if the type is primitive and the position is inside another value; otherwise
      * null.
      */
     final @Nullable Object absent;
@@ -31,8 +31,8 @@ final class Slot {
     // The enclosing position; null for a whole argument, a whole result or a field.
     private final @Nullable Slot outer;
 
-    // Positions of parts and the collection type, which are created when they are first used. Concurrent threads can
-    // create equal objects.
+    // The positions of parts, and the collection type. Created on first use. Several threads can create equal objects
+    // at the same time.
     private @Nullable Slot element;
     private @Nullable Slot key;
     private @Nullable Slot value;
@@ -48,8 +48,8 @@ final class Slot {
     }
 
     /**
-     * Returns the position of a whole argument or result. Null is not replaced at this position; the caller decides
-     * whether it is allowed.
+     * Returns the position of a whole argument or result. Null is not replaced at this position. The caller decides
+     * whether null is allowed.
      */
     static Slot of(Type type) {
         TypeRef known = TypeRef.of(type);
@@ -113,9 +113,9 @@ final class Slot {
     }
 
     /**
-     * Returns the position of a part of this value. If an enclosing position has the same type, as with Object inside
-     * Object, returns that position. If each nesting level had its own position, a deeply nested message could add
-     * cached positions without limit.
+     * Returns the position of a part of this value. If an enclosing position has the same type, for example an Object
+     * inside an Object, returns the enclosing position. Otherwise, a deeply nested message could add cached positions
+     * without limit.
      */
     private Slot inner(TypeRef declared, String suffix) {
         for (Slot around = this; around.outer != null; around = around.outer) {

@@ -1,6 +1,9 @@
 package tern.rpc.serialization.hessian;
 
-/** The tags, that is, the possible first bytes of a value, as in the bytecode map of the Hessian 2.0 grammar. */
+/**
+ * The tags, which are the possible first bytes of a value. The bytecode map of the Hessian 2.0 grammar defines the
+ * tags.
+ */
 final class Tags {
 
     static final int INVALID = 0;

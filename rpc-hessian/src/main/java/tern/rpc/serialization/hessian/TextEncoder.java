@@ -17,7 +17,7 @@ final class TextEncoder {
 
     /**
      * Strings of at least this length are written with the Latin-1 encoder. For shorter strings, starting the encoder
-     * costs more than it saves.
+     * takes longer than writing the characters one by one.
      */
     private static final int SHORT_UNITS = 48;
 
@@ -51,7 +51,7 @@ final class TextEncoder {
     }
 
     /**
-     * Writes ASCII characters up to the first character that needs more than one byte.
+     * Writes ASCII characters until a character needs more than one byte.
      *
      * @return the index of that character, or the end index
      */
@@ -105,8 +105,8 @@ final class TextEncoder {
         if (from == to) {
             return;
         }
-        // One additional byte is reserved, because each character takes at most 3 bytes but is written with a 4-byte
-        // write.
+        // One additional byte is reserved, because a character takes at most 3 bytes, but 4 bytes are written at a
+        // time.
         int max = 3 * (to - from) + 1;
         if (!out.hasRoom(max)) {
             appendByteByByte(from, to, out);
@@ -130,8 +130,8 @@ final class TextEncoder {
     }
 
     /**
-     * Writes UTF-16 code units byte by byte. Used near the buffer's size limit and near the end of the buffer's array,
-     * which this method enlarges as needed.
+     * Writes UTF-16 code units byte by byte. Used near the buffer's size limit and near the end of its array. Enlarges
+     * the array if necessary.
      */
     private void appendByteByByte(int from, int to, OutputBuffer out) {
         for (int i = from; i < to; i++) {

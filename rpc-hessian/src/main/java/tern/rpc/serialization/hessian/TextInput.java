@@ -18,18 +18,21 @@ abstract class TextInput extends MessagePosition {
     private static final long NOT_ASCII = 0x8080808080808080L;
     private static final int MAX_KEPT_BYTES = 1 << 20;
 
-    /** The exclusive upper bound of UTF-8 continuation bytes, read as signed bytes. */
+    /** All UTF-8 continuation bytes, read as signed bytes, are below this value. */
     private static final int TRAIL_END = -0x40;
 
     /** The buffer for an ASCII string that consists of several chunks. */
     private byte[] plain = {};
 
-    /** The buffer for a string that is not ASCII. The buffer can grow to the maximum length of a chunk. */
+    /**
+     * The buffer for a string that contains other characters than ASCII. The buffer can grow to the maximum length of a
+     * chunk.
+     */
     private char[] units = new char[64];
 
     /**
      * Returns a cheap hash of the next string, computed from its length and its last eight bytes. The result is
-     * meaningless unless a string of at most 1,023 bytes comes next.
+     * meaningful only if a string of at most 1,023 bytes comes next.
      */
     final int hashOfText() {
         if (end - position < 2) {
@@ -56,8 +59,8 @@ abstract class TextInput extends MessagePosition {
     }
 
     /**
-     * Reads the rest of a string that consists of several chunks, after the header of the first chunk. The total length
-     * of an ASCII string is determined first, so the string is copied only once.
+     * Reads a string that consists of several chunks, after the header of the first chunk has been read. The total
+     * length of an ASCII string is determined first, so the string is copied only once.
      */
     private String chunks(int longest) {
         int first = position;
@@ -193,7 +196,8 @@ abstract class TextInput extends MessagePosition {
         }
         char[] decoded = units;
         int i = 0;
-        // The minimum number of UTF-16 code units in the remaining bytes. Each code unit takes at most three bytes.
+        // The minimum number of UTF-16 code units in the remaining bytes, because each code unit takes at most three
+        // bytes.
         int safe = Math.min(length, (end - position) / 3);
         byte[] from = bytes;
         int at = position;
@@ -206,7 +210,7 @@ abstract class TextInput extends MessagePosition {
                 int second = from[at + 1];
                 int third = from[at + 2];
                 if (second >= TRAIL_END || third >= TRAIL_END) {
-                    break; // The method unit(), which decodes the rest of the string, rejects the invalid byte.
+                    break; // The method unit() decodes the remaining string and rejects the invalid byte.
                 }
                 decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
                 at += 3;

@@ -47,8 +47,8 @@ final class ThrowableParts {
     }
 
     /**
-     * Sets the received fields in an exception. The received stack trace, even an empty one, replaces the exception's
-     * own, because the frames of the reading thread are meaningless.
+     * Sets the received fields in an exception. The received stack trace, even if it is empty, replaces the exception's
+     * own stack trace, which shows only the reading thread.
      */
     <T extends Throwable> T addTo(T throwable) {
         if (cause != null && throwable.getCause() == null) {

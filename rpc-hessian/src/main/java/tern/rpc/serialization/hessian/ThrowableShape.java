@@ -12,7 +12,7 @@ import tern.rpc.serialization.SerializationException;
 /**
  * Reads an exception. A constructor of a JDK superclass, usually of {@code Throwable}, creates the exception with the
  * received message. Then the fields of the exception's class are set. Constructors of the exception's class do not run,
- * because they might build the message from other values. Thread-safe.
+ * because such a constructor might build the message from other values. Thread-safe.
  */
 final class ThrowableShape extends Shape {
 
@@ -40,7 +40,7 @@ final class ThrowableShape extends Shape {
 
     /**
      * Returns the class's fields that are not fields of {@code Throwable}. A field of a JDK class is included only if
-     * the constructor sets it, because it cannot be set directly.
+     * the constructor sets it, because such a field cannot be set directly.
      */
     private static List<OwnField> ownFields(TypeRef type, JdkThrowables.Form form) {
         List<OwnField> fields = new ArrayList<>();

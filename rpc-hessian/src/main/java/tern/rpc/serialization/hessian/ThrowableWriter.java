@@ -15,10 +15,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most {@link
- * HessianOutput#frames} stack frames. Messages that exceed the limits of Tern's own readers are shortened, and causes
- * that exceed these limits are omitted. In an answer, causes whose classes are unknown to callers are written without
- * their messages. Thread-safe.
+ * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most
+ * {@link HessianOutput#frames} stack frames. If messages exceed the limits of Tern's own readers, they are shortened.
+ * If causes exceed these limits, they are omitted. In an answer, causes whose classes are unknown to callers are
+ * written without their messages. Thread-safe.
  */
 final class ThrowableWriter implements WireForm {
 
@@ -64,8 +64,8 @@ final class ThrowableWriter implements WireForm {
     }
 
     /**
-     * Writes a {@code RuntimeException} without causes instead of an exception whose class is unknown to callers. Every
-     * reader has the class {@code RuntimeException}.
+     * Writes a {@code RuntimeException} without causes instead of an exception whose class is unknown to callers,
+     * because every reader has the class {@code RuntimeException}.
      */
     private static void writeForeign(Throwable throwable, HessianOutput out) throws IOException {
         out.begin(FOREIGN);
@@ -113,7 +113,8 @@ final class ThrowableWriter implements WireForm {
 
     /**
      * Returns a function that reads an exception's original message. Some classes override {@code getMessage()} to
-     * extend the original message. A reader that receives the extended message would extend it again.
+     * extend the original message. If the extended message were sent, the class would extend it again on the reader's
+     * side.
      */
     private static Function<Throwable, @Nullable String> messageOf(Class<?> type) {
         Class<?> first = type;

@@ -55,8 +55,8 @@ record TypeRef(Class<?> raw, List<TypeRef> arguments) {
     }
 
     /**
-     * Returns a type's class, without type arguments. A bound's type arguments are dropped, because a bound may refer
-     * to its own type variable.
+     * Returns a type's class, without type arguments. The type arguments of a bound are dropped, because the bound of a
+     * type variable may refer to the same type variable.
      */
     private static Class<?> erasure(Type type) {
         if (type instanceof Class<?> known) {

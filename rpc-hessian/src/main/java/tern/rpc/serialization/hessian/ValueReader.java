@@ -34,18 +34,18 @@ final class ValueReader {
     private int values;
 
     /**
-     * The hashing cost of the current container so far: the number of values read in it. A reference adds the hashing
-     * cost of the value that it refers to.
+     * The hashing cost of the current container so far, which is the number of its values that have been read. A
+     * reference adds the hashing cost of the value to which it refers.
      */
     private long weight;
 
-    /** True if the value being read was skipped earlier. The tables then already contain the value. */
+    /** True if the value being read was skipped earlier. In this case, the tables already contain the value. */
     private boolean replaying;
 
     /** The remaining number of bytes of skipped values that may be read a second time. */
     private int replayable;
 
-    /** The remaining memory, in bytes, for fields that the message omits. */
+    /** The remaining memory budget for fields that the message omits, in bytes. */
     private long shellBytes;
 
     ValueReader(HessianInput in, HessianLimits limits, KnownDefinitions known, HashBudget hashes) {
@@ -147,7 +147,8 @@ final class ValueReader {
     }
 
     /**
-     * Adds the cost of comparing a long string with an equal one to the current container's weight. Returns the string.
+     * Adds the cost of comparing a long string with an equal string to the current container's weight. Returns the
+     * string.
      */
     private String weighed(String text) {
         weight += text.length() / CHARACTERS_PER_VISIT;
@@ -197,7 +198,10 @@ final class ValueReader {
         skipper.skip(limits.depth() - depth);
     }
 
-    /** Skips the next value, which may be nested more deeply than {@link HessianLimits#depth} allows elsewhere. */
+    /**
+     * Skips the next value, which may be nested more deeply than {@link HessianLimits#depth} allows for values that are
+     * read.
+     */
     void skipDeep() {
         skipper.skip(ValueSkipper.DEEPEST);
     }
@@ -344,8 +348,8 @@ final class ValueReader {
     }
 
     /**
-     * Returns the current container's weight. The difference between the weights before and after a key is the key's
-     * weight.
+     * Returns the current container's weight. The key's weight is the difference between the weights before and after
+     * the key.
      */
     long weight() {
         return weight;
@@ -364,9 +368,9 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value that was skipped but is the target of a later reference. This happens if, for example, two fields
-     * contain the same object and the first of these fields does not exist in this process. The tables of the message
-     * do not change while the value is being read.
+     * Reads a skipped value, because a later reference refers to it. For example, two fields may contain the same
+     * object, and the first of these fields may not exist in this process. The tables of the message do not change
+     * while the value is being read.
      */
     private void replay(int number, Slot slot) {
         if (replayable <= 0) {
@@ -436,7 +440,7 @@ final class ValueReader {
 
     /**
      * Charges the memory budget for fields that the message omits. An object needs memory for all its fields, even if
-     * the message names none of them. Some classes need more memory than their fields.
+     * the message names no field. Some classes need more memory than their fields.
      */
     void makeRoom(long bytes) {
         shellBytes -= bytes;

@@ -4,8 +4,9 @@ import java.util.Arrays;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Skips values without creating them. Definitions and reference numbers in skipped values are still recorded, because
- * later values may use them. A skipped value is created after all if a later reference refers to it. Not thread-safe.
+ * Skips values without creating them. Definitions and reference numbers in skipped values are recorded, because later
+ * values may use them. If a later reference refers to a skipped value, the reader creates this value then. Not
+ * thread-safe.
  */
 final class ValueSkipper {
 

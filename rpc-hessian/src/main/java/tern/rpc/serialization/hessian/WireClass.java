@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WireClass {
 
-    /** The maximum number of cached positions per class. A new position replaces the oldest one. */
+    /** The maximum number of cached positions per class. A new position replaces the oldest position. */
     private static final int MAX_USES = 16;
 
     private static final Use[] UNUSED = {};
@@ -33,8 +33,8 @@ final class WireClass {
     }
 
     /**
-     * Returns whether this definition is new: no object of its class has passed the check for allowed classes yet. A
-     * new definition is used only for the current message.
+     * Returns whether this definition is new. A definition is new until an object of its class has passed the check for
+     * allowed classes. A new definition is used only for the current message.
      */
     boolean isNew() {
         return uses.length == 0;

@@ -55,8 +55,8 @@ final class WireForms implements WireForm.Lookup {
             Date.class, (value, out) -> out.writeUTCDate(((Date) value).getTime()));
 
     /**
-     * Functions that create Tern's own {@link WireForm} for a class, by the serializer that hessian-lite lists for the
-     * class.
+     * Functions that create Tern's own {@link WireForm} for a class. The key is the serializer that hessian-lite lists
+     * for the class.
      */
     private static final Map<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> LISTED =
             Map.ofEntries(
@@ -104,7 +104,7 @@ final class WireForms implements WireForm.Lookup {
             return of(type.getSuperclass());
         }
         if (type.isAnonymousClass() && isContainer(type.getSuperclass())) {
-            // Only the enclosing class can create instances of an anonymous class.
+            // A reader cannot create instances of an anonymous class, because only the enclosing class can create them.
             return of(type.getSuperclass());
         }
         WireForm own = own(type);
@@ -130,7 +130,10 @@ final class WireForms implements WireForm.Lookup {
                         : described(type) + " cannot be sent; " + advice);
     }
 
-    /** Returns advice on what to send instead of an object of the class; null if the application can change the class. */
+    /**
+     * Returns advice on what to send instead of an object of the class; null if the application's developer can change
+     * the class.
+     */
     private static @Nullable String advice(Class<?> type) {
         String advice = LocalTypes.advice(type);
         return advice != null || ClassOrigin.isOfApplication(type) ? advice : "send " + JdkTypes.replacement(type);
@@ -182,8 +185,8 @@ final class WireForms implements WireForm.Lookup {
             return BeanForm.ofComponents(type);
         }
         if (!Serializable.class.isAssignableFrom(type)) {
-            // The result of Map.entry and the entries of a HashMap, for example, are not serializable. Such entries are
-            // written as a SimpleImmutableEntry.
+            // Some entries are not serializable, such as the result of Map.entry and the entries of a HashMap. Such
+            // entries are written as a SimpleImmutableEntry.
             boolean isEntryOfJdk = Map.Entry.class.isAssignableFrom(type) && !ClassOrigin.isOfApplication(type);
             return isEntryOfJdk ? JdkPartsForm.of(SimpleImmutableEntry.class) : null;
         }
@@ -199,8 +202,8 @@ final class WireForms implements WireForm.Lookup {
     /**
      * Returns whether readers can probably create a container of the given class. The reader calls the constructor
      * without parameters, or receives the object that {@code writeReplace} returns. The class of such an object is
-     * allowed only if it belongs to a service. Guava's collections, for example, are therefore not restored. The class
-     * name of a container that is not serializable is never sent.
+     * allowed only if the class belongs to a service. For this reason, Guava's collections, for example, are not
+     * restored. If a container is not serializable, its class name is never sent.
      */
     private boolean isRestored(Class<?> type) {
         if (!ClassOrigin.isOfApplication(type)) {
@@ -230,7 +233,7 @@ final class WireForms implements WireForm.Lookup {
         return configured != null ? configured : own != null ? own.value() : type.getName();
     }
 
-    /** Rejects classes that no reader can create, although hessian-lite would write them. */
+    /** Rejects classes whose instances no reader can create, although hessian-lite would write them. */
     private static void check(Class<?> type) {
         if (type.isRecord() && !Serializable.class.isAssignableFrom(type)) {
             throw notSerializable(type);
@@ -264,7 +267,7 @@ final class WireForms implements WireForm.Lookup {
 
     /**
      * Writes a calendar. This method replaces hessian-lite's own serializer. That serializer assigns two reference
-     * numbers to a calendar, which makes all later references in the message point to the wrong values.
+     * numbers to a calendar, so that all later references in the message point to wrong values.
      */
     private static void writeCalendar(Object value, HessianOutput out) throws IOException {
         out.writeObject(new CalendarHandle(value.getClass(), ((Calendar) value).getTimeInMillis()));

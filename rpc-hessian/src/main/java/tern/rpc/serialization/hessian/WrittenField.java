@@ -14,7 +14,7 @@ final class WrittenField {
     private static final char DATE = 'T';
     private static final char BOXED_FLOAT = 'f';
 
-    /** The declared types that are written as a plain date, regardless of the value's class. */
+    /** The declared types of fields that are written as a plain date, regardless of the value's class. */
     private static final Set<Class<?>> DATES =
             Set.of(Date.class, java.sql.Date.class, java.sql.Time.class, java.sql.Timestamp.class);
 

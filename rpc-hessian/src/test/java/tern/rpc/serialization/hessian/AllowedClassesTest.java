@@ -206,7 +206,7 @@ class AllowedClassesTest {
         HoldsTask get();
     }
 
-    /** The field may stay null, or hold an instance of a serializable application class. */
+    /** The field may be null, or contain an instance of a serializable application class. */
     @Test
     void functionInAFieldDoesNotStopTheStart() {
         assertThatCode(() -> AllowedClasses.of(ServiceDescriptor.of(ReturnsFunction.class)))

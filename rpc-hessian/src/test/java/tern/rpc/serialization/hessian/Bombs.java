@@ -13,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hessian messages that are cheap to send and expensive to read. They contain only classes that every service accepts
- * and classes declared by {@link Target}. Each message consists of one value.
+ * Hessian messages that are cheap to send and expensive to read. The messages contain only classes that every service
+ * accepts and classes declared by {@link Target}. Each message consists of one value.
  */
 public final class Bombs {
 
@@ -196,8 +196,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns bombs whose keys have equal hash codes, have equal sort positions, or become more expensive to hash after
-     * they have been read.
+     * Returns bombs with special keys. The keys have equal hash codes, have equal sort positions, or become more
+     * expensive to hash after they have been read.
      */
     public static Map<String, byte[]> keys(int size) {
         Map<String, byte[]> bombs = new LinkedHashMap<>();
@@ -263,7 +263,8 @@ public final class Bombs {
 
     /**
      * Returns a list with elements that refer to the list. The list is therefore hashed repeatedly while it is still
-     * incomplete. The list contains an array, which is hashed by identity, so the reader does not detect the recursion.
+     * incomplete. The reader does not detect the recursion, because the list contains an array, which is hashed by
+     * identity.
      */
     private static byte[] openList(int size, boolean through) {
         Bytes bytes = Bytes.of().add('W', 'V').text("[object").add(0x91, 0x79).reference(0);
@@ -407,8 +408,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns nested sets. Nested sets are a well-known bomb for Java serialization, and are a small message in
-     * Hessian, too.
+     * Returns nested sets. Nested sets are a well-known bomb for Java serialization. In Hessian, nested sets are also a
+     * small message.
      */
     private static byte[] sets(int levels) {
         Set<Object> root = new HashSet<>();
@@ -688,7 +689,7 @@ public final class Bombs {
             return add(many);
         }
 
-        /** Repeats the bytes {@code some} until the message is {@code until} bytes long. */
+        /** Repeats the bytes {@code some} until the message has {@code until} bytes. */
         Bytes fill(int until, int... some) {
             while (bytes.size() < until) {
                 add(some);

@@ -19,7 +19,7 @@ import tern.rpc.serialization.OutputBuffer;
 /** Reads and writes single values with the readers and writers of Tern and hessian-lite. */
 final class Coding {
 
-    /** Holds hessian-lite's factory, so that hessian-lite is loaded only in tests that compare with it. */
+    /** Contains hessian-lite's factory, so that hessian-lite is loaded only in tests that use it for comparison. */
     private static final class Lite {
         static final SerializerFactory FACTORY = new SerializerFactory(Coding.class.getClassLoader());
     }

@@ -35,7 +35,7 @@ public class ForbiddenClassesTest {
         int a;
     }
 
-    /** A class in the package of the service interface that the interface does not declare. */
+    /** A class that is in the package of the service interface, although the interface does not declare it. */
     static class HolderNeighbour implements Serializable {
         static boolean initialized;
         int a;

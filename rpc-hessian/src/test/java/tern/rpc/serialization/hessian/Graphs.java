@@ -137,7 +137,9 @@ final class Graphs {
         transient int ignored = 7;
     }
 
-    /** A class with some fields that hessian-lite's reader corrupts and others that must stay intact. */
+    /**
+     * A class with some fields that hessian-lite's reader corrupts, and with other fields that it must read correctly.
+     */
     static class Narrow implements Serializable {
         byte before;
         float first;

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tests the warnings about classes whose objects lose state in hessian2, for example because {@code writeObject} is not
- * called. There must be one warning for each such class, at the latest when its first object is sent.
+ * called. There must be one warning for each such class, when its first object is sent or earlier.
  */
 class LostStateTest {
 

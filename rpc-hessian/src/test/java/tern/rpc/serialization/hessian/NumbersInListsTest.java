@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests lists in which consecutive one-byte numbers are read and written together. The bytes must be the same as if
- * each number were written on its own.
+ * Tests lists in which consecutive one-byte numbers are read and written together. The bytes must be the same as those
+ * of numbers that are written one by one.
  */
 class NumbersInListsTest {
 

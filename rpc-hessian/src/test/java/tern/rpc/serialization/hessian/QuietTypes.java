@@ -57,7 +57,7 @@ public final class QuietTypes {
         TypeShapesTest.valuesArriveAsSent().map(each -> each.get()[1]).forEach(values::add);
         Set<Class<?>> left = new HashSet<>(JdkForms.made());
         for (Object value : values) {
-            // For some types, all subclasses have the same encoding, so testing one of them is enough.
+            // For some types, all subclasses have the same encoding, so the test uses only one subclass.
             left.removeIf(type -> type.isInstance(value));
         }
         if (!left.isEmpty()) {

@@ -69,7 +69,7 @@ class ReplacedObjectsTest {
         private static final long serialVersionUID = 1L;
     }
 
-    /** Represents an unloaded entity, as Hibernate's proxies do. */
+    /** Represents an unloaded entity, like Hibernate's proxies. */
     static final class UnloadedCustomer extends Customer {
         private static final long serialVersionUID = 1L;
 

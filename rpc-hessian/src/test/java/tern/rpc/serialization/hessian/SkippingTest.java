@@ -10,7 +10,7 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Tests that values can be skipped, as the server does with the arguments of an unauthenticated caller (promise R26 in
+ * Tests that values can be skipped. The server skips the arguments of an unauthenticated caller (promise R26 in
  * docs/figures/promises.md).
  */
 class SkippingTest {

@@ -98,7 +98,7 @@ class VectorsTest {
     }
 
     /**
-     * Returns the recorded bytes, with the class name of this test's {@code Point} in place of the recorded one.
+     * Returns the recorded bytes, with the class name of this test's {@code Point} instead of the recorded class name.
      * For classes whose fields depend on the JDK, returns only the bytes up to the class name.
      */
     private static String recorded(String hex) {

@@ -128,7 +128,8 @@ class WrittenBytesTest {
     record Cents(long cents) implements Serializable {}
 
     /**
-     * If an instance has a target, the target is written in its place. Otherwise the instance itself is written.
+     * If an instance has a target, the target is written instead of the instance. Otherwise the instance itself is
+     * written.
      */
     static class Proxy implements Serializable {
         private final @Nullable Object target;
@@ -269,8 +270,8 @@ class WrittenBytesTest {
     }
 
     /**
-     * In a message with few values, the writer finds a reference by comparing the values one by one; in a message with
-     * many values, it uses a hash table.
+     * In a message with few values, the writer finds a reference by comparing the values one by one. In a message with
+     * many values, the writer uses a hash table.
      */
     @Test
     void referencesToManyObjectsAreWrittenAsByHessianLite() {
@@ -366,7 +367,7 @@ class WrittenBytesTest {
         return builder;
     }
 
-    /** The unused capacity of a builder must not be sent, because it may contain deleted text. */
+    /** The unused capacity of a builder may contain deleted text, and must not be sent. */
     @Test
     void buildersTravelWithoutTheirUnusedRoom() {
         for (String text : List.of("", "Ada", "caf\u00e9 \u00ff", "\u0100", "\ud83d\ude00", "x\ude00\ud83d")) {

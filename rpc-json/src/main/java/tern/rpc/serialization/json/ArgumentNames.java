@@ -37,14 +37,14 @@ final class ArgumentNames {
         return names;
     }
 
-    /** Returns the index of the parameter with this name; null if no parameter has it. */
+    /** Returns the index of the parameter with this name; null if no parameter has this name. */
     @Nullable
     Integer indexOf(String name) {
         return byName.get(name);
     }
 
     /**
-     * Returns the exception for a request with an unknown name and a missing argument. The unknown name is then
+     * Returns the exception for a request with an unknown name and a missing argument, because the unknown name is
      * probably misspelt. If no argument is missing, unknown names are allowed, because a newer version of the method
      * may have more parameters.
      */
@@ -58,7 +58,10 @@ final class ArgumentNames {
         return String.join(", ", names) + hint();
     }
 
-    /** Returns the reason why the names differ from those in the source code; an empty string if they do not. */
+    /**
+     * Returns the reason why the names differ from the parameter names in the source code; an empty string if the names
+     * do not differ.
+     */
     String hint() {
         return invented ? " (the interface was compiled without -parameters)" : "";
     }

@@ -58,7 +58,7 @@ final class BodyArguments {
     }
 
     /**
-     * Rejects arguments for a method that has no parameters, because the sender must have meant another method.
+     * Rejects arguments for a method that has no parameters, because the sender probably meant another method.
      *
      * @param oneMessage whether the body is one message, which may have members from a newer version of its type
      */
@@ -136,8 +136,8 @@ final class BodyArguments {
 
     /**
      * Decodes the only argument from a bean, or from an object whose only member has the parameter's name and contains
-     * the bean. Callers know the wrapped form from methods with several parameters. If a wrapper were decoded as the
-     * bean itself, all properties of the bean would be null.
+     * the bean. Callers may use the wrapped form because methods with several parameters require it. If the wrapper
+     * were decoded as the bean itself, all properties of the bean would be null.
      */
     private @Nullable Object wrappedOrValue(Position only, byte[] json, int offset, int length) {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
@@ -179,7 +179,7 @@ final class BodyArguments {
 
     /**
      * Decodes the argument from a value, or from an array whose only element is the value. Tries the value first,
-     * because only the deserializer determines whether its type accepts an array.
+     * because only the type's deserializer determines whether the type accepts an array.
      */
     private @Nullable Object valueOrElement(JsonParser parser, Position only, byte[] json, int offset, int length) {
         try {
@@ -195,7 +195,7 @@ final class BodyArguments {
         }
     }
 
-    /** Decodes the value at the current token, and rejects any tokens after the value. */
+    /** Decodes the value at the current token. Rejects the text if there are further tokens after the value. */
     private @Nullable Object rest(JsonParser parser, Position position) {
         Object value = position.read(parser);
         checkEnd(parser);
@@ -301,7 +301,7 @@ final class BodyArguments {
         return example == null ? ", found no JSON" : ", found no JSON; an example is " + example;
     }
 
-    /** Returns an example of an object with all arguments; null if one of them has no example. */
+    /** Returns an example of an object with all arguments; null if any argument has no example. */
     private @Nullable String exampleOfAll() {
         StringJoiner members = new StringJoiner(",", "{", "}");
         for (int i = 0; i < parameters.length; i++) {

@@ -22,9 +22,9 @@ import tools.jackson.databind.type.ReferenceType;
 
 /**
  * Limits scalars that are expensive to decode. If a number or time is sent as a string, Jackson matches the string
- * against a pattern before checking any limit. The matching takes quadratic time. Arithmetic on a decimal with a huge
- * exponent would exhaust the heap. A {@code java.lang.Class} is never decoded. The class also rejects fractions for
- * integer types ({@link WholeNumbers}) and keeps the sign of a zero ({@link NegativeZero}).
+ * against a pattern before it checks any limit, and the matching takes quadratic time. Arithmetic on a decimal with a
+ * huge exponent would exhaust the heap. A {@code java.lang.Class} is never decoded. The class also rejects fractions
+ * for integer types ({@link WholeNumbers}) and keeps the sign of a zero ({@link NegativeZero}).
  */
 final class CostlyScalars extends ValueDeserializerModifier {
 
@@ -34,8 +34,8 @@ final class CostlyScalars extends ValueDeserializerModifier {
     private static final int MAX_TIME = 100;
 
     /**
-     * The maximum number of digits before the decimal point of a time in seconds. The largest long has the same number
-     * of digits.
+     * The maximum number of digits before the decimal point of a time in seconds. The largest value of type long has
+     * the same number of digits.
      */
     private static final int MAX_SECOND_DIGITS = 19;
 
@@ -62,7 +62,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
                 : deserializer;
     }
 
-    /** Handles the types in {@link OptionalNumbers}, which Jackson treats as reference types. */
+    /** Handles the types in {@link OptionalNumbers}. Jackson treats these types as reference types. */
     @Override
     public ValueDeserializer<?> modifyReferenceDeserializer(
             DeserializationConfig config,
@@ -109,8 +109,8 @@ final class CostlyScalars extends ValueDeserializerModifier {
     }
 
     /**
-     * Rejects a number that was decoded as infinity because it is too large for its type. The string that names
-     * infinity is accepted.
+     * Rejects a number that is too large for its type and was therefore decoded as infinity. A string without digits
+     * that represents infinity is accepted.
      */
     private static void checkInfinite(JsonParser parser) {
         if ((parser.currentToken() != null && parser.currentToken().isNumeric())
@@ -179,7 +179,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
 
     /**
      * Limits the numbers in arrays of primitive types. Jackson uses no deserializer for the elements of these arrays,
-     * so {@link Bounded} cannot check them.
+     * so {@link Bounded} cannot check the elements.
      */
     private static final class BoundedElements extends DelegatingDeserializer {
         private final int textLength;

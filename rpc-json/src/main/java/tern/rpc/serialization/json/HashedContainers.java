@@ -32,9 +32,9 @@ import tools.jackson.databind.type.MapType;
 
 /**
  * Limits sets and maps against senders that choose keys with equal hash codes. A hash table remains fast if these keys
- * have an order, as strings and numbers do. A key without an order is compared with every earlier key that has the same
- * hash code. Containers that always take quadratic time when filled one element at a time are filled in one step, from
- * another container that is decoded first.
+ * can be ordered, like strings and numbers. A key without an order is compared with every earlier key that has the same
+ * hash code. Some containers take quadratic time if elements are added one by one. Such a container is filled in one
+ * step, from another container that is decoded first.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 
@@ -71,7 +71,8 @@ final class HashedContainers extends ValueDeserializerModifier {
         if (!set && raw != CopyOnWriteArraySet.class) {
             return deserializer;
         }
-        // A CopyOnWriteArraySet does not use an order of its elements: it compares each added element with all others.
+        // A CopyOnWriteArraySet compares each added element with all earlier elements, even if the elements have an
+        // order.
         Kind kind = raw == CopyOnWriteArraySet.class ? Kind.COMPOSITE : Kind.of(type.getContentType());
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
@@ -88,7 +89,7 @@ final class HashedContainers extends ValueDeserializerModifier {
                 && raw != Hashtable.class) {
             return deserializer;
         }
-        // Keys without a declared type are strings. A Hashtable searches keys with equal hash codes one by one.
+        // If no key type is declared, the keys are strings. A Hashtable searches keys with equal hash codes one by one.
         Kind kind = raw == Hashtable.class
                 ? Kind.COMPOSITE
                 : type.getKeyType().isJavaLangObject() ? Kind.ORDERED : Kind.of(type.getKeyType());
@@ -101,7 +102,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         ORDERED,
         /**
          * The keys have no order that the table can use, so the table searches them one by one. Each key is small.
-         * Examples are time classes that are Comparable only through their supertype.
+         * Examples are keys of time classes that are Comparable only through their supertype.
          */
         SCALAR,
         COMPOSITE;
@@ -152,7 +153,7 @@ final class HashedContainers extends ValueDeserializerModifier {
 
         /**
          * Returns a collection for the elements of a set. Composite elements are first collected in a list, so that
-         * they are compared only once, when the set is built.
+         * they are hashed and compared only once, when the set is built.
          */
         private Collection<Object> counted(Count count) {
             return kind == Kind.COMPOSITE ? new CountedList(count) : new CountedSet(count);
@@ -184,10 +185,10 @@ final class HashedContainers extends ValueDeserializerModifier {
 
         /**
          * A container of at least this encoded size may use all {@link JsonLimits#keySteps} steps to compare keys that
-         * are lists or maps. A smaller container may use a proportional part. Comparisons with the first {@link
-         * JsonLimits#equalKeys} keys of the same hash code do not count towards this part. Equal hash codes of lists
-         * and maps are rare, because the hash code depends on the contents. The reduced limit does not apply to
-         * entities, because their hash code is often a constant.
+         * are lists or maps. A smaller container may use a proportional part. Comparisons with the first
+         * {@link JsonLimits#equalKeys} keys of the same hash code do not count towards this part. Equal hash codes of
+         * lists and maps are rare, because the hash code depends on the contents. The reduced limit does not apply to
+         * entities, because entities often have a constant hash code.
          */
         private static final int FULL_BYTES = 16 << 20;
 
@@ -234,7 +235,7 @@ final class HashedContainers extends ValueDeserializerModifier {
 
         /**
          * Adds a composite key's cost to the container's count. The table compares the key with all earlier keys that
-         * have the same hash code, and each comparison may have to visit the whole key.
+         * have the same hash code, and each comparison may visit the whole key.
          */
         private void composite(@Nullable Object key) {
             long now = position();

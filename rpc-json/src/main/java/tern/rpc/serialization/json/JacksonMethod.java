@@ -28,8 +28,8 @@ final class JacksonMethod implements JsonMethod {
     private static final String MISSING_FORM = "needs com.google.protobuf:protobuf-java-util";
 
     /**
-     * The warning that protobuf messages need an additional library. Its text names no method, so it is logged once for
-     * a gRPC service instead of once for each method.
+     * The warning that protobuf messages need an additional library. Its text contains no method name, so the warning
+     * is logged only once for a gRPC service and not once for each method.
      */
     private static final String NO_MESSAGES = "Methods on protobuf messages cannot be called with JSON, which needs"
             + " com.google.protobuf:protobuf-java-util on the class path";
@@ -111,7 +111,7 @@ final class JacksonMethod implements JsonMethod {
 
     /**
      * Returns the length of the byte order mark at the beginning of a body. Editors and shells on Windows write this
-     * mark, which is invisible. RFC 8259, 8.1 allows parsers to ignore it.
+     * invisible mark. RFC 8259, 8.1 allows parsers to ignore it.
      */
     private static int byteOrderMark(byte[] json, int offset, int length) {
         return length >= BYTE_ORDER_MARK.length

@@ -13,14 +13,14 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Encodes and decodes method arguments and results as JSON. Thread-safe. Uses a copy of the application's mapper with
- * its modules, mix-ins, naming strategy and visibility settings. Rules that both sides must share cannot be changed:
- * dates are RFC 3339 strings, enums are names, null properties are omitted, {@code byte[]} is base64,
- * {@code BigDecimal} is a plain number, and protobuf messages have their canonical form. An object with a repeated
- * name is rejected. JSON cannot name Java classes.
+ * its modules, mix-ins, naming strategy and visibility settings. The application cannot change rules that client and
+ * server must share. Dates are RFC 3339 strings, enums are names, null properties are omitted, {@code byte[]} is
+ * base64, {@code BigDecimal} is a plain number, and protobuf messages have their canonical form. An object with a
+ * repeated name is rejected. JSON cannot name Java classes.
  */
 public final class JsonCodec implements JsonFormat {
 
-    /** Whether the optional module for protobuf messages is on the class path. */
+    /** True if the optional module for protobuf messages is on the class path. */
     private static final boolean MESSAGES = isPresent("tern.rpc.serialization.protobuf.ProtobufCodec");
 
     private final JsonMapper mapper;

@@ -48,8 +48,8 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /**
- * Describes failures without the values that caused them, because values may be secret and failures are logged.
- * Jackson's messages and causes quote values, so the descriptions omit both.
+ * Describes failures without the values that caused them, because values may be secret and failures are logged. The
+ * descriptions omit Jackson's messages and causes, because these contain values.
  */
 final class JsonErrors {
 
@@ -65,7 +65,7 @@ final class JsonErrors {
     /** A part of Jackson's message about a number that does not fit into the declared type. */
     private static final String OUT_OF_RANGE = "out of range";
 
-    /** The beginning of Jackson's messages about a string without content, where another type is declared. */
+    /** The beginning of Jackson's messages about an empty or blank string at a position of another declared type. */
     private static final Pattern NO_CONTENT = Pattern.compile("Cannot coerce (empty|blank) String");
 
     /** The beginning of Jackson's messages about bytes that are not UTF-8. */
@@ -78,12 +78,12 @@ final class JsonErrors {
     private static final int MAX_WRAPPERS = 64;
 
     /**
-     * The maximum number of steps in a shown path. Longer paths are shortened. Most long paths come from objects that
-     * refer to each other in a cycle.
+     * The maximum number of steps in a shown path. Longer paths are shortened. Most long paths are caused by objects
+     * that refer to each other in a cycle.
      */
     private static final int MAX_SHOWN_STEPS = 16;
 
-    /** A shortened path shows this many of its last steps. */
+    /** A shortened path ends with this number of the last steps. */
     private static final int LAST_STEPS = 2;
 
     /**
@@ -111,7 +111,7 @@ final class JsonErrors {
             "java.math.BigInteger",
             "java.math.BigDecimal");
 
-    /** The classes that Jackson itself chooses for declared interfaces, each with its interface. */
+    /** The classes that Jackson chooses for declared interfaces, each with its interface. */
     private static final Map<Class<?>, Class<?>> INTERFACES = Map.of(
             ArrayList.class, List.class,
             HashSet.class, Set.class,
@@ -196,8 +196,8 @@ final class JsonErrors {
     }
 
     /**
-     * Returns a description of what was found, if the expected type alone does not explain the mistake; otherwise an
-     * empty string.
+     * If the expected type alone does not explain the mistake, returns a description of the value that was found.
+     * Otherwise returns an empty string.
      */
     private static String found(MismatchedInputException mismatch, @Nullable Class<?> type, String message) {
         if (mismatch instanceof WholeNumbers.FractionException) {
@@ -212,7 +212,8 @@ final class JsonErrors {
         if (NO_CONTENT.matcher(message).lookingAt()) {
             return ", found an empty text";
         }
-        // For a wrong element, Jackson reports the element type. If it reports a list type, the list itself is missing.
+        // For a wrong element, Jackson reports the element type. If Jackson reports a list type, the list itself is
+        // missing.
         boolean isList = type != null
                 && ((type.isArray() && exampleOf(type) == null) || Collection.class.isAssignableFrom(type));
         return isList ? ", found no array" : "";
@@ -223,7 +224,7 @@ final class JsonErrors {
         return EXAMPLES.get(type);
     }
 
-    /** Describes an abstract type without annotations or settings that name the class to create. */
+    /** Describes an abstract type for which no annotation or setting names the class to create. */
     static String isAbstract(String typeName, boolean isSealed) {
         // Jackson finds the subtypes of a sealed type itself.
         return typeName + " is abstract and cannot be read from JSON; "
@@ -239,9 +240,9 @@ final class JsonErrors {
     }
 
     /**
-     * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as {@code
-     * ArrayList}, even if the declared type is an interface. At the root of a value, this method returns the declared
-     * type. Inside a value, it returns the interface for which Jackson has chosen the class.
+     * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as
+     * {@code ArrayList}, even if the declared type is an interface. At the root of a value, this method returns the
+     * declared type. Inside a value, the method returns the interface for which Jackson has chosen the class.
      */
     private static @Nullable String typeName(
             MismatchedInputException mismatch, @Nullable Class<?> type, @Nullable String declared) {
@@ -301,7 +302,7 @@ final class JsonErrors {
         return "not JSON" + place + (isTyped ? "; expected " + expected + " in JSON" : "");
     }
 
-    /** Returns how to write a value of the type in JSON. A type that is not known is described like a string. */
+    /** Returns a description of the JSON form of the type's values. An unknown type is described as a string. */
     private static String form(@Nullable String type) {
         if (type != null && BOOLEANS.contains(type)) {
             return "; write true or false";
@@ -316,8 +317,8 @@ final class JsonErrors {
         if (failure instanceof InvalidDefinitionException definition) {
             JavaType type = definition.getType();
             String message = definition.getOriginalMessage();
-            // Jackson throws the same exception for types whose annotations let the JSON name a class. Its message for
-            // these types is kept unchanged.
+            // Jackson throws the same exception for types whose annotations allow JSON text to name a class. For these
+            // types, the message is kept unchanged.
             boolean isUnconstructible = message.startsWith("Cannot construct instance of");
             if (type != null && type.isAbstract() && isReading && isUnconstructible && !type.isContainerType()) {
                 return new SerializationException(where + ": "

@@ -3,8 +3,7 @@ package tern.rpc.serialization.json;
 import tern.rpc.serialization.KeyLimits;
 
 /**
- * Upper limits for decoding one JSON text. The length of the text is limited elsewhere, by the receiver of the text.
- * Immutable.
+ * Upper limits for decoding one JSON text. The receiver of the text limits its length. Immutable.
  *
  * @param depth the nesting depth of arrays and objects, 1 to 512
  * @param numberDigits the number of characters of a number; for a {@code BigInteger} or {@code BigDecimal}, the number

@@ -20,9 +20,8 @@ import tools.jackson.databind.ser.bean.BeanSerializerBase;
 import tools.jackson.databind.ser.impl.UnknownSerializer;
 
 /**
- * Finds fields that are sent in the other formats but not in JSON, because no getter and no annotation makes them
- * visible to Jackson. Searches the application classes that occur in a method's signature, and the classes of their
- * properties.
+ * Finds fields that other formats send but JSON does not send, because no getter or annotation makes the fields visible
+ * to Jackson. Searches the application classes that occur in a method's signature, and the classes of their properties.
  */
 final class LostFields {
 

@@ -6,8 +6,8 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * Keeps the sign of the JSON number -0 where the declared type has a negative zero. Jackson reads a number without a
- * fraction as an integer, and integers have only one zero.
+ * Keeps the sign of the JSON number -0 if the declared type has a negative zero. Without this class, the sign would be
+ * lost, because Jackson reads a number without a fraction as an integer.
  */
 final class NegativeZero {
 

@@ -16,7 +16,7 @@ import tools.jackson.databind.type.ReferenceType;
 
 /**
  * Returns Jackson's own deserializers of the optional numbers, so that {@link CostlyScalars} can check the numbers. For
- * these types, Jackson passes only deserializers returned by a module to {@code CostlyScalars}.
+ * these types, Jackson calls {@code CostlyScalars} only if a module returns the deserializer.
  */
 final class OptionalNumbers extends Deserializers.Base {
 

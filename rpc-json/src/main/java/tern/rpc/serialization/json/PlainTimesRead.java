@@ -17,8 +17,8 @@ import tools.jackson.databind.ext.javatime.deser.LocalDateDeserializer;
 import tools.jackson.databind.ext.javatime.deser.LocalDateTimeDeserializer;
 
 /**
- * Decodes dates and times with {@link PlainTime} wherever Jackson would use its default form, and rejects milliseconds
- * where Jackson reads seconds. Jackson decodes all other values.
+ * Decodes dates and times with {@link PlainTime} wherever Jackson would use its default form, and rejects times in
+ * milliseconds if Jackson would read them as seconds. Jackson decodes all other values.
  */
 final class PlainTimesRead extends ValueDeserializerModifier {
 
@@ -40,7 +40,10 @@ final class PlainTimesRead extends ValueDeserializerModifier {
                 : deserializer;
     }
 
-    /** Reports a number of milliseconds where Jackson reads a number of seconds. The message omits the number. */
+    /**
+     * Reports that a time is given in milliseconds, although Jackson reads the number as seconds. The message omits the
+     * number.
+     */
     static final class MillisecondsException extends MismatchedInputException {
         private static final long serialVersionUID = 1L;
 
@@ -50,13 +53,13 @@ final class PlainTimesRead extends ValueDeserializerModifier {
     }
 
     /**
-     * Rejects a number that is no time before the year 10000 in seconds. Such a number is a time in milliseconds, as
-     * JavaScript has it, and would silently become a time in a distant future.
+     * Rejects a number of seconds after the year 9999. Such a number is probably a JavaScript time in milliseconds, and
+     * would otherwise be decoded as a time in the distant future.
      */
     private static final class Seconds extends DelegatingDeserializer {
         private static final long MAX_SECONDS = 253_402_300_799L;
 
-        /** The number of digits of each number of milliseconds since 2001. */
+        /** The number of digits of a time in milliseconds, for all times from 2001 to 2286. */
         private static final int MIN_DIGITS = 13;
 
         Seconds(ValueDeserializer<?> delegate) {
@@ -71,7 +74,7 @@ final class PlainTimesRead extends ValueDeserializerModifier {
             return super.deserialize(parser, context);
         }
 
-        /** Returns whether the value is a number of milliseconds. In a query, the number is a string. */
+        /** Returns whether the value is probably a number of milliseconds. In a query, the number is a string. */
         private static boolean isTooLarge(JsonParser parser) {
             if (parser.hasToken(JsonToken.VALUE_NUMBER_INT)) {
                 return parser.getNumberType() == JsonParser.NumberType.LONG && parser.getLongValue() > MAX_SECONDS;
@@ -90,7 +93,7 @@ final class PlainTimesRead extends ValueDeserializerModifier {
 
         @Override
         public ValueDeserializer<?> createContextual(DeserializationContext context, @Nullable BeanProperty property) {
-            // A format of the property may declare that its numbers are milliseconds.
+            // The property may have an annotation that declares its numbers as milliseconds.
             return PlainTime.isWanted(context, property, handledType())
                     ? this
                     : getDelegatee().createContextual(context, property);

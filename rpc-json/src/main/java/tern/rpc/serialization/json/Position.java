@@ -125,8 +125,8 @@ final class Position {
     }
 
     /**
-     * Returns a copy of this parameter whose reader accepts strings as numbers and a single value as an array. Query
-     * parameters and forms contain only strings.
+     * Returns a copy of this parameter whose reader accepts strings as numbers and a single value as an array. Such a
+     * copy is needed because query parameters and forms contain only strings.
      *
      * @param textMapper a mapper that accepts strings as numbers
      */
@@ -170,7 +170,7 @@ final class Position {
         return type.isMapLikeType();
     }
 
-    /** Returns whether the type is a bean with properties, none of which has this name. */
+    /** Returns whether the type is a bean that has properties, but no property with this name. */
     boolean lacks(String property) {
         return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);
     }
@@ -187,8 +187,8 @@ final class Position {
     }
 
     /**
-     * The reason why objects of this class cannot be created from JSON; null if they can. Only references that use JSON
-     * log this reason, because the other formats need no constructor.
+     * The reason why objects of this class cannot be created from JSON; null if objects of this class can be created.
+     * Only clients that use JSON log this reason, because the other formats need no constructor.
      */
     @Nullable
     String missingConstructor() {

@@ -20,12 +20,12 @@ final class QueryArguments {
     /** The query parameter that selects the format of the answer. This parameter is not an argument. */
     private static final String FORMAT = "format";
 
-    /** The end of a time whose offset has lost its plus sign. */
+    /** The end of a time with a space where the plus sign of the offset should be. */
     private static final Pattern LOST_PLUS = Pattern.compile("T[^ ]+ \\d\\d:?\\d\\d(\\[.+\\])?$");
 
     /**
-     * The maximum length of a time. Longer values are not matched against the pattern, because this takes quadratic
-     * time.
+     * The maximum length of a time. Longer values are not matched against the pattern, because the matching takes
+     * quadratic time.
      */
     private static final int MAX_TIME_LENGTH = 80;
 
@@ -36,8 +36,8 @@ final class QueryArguments {
     private final Position[] parameters;
 
     /**
-     * @param parameters the method's parameters, created by {@link Position#forText}. Their readers accept strings as
-     *     numbers and a single value as a list
+     * @param parameters the method's parameters, created by {@link Position#forText}. The readers of these parameters
+     *     accept strings as numbers and a single value as a list
      */
     QueryArguments(JsonMapper mapper, ArgumentNames names, Position[] parameters) {
         this.mapper = mapper;
@@ -67,7 +67,7 @@ final class QueryArguments {
     }
 
     /**
-     * Rejects an unknown name if an argument is missing. If the missing argument is a bean or a map, all names are
+     * Rejects an unknown name if an argument is missing. If a missing argument is a bean or a map, all names are
      * allowed, because the bean or map is decoded from all remaining parameters.
      */
     private void checkNames(Map<String, List<String>> query) {
@@ -102,8 +102,8 @@ final class QueryArguments {
     }
 
     /**
-     * Rejects base64 with a space, which was a plus sign in the URL. The decoder would skip the space and return other
-     * bytes.
+     * Rejects base64 with a space, which was a plus sign in the URL. Otherwise, the decoder would skip the space and
+     * return wrong bytes.
      */
     private static void checkBase64(Position parameter, List<String> values) {
         if (parameter.typeName().equals("byte[]") && values.stream().anyMatch(value -> value.indexOf(' ') >= 0)) {
@@ -128,7 +128,7 @@ final class QueryArguments {
      * Decodes values. If a time has a space instead of the plus sign of its offset, the error message explains the
      * mistake.
      *
-     * @param advice what else to add to an error message
+     * @param advice additional text for an error message
      */
     private static @Nullable Object withAdvice(List<String> values, String advice, Decoding decoding) {
         try {
@@ -176,8 +176,8 @@ final class QueryArguments {
     }
 
     /**
-     * Returns whether the parameter's text is a JSON bean or list. The result is always false for types whose ordinary
-     * values can look like JSON.
+     * Returns whether the parameter's text is a JSON bean or list. Always returns false for types whose ordinary values
+     * can look like JSON.
      */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {

@@ -17,8 +17,8 @@ import tools.jackson.databind.introspect.AnnotatedConstructor;
 
 /**
  * Calls constructors with arguments, such as constructors of records, through a method handle that is created once per
- * class. On each call, Jackson adapts its handle to the number of arguments, which costs more than decoding them.
- * Thread-safe.
+ * class. Jackson's own code adapts its handle to the number of arguments on each call. This adaptation takes longer
+ * than decoding the arguments. Thread-safe.
  */
 final class QuickConstructors implements ValueInstantiators {
 
@@ -80,7 +80,7 @@ final class QuickConstructors implements ValueInstantiators {
             } catch (Error failure) {
                 throw failure;
             } catch (Throwable refused) {
-                // Jackson then calls the constructor itself, so that its exception contains the position in the text.
+                // Jackson then calls the constructor itself, so that the exception contains the position in the text.
                 return delegate().createFromObjectWith(context, arguments);
             }
         }

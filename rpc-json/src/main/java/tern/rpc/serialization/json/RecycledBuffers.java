@@ -5,7 +5,7 @@ import tools.jackson.core.util.BufferRecycler;
 import tools.jackson.core.util.RecyclerPool;
 
 /**
- * A pool of Jackson's text buffers. It replaces Jackson's own pool, which has a single queue for all threads and
+ * A pool of Jackson's text buffers. This pool replaces Jackson's own pool, which has a single queue for all threads and
  * allocates a node for each returned buffer. Thread-safe.
  */
 final class RecycledBuffers implements RecyclerPool<BufferRecycler> {

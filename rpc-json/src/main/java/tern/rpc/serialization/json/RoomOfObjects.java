@@ -14,14 +14,14 @@ import tools.jackson.databind.deser.bean.PropertyValueBuffer;
 
 /**
  * Limits the memory of the objects that are decoded from JSON text. An empty object takes only three bytes of text, but
- * needs memory for every field of its class. The objects of one argument may take 1 MiB plus four times the number of
- * bytes read so far. The first {@link #FREE_BYTES} bytes of each object are not counted. Thread-safe.
+ * its instance needs memory for every field of the class. The objects of one argument may take 1 MiB plus four times
+ * the number of bytes read so far. The first {@link #FREE_BYTES} bytes of each object are not counted. Thread-safe.
  */
 final class RoomOfObjects implements ValueInstantiators {
 
     /**
-     * The number of bytes of each object that do not count towards the limit. Objects up to this size are useless for
-     * an attack.
+     * The number of bytes of each object that do not count towards the limit. Objects of up to this size are too small
+     * for an attack.
      */
     static final int FREE_BYTES = 24;
 
@@ -67,7 +67,9 @@ final class RoomOfObjects implements ValueInstantiators {
         return type == short.class || type == char.class ? Short.BYTES : REFERENCE_BYTES;
     }
 
-    /** The memory taken so far by one argument's objects. Stored as an attribute of the decoding context. */
+    /**
+     * The memory that the objects of one argument have taken so far. Stored as an attribute of the decoding context.
+     */
     private static final class Taken {
         private long bytes;
         private long allowed = SPARE_BYTES;

@@ -7,12 +7,12 @@ import tools.jackson.core.util.JsonParserDelegate;
 import tools.jackson.databind.exc.MismatchedInputException;
 
 /**
- * Rejects numbers with a fraction where the declared type is an integer. Jackson would silently drop the fraction. A
+ * Rejects numbers with a fraction if the declared type is an integer type. Jackson would silently drop the fraction. A
  * number such as 2.0 is accepted.
  */
 final class WholeNumbers {
 
-    /** Reports that a number has a fraction. The message omits the number, as all messages about values do. */
+    /** Reports that a number has a fraction. Like all messages about values, the message omits the number. */
     static final class FractionException extends MismatchedInputException {
         private static final long serialVersionUID = 1L;
 
@@ -34,7 +34,8 @@ final class WholeNumbers {
         if (number.signum() == 0 || number.scale() <= 0) {
             return false;
         }
-        // If the scale exceeds the precision, the number lies between -1 and 1. This check avoids costly arithmetic.
+        // If the scale is larger than the precision, the number is between -1 and 1. This check avoids costly
+        // arithmetic.
         return number.scale() >= number.precision()
                 || number.stripTrailingZeros().scale() > 0;
     }

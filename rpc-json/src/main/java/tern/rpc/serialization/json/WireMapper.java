@@ -26,8 +26,8 @@ import tools.jackson.databind.util.StdDateFormat;
 
 /**
  * Creates a copy of the application's mapper with the rules of the wire protocol. Modules, mix-ins, naming strategy and
- * visibility settings are copied unchanged. The formats of dates, enums, numbers and bytes, and the compact output, are
- * determined by the protocol, because the peer relies on them.
+ * visibility settings are copied unchanged. The protocol determines the formats of dates, enums, numbers and bytes, and
+ * requires compact output, because the peer relies on these formats.
  */
 final class WireMapper extends JsonMapper.Builder {
 
@@ -37,7 +37,7 @@ final class WireMapper extends JsonMapper.Builder {
     private static final List<Class<?>> PRIMITIVES = List.of(
             boolean.class, byte.class, char.class, short.class, int.class, long.class, float.class, double.class);
 
-    /** Copies a mapper, but with a different factory, because Jackson has no method for this. */
+    /** Copies a mapper with a different factory. Jackson has no method for this. */
     private WireMapper(JsonMapper user, JsonFactory factory) {
         super((StateImpl) user.rebuild().saveStateApplyModules());
         _streamFactory = factory;
@@ -91,7 +91,7 @@ final class WireMapper extends JsonMapper.Builder {
                 .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
                 .enable(DateTimeFeature.ONE_BASED_MONTHS)
                 .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
-                // If an older caller omits a field or sends null for it, decoding must not fail. Null arguments are
+                // Decoding must not fail if an older caller omits a field or sends null for it. Null arguments are
                 // rejected elsewhere.
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
                 // JsonMethod decodes several values from one text, and checks for the end of the text itself.
@@ -111,8 +111,8 @@ final class WireMapper extends JsonMapper.Builder {
     }
 
     /**
-     * Rejects class names in JSON. Jackson calls this validator for classes with {@code @JsonTypeInfo}, but not for
-     * names from a fixed list of subtypes.
+     * Rejects class names in JSON. Jackson calls this validator for class names of types with {@code @JsonTypeInfo},
+     * but not for names from a fixed list of subtypes.
      */
     private static final class NoClassNames extends PolymorphicTypeValidator {
         private static final long serialVersionUID = 1L;

@@ -279,7 +279,7 @@ public class JsonBombsTest {
             try {
                 read.readArguments(bytes, 0, bytes.length, false);
             } catch (RuntimeException refused) {
-                // Both accepting and rejecting the text is correct, because the test checks only the cost.
+                // The text may be accepted or rejected, because the test checks only the cost.
             }
         });
 

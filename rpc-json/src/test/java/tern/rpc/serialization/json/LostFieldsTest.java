@@ -17,7 +17,7 @@ import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.OutputBuffer;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests which classes get a warning because JSON does not send all of their fields. */
+/** Tests the warnings about classes whose fields JSON does not send completely. */
 @SuppressWarnings({"unused", "NullAway.Init"}) // Jackson sets and reads the fields of the test's classes.
 class LostFieldsTest {
 

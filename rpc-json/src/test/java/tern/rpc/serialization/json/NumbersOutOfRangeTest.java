@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.ServiceDescriptor;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests that a number outside the range of the declared type is rejected rather than changed. */
+/** Tests that a number outside the range of the declared type is rejected and not changed. */
 class NumbersOutOfRangeTest {
 
     record Times(

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests that a number with a fraction is rejected rather than truncated if an integer is declared. */
+/** Tests that a number with a fraction is rejected and not truncated if the declared type is an integer type. */
 class WholeNumbersTest {
 
     record Line(int pieces, Long boxed, OptionalInt optional) {}

@@ -22,7 +22,8 @@ final class KnownFields {
     static final KnownFields NONE = new KnownFields(true, List.of(), Map.of());
 
     /**
-     * Marks a tag byte that begins a multi-byte tag, or whose field is unknown, has nested fields or is a closed enum.
+     * Marks a tag byte in two cases: it begins a multi-byte tag, or its field is unknown, has nested fields or is a
+     * closed enum.
      */
     static final byte OTHER = 0;
 
@@ -92,7 +93,7 @@ final class KnownFields {
     }
 
     /**
-     * Returns the wire type of the known field that begins with this byte. Returns {@link #OTHER} if the byte does not
+     * Returns the wire type of the known field that begins with this byte, or {@link #OTHER} if the byte does not
      * determine the wire type.
      */
     byte plain(byte first) {
@@ -139,7 +140,9 @@ final class KnownFields {
             return given == wireType || (packable && given == WireFormat.WIRETYPE_LENGTH_DELIMITED);
         }
 
-        /** Returns the known fields of a nested message or group; null if this field is neither. */
+        /**
+         * Returns the known fields of a nested message or group; null if this field is neither a message nor a group.
+         */
         @Nullable
         KnownFields inside() {
             if (inside == null && message != null) {

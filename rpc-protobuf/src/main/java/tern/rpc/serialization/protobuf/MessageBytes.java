@@ -73,8 +73,8 @@ final class MessageBytes {
     }
 
     /**
-     * Returns the parser for one encoded message. It keeps unknown fields, so that they can be forwarded, but drops
-     * them if there are too many ({@link UnknownFields}).
+     * Returns the parser for one encoded message. The parser keeps unknown fields, so that they can be forwarded, but
+     * drops them if there are too many ({@link UnknownFields}).
      */
     private Parser<? extends MessageLite> parserFor(byte[] bytes, int offset, int length) {
         if (known == null || !UnknownFields.canBeTooMany(length)) {

@@ -11,8 +11,8 @@ import tern.rpc.serialization.SerializationException;
  * prepared on first use.
  *
  * <p>This class loads without protobuf on the class path. {@link #isMessage} then returns false for every class, and no
- * other method may be called. The JSON form also needs {@code com.google.protobuf:protobuf-java-util}; if that library
- * is missing, an exception reports this.
+ * other method may be called. The JSON form also needs {@code com.google.protobuf:protobuf-java-util}; without this
+ * library, the methods for JSON throw an exception.
  */
 public final class ProtobufCodec {
 
@@ -62,8 +62,8 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Returns whether values of this declared type are protobuf messages. The result is always false if protobuf is not
-     * on the class path.
+     * Returns whether values of this declared type are protobuf messages. Always returns false if protobuf is not on
+     * the class path.
      */
     public static boolean isMessage(Class<?> type) {
         return MESSAGES && MessageBytes.isMessage(type);
@@ -80,13 +80,13 @@ public final class ProtobufCodec {
 
     /**
      * Decodes one message of a class for which {@link #isMessage} returns true. Unknown fields are kept and encoded
-     * again with the message. If there are more than 4,096 of them plus one for every 16 bytes of the message, all are
-     * dropped with a warning. Consecutive fields with the same field number are counted as one. Lite messages keep all
-     * unknown fields.
+     * again with the message. If there are more than 4,096 unknown fields plus one for every 16 bytes of the message,
+     * all unknown fields are dropped with a warning. Consecutive fields with the same field number are counted as one.
+     * Lite messages keep all unknown fields.
      *
      * @throws SerializationException if the bytes are not a message of the class, if messages are nested deeper than
      *     64, or if too many messages contain an unknown enum value, which the proto2 parser stores as an unknown
-     *     field. The limit is 4,096 messages, plus one for every 8 encoded bytes
+     *     field. The limit is 4,096 such messages, plus one for every 8 encoded bytes
      * @throws IllegalArgumentException if the class is not a generated message class
      */
     public Object parse(Class<?> type, byte[] bytes, int offset, int length) {

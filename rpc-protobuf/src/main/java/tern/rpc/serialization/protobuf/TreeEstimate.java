@@ -1,9 +1,9 @@
 package tern.rpc.serialization.protobuf;
 
 /**
- * Estimates the memory of the tree that protobuf-java-util creates from a JSON text, before the tree exists. The tree
- * also contains JSON members that the message class does not declare. Two bytes of text can become a node of 86 bytes,
- * so a text of a few megabytes could otherwise fill a small heap.
+ * Estimates the memory of the tree that protobuf-java-util creates from a JSON text. The estimate is made before the
+ * tree exists. The tree also contains JSON members that the message class does not declare. Two bytes of text can
+ * become a node of 86 bytes, so a text of a few megabytes could otherwise fill a small heap.
  */
 final class TreeEstimate {
 

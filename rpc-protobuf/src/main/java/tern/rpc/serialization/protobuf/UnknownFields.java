@@ -3,13 +3,13 @@ package tern.rpc.serialization.protobuf;
 import com.google.protobuf.WireFormat;
 
 /**
- * Counts the unknown fields of a message and estimates the memory of its objects. Both need only a single pass over the
- * bytes, and no objects are created. Counting ends at invalid bytes, because the parser stops there, too. If it is
- * unclear whether the parser would stop, counting continues.
+ * Counts the unknown fields of a message and estimates the memory of its objects. Both results are computed in a single
+ * pass over the bytes, without creating objects. Counting ends at invalid bytes, because the parser also stops there.
+ * If it is unclear whether the parser would stop, counting continues.
  *
  * <p>protobuf keeps the unknown fields of each message in a tree, which takes at least half a kilobyte even for one
- * field of two bytes. Messages from newer peers legitimately contain some unknown fields, so the limits grow with the
- * size of the message.
+ * field of two bytes. Messages from newer peers normally contain some unknown fields, so the limits grow with the size
+ * of the message.
  */
 final class UnknownFields {
 
@@ -21,7 +21,7 @@ final class UnknownFields {
 
     /**
      * For every {@value} bytes of the message, one unknown field is kept, in addition to {@link #FREE}. A known field
-     * that is a small message takes about as many bytes.
+     * that is a small message takes about the same number of bytes.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
@@ -150,8 +150,8 @@ final class UnknownFields {
     }
 
     /**
-     * Returns the position after the field if it need not be checked; Integer.MAX_VALUE if it must be checked in
-     * detail.
+     * Returns the position after the field if the field need not be checked. Returns Integer.MAX_VALUE if the field
+     * must be checked in detail.
      */
     private int behindPlain(KnownFields known, int at, int end) {
         byte[] in = bytes;
@@ -220,7 +220,7 @@ final class UnknownFields {
         }
     }
 
-    /** Reads a length, and returns the end position of the content with that length. */
+    /** Reads a length, and returns the end position of the content that has this length. */
     private int endOfPart(int end) {
         int count = varint(end);
         if (count < 0 || count > end - position) {
@@ -246,7 +246,7 @@ final class UnknownFields {
         return 0;
     }
 
-    /** Ends all loops by moving the position beyond the end of the message and of all nested messages. */
+    /** Moves the position beyond the end of the message and of all nested messages, which ends all loops. */
     private void stop() {
         position = Integer.MAX_VALUE;
     }

@@ -23,7 +23,7 @@ import tern.rpc.serialization.protobuf.test.skew.Palette;
 import tern.rpc.serialization.protobuf.test.skew.Row;
 import tern.rpc.serialization.protobuf.test.skew.Skew;
 
-/** Tests which fields are counted as unknown, and what happens if there are too many. */
+/** Tests which fields are counted as unknown, and what happens if there are too many unknown fields. */
 class UnknownFieldsTest {
 
     private static final int NEW_COLOUR = 77;
