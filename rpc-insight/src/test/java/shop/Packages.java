@@ -2,10 +2,12 @@ package shop;
 
 import com.mchange.v2.EmptyPool;
 import feign.Peer;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
 import reactor.Blocking;
 
 /** Application code that waits for results, directly or inside a library. */
@@ -30,6 +32,11 @@ public final class Packages {
     /** Simulates a task that waits for another task. */
     public static String whole(CompletableFuture<String> part) {
         return part.join();
+    }
+
+    /** Simulates a task that waits for its other tasks, one after the other. */
+    public static List<String> all(CompletableFuture<String> part) {
+        return Stream.of(part).map(CompletableFuture::join).toList();
     }
 
     /** Simulates a task that waits for a connection to a database. */

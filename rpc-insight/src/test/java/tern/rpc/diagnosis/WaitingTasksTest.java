@@ -87,6 +87,27 @@ class WaitingTasksTest {
         assertThat(first.name()).contains("packager").contains("Packages.whole");
     }
 
+    /** The executor belongs to a field, so its threads do not bear its name and the submitters of tasks are unknown. */
+    @Test
+    void tasksThatWaitForQueuedTasksOfAnExecutorWithUnnamedThreadsAreTheCause() throws Exception {
+        shop.healthy(USUAL);
+        shop.pools.add(() -> PoolSnapshot.builder("Boxes.threads", PoolKind.EXECUTOR, THREADS)
+                .now(THREADS, 0, 180)
+                .thread("packager-1")
+                .counts(400, 0)
+                .settings(List.of())
+                .build());
+        for (int i = 0; i < THREADS; i++) {
+            packager.execute(() -> Packages.all(end));
+        }
+
+        Cause first = calls.firstCause(() -> Packages.of(end), USUAL);
+
+        assertThat(first.kind()).as(shop.diagnosis().text()).isEqualTo("TASKS WAIT FOR TASKS");
+        assertThat(first.name()).contains("Packages.all");
+        assertThat(first.change().text()).contains("a separate executor for the inner tasks");
+    }
+
     @Test
     void executorThatStartsNoTaskOfTheCallsIsTheCause() throws Exception {
         calls.after(ledger -> ledger.begin(Phase.EXECUTOR, () -> "packager"));

@@ -98,7 +98,9 @@ final class TaskRules {
             return waits;
         }
         Part inner = threads == null ? null : ResultRules.innerTasks(threads, tasks, executor);
-        if (inner != null && (byCause.of(inner) > 0 || waitForTasksOfCalls(tasks) || waitForInner(executor, tasks))) {
+        boolean areForTasks =
+                waitForTasksOfCalls(tasks) || waitForInner(executor, tasks) || isDeadlocked(executor, tasks);
+        if (inner != null && (byCause.of(inner) > 0 || areForTasks)) {
             waits.add(inner, 1);
             return waits;
         }
@@ -152,6 +154,19 @@ final class TaskRules {
      */
     private static boolean waitForInner(PoolVerdict executor, TaskSamples tasks) {
         return ResultRules.submitsToItself(executor) && tasks.waitingForTasks() != null;
+    }
+
+    /**
+     * Returns whether all threads run tasks of the waiting calls and wait for futures in application code, although no
+     * task has started in the observed period and none calls a remote method. The awaited futures then most likely
+     * belong to tasks in the queue.
+     */
+    private boolean isDeadlocked(PoolVerdict executor, TaskSamples tasks) {
+        return executor.pool().since().taken() == 0
+                && tasks.isFull()
+                && tasks.waitingForTasks() != null
+                && !tasks.callsRemotely("")
+                && isOfCalls(tasks);
     }
 
     /** Returns whether the tasks wait for other tasks, and run code of a class in which late calls wait. */

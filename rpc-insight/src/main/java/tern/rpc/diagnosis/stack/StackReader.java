@@ -2,6 +2,7 @@ package tern.rpc.diagnosis.stack;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -263,7 +264,8 @@ public final class StackReader {
      * of a framework. If there is specific advice for a method further inside, returns that method. Such a method says
      * more about the cause than the method that the application calls directly, because the latter often has several
      * uses. If the stack shows work of a framework and no application code, any advice for computing code is
-     * sufficient. If there is no advice, returns the first method that does more than pass the work on.
+     * sufficient. If there is no advice, returns the first method that does more than pass the work on. If the thread
+     * waits while it iterates over a collection or a stream, returns the method that is called for the element.
      */
     public static @Nullable String called(ThreadSnapshot thread) {
         StackTraceElement[] frames = thread.frames();
@@ -274,12 +276,17 @@ public final class StackReader {
         String direct = null;
         String advised = null;
         String inner = null;
+        String iterating = null;
         for (int i = Math.max(work, application.firstIndex()) - 1; i >= 0; i--) {
             String type = frames[i].getClassName();
             if (!application.owns(i) && !isHidden(type)) {
                 String called = simple(type) + "." + frames[i].getMethodName();
                 if (Hints.isTelling(called)) {
                     return called;
+                }
+                if (!thread.computes() && TaskWaits.isIteration(frames[i])) {
+                    iterating = iterating == null ? called : iterating;
+                    continue;
                 }
                 direct = direct == null ? called : direct;
                 boolean isAdvised = isFrameworks
@@ -289,7 +296,10 @@ public final class StackReader {
                 inner = inner == null && isFrameworks && !FrameworkWork.isGlue(type) ? called : inner;
             }
         }
-        String outer = advised != null ? advised : inner != null ? inner : direct;
+        String outer = Stream.of(advised, inner, direct, iterating)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
         return sleeping == null || outer == null ? outer : sleeping;
     }
 

@@ -18,6 +18,10 @@ public final class TaskWaits {
     /** Matches the methods that wait for another program. */
     private static final Pattern PROGRAM = Pattern.compile("(Process|ProcessImpl|UNIXProcess)\\..*");
 
+    /** Matches the methods of the JDK that call other code for each element of a collection or stream. */
+    private static final Pattern ITERATION =
+            Pattern.compile("java\\.util\\.stream\\..*|java\\.(util|lang)\\..*\\.(forEach|forEachRemaining|tryAdvance)");
+
     private TaskWaits() {}
 
     /**
@@ -38,5 +42,10 @@ public final class TaskWaits {
     /** Returns whether the code waits for another program, and therefore not for a task. */
     public static boolean isForProgram(@Nullable String called) {
         return called != null && PROGRAM.matcher(called).matches();
+    }
+
+    /** Returns whether the frame only calls other code for each element of a collection or stream. */
+    static boolean isIteration(StackTraceElement frame) {
+        return ITERATION.matcher(frame.getClassName() + "." + frame.getMethodName()).matches();
     }
 }
