@@ -112,6 +112,27 @@ public class DelayedThreadsTest {
     }
 
     @Test
+    void methodsThatTakeFarLongerThanTheWaitsForAProcessorAreTheCause() {
+        Consumer<Shop.Steps> usual = call -> call.own(2)
+                .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 5)
+                .in(Phase.RPC, "Stock.hold at 10.0.0.7:1", 5)
+                .in(Phase.RPC, "Catalogue.find at 10.0.0.7:1", 5)
+                .in(Phase.RPC, "Price.of at 10.0.0.8:1", 5);
+
+        Diagnosis miss = miss(
+                usual,
+                full(0.4, 0.7),
+                full(0.4, 3.5),
+                call -> call.own(8)
+                        .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 700)
+                        .in(Phase.RPC, "Stock.hold at 10.0.0.7:1", 800)
+                        .in(Phase.RPC, "Catalogue.find at 10.0.0.7:1", 600)
+                        .in(Phase.RPC, "Price.of at 10.0.0.8:1", 15));
+
+        assertThat(Shop.first(miss).kind()).as(miss.text()).isEqualTo("PEER");
+    }
+
+    @Test
     void longerWaitsBesidePunctualCallsAreNoAlarm() {
         Diagnosis calm = miss(full(0.4, 0.4), full(1.5, 12, training(1.1)), USUAL);
 

@@ -24,8 +24,11 @@ class UnrelatedTasksTest {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final FutureTask<String> task = new FutureTask<>(() -> "");
     private final WaitingCalls calls = new WaitingCalls(shop);
-    private final ExecutorService printers =
-            Executors.newSingleThreadExecutor(runnable -> new Thread(runnable, "printers-1"));
+    private volatile Thread printer;
+    private final ExecutorService printers = Executors.newSingleThreadExecutor(runnable -> {
+        printer = new Thread(runnable, "printers-1");
+        return printer;
+    });
 
     @AfterEach
     void endThreads() throws InterruptedException {
@@ -36,20 +39,28 @@ class UnrelatedTasksTest {
         calls.join();
     }
 
+    /** Submits a task that waits for the end of the test, and returns when the task waits. */
+    private void print() {
+        printers.execute(() -> Brochures.Printer.print(end));
+        while (printer == null || printer.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+    }
+
     private String firstCause(Runnable wait) throws Exception {
         return DiagnosisText.title(calls.firstCause(wait, call -> call.own(2)));
     }
 
     @Test
     void busyTaskOfTheSamePackageDoesNotCompleteAnyResult() throws Exception {
-        printers.execute(() -> Brochures.Printer.print(end));
+        print();
 
         assertThat(firstCause(() -> Packages.of(end))).isEqualTo("WAITS FOR A RESULT: Packages.of");
     }
 
     @Test
     void busyTaskOfTheSamePackageIsTheTaskForWhichCallsWait() throws Exception {
-        printers.execute(() -> Brochures.Printer.print(end));
+        print();
 
         assertThat(firstCause(() -> Brochures.of(task))).isEqualTo("SLOW HTTP PEER: called in Brochures.Printer.print");
     }

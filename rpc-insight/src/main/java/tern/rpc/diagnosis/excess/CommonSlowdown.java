@@ -3,8 +3,11 @@ package tern.rpc.diagnosis.excess;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 
 /**
  * Compares each operation with its own usual time, to find out whether operations with different usual times have
@@ -59,21 +62,29 @@ final class CommonSlowdown {
     }
 
     /**
-     * Returns whether one operation slowed down much more than all others, both by additional time and relative to its
-     * usual time. The other operations may then be slower only because they wait for something that the slow operation
-     * occupies.
+     * Returns whether one group of operations slowed down much more than all others, both by additional time and
+     * relative to its usual time. The other operations may then be slower only because they wait for something that the
+     * slow operations occupy. Returns false if only one group is known.
+     *
+     * @param group returns the group of the operation with the given name, for example its server
      */
-    boolean standsOut() {
-        for (String name : usual.keySet()) {
+    boolean standsOut(UnaryOperator<String> group) {
+        Set<String> groups = usual.keySet().stream().map(group).collect(Collectors.toSet());
+        for (String slow : groups.size() > 1 ? groups : Set.<String>of()) {
+            double leastTime = Double.MAX_VALUE;
+            double leastFactor = Double.MAX_VALUE;
             double mostTime = 0;
             double mostFactor = 1;
-            for (String other : usual.keySet()) {
-                if (!other.equals(name)) {
-                    mostTime = Math.max(mostTime, longer(other));
-                    mostFactor = Math.max(mostFactor, factor(other));
+            for (String name : usual.keySet()) {
+                if (group.apply(name).equals(slow)) {
+                    leastTime = Math.min(leastTime, longer(name));
+                    leastFactor = Math.min(leastFactor, factor(name));
+                } else {
+                    mostTime = Math.max(mostTime, longer(name));
+                    mostFactor = Math.max(mostFactor, factor(name));
                 }
             }
-            if (longer(name) >= OUTSTANDING * mostTime && factor(name) >= OUTSTANDING * mostFactor) {
+            if (leastTime >= OUTSTANDING * mostTime && leastFactor >= OUTSTANDING * mostFactor) {
                 return true;
             }
         }

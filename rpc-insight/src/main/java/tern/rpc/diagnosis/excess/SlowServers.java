@@ -5,6 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
@@ -54,7 +55,11 @@ public final class SlowServers {
         boolean oneOfSeveral = isOfPeer(kind)
                 || each.keySet().stream()
                         .anyMatch(name -> !OperationNames.store(name).isEmpty());
-        return oneOfSeveral && (stores(kind, each.keySet()).size() == 1 || isAnyQuick(phase, each.keySet()))
+        CommonSlowdown together = new CommonSlowdown(each, name -> operations.usualNamed(phase, name));
+        boolean isOneSlow = stores(kind, each.keySet()).size() == 1
+                || isAnyQuick(phase, each.keySet())
+                || together.standsOut(name -> storeOf(kind, name));
+        return oneOfSeveral && isOneSlow
                 ? Set.of()
                 : slower;
     }
@@ -122,7 +127,7 @@ public final class SlowServers {
                 return false;
             }
         }
-        return !together.isKnown() || !together.standsOut();
+        return !together.isKnown() || !together.standsOut(UnaryOperator.identity());
     }
 
     private static double least(double usually) {
@@ -131,11 +136,14 @@ public final class SlowServers {
 
     private static Set<String> stores(Kind kind, Set<String> names) {
         Set<String> stores = new TreeSet<>();
-        for (String name : names) {
-            String store = OperationNames.store(name);
-            stores.add(store.isEmpty() && isOfPeer(kind) ? OperationNames.address(name) : store);
-        }
+        names.forEach(name -> stores.add(storeOf(kind, name)));
         return stores;
+    }
+
+    /** Returns the store or peer of the operation; for a peer without a name, its address. */
+    private static String storeOf(Kind kind, String name) {
+        String store = OperationNames.store(name);
+        return store.isEmpty() && isOfPeer(kind) ? OperationNames.address(name) : store;
     }
 
     /** Returns whether the names of operations of the given kind contain a peer even if there is only one peer. */
