@@ -112,7 +112,8 @@ public final class Operations {
     public record Sum(double count, double eachNanos) {}
 
     /**
-     * Returns the operations with the given name.
+     * Returns the operations with the given name. An asynchronous operation that had not ended when its call ended
+     * counts with its time until then, if it had taken longer than the latency target.
      *
      * @param name the operation's name; empty for all operations of the phase
      */
@@ -127,6 +128,14 @@ public final class Operations {
             for (NamedTimes.Entry entry : call.ledger().named()) {
                 if (entry.kind() == phase && OperationNames.isNamed(entry.name(), name)) {
                     ofCall += entry.count();
+                    spent += entry.nanos();
+                }
+            }
+            for (NamedTimes.Entry entry : call.ledger().unfinished()) {
+                if (entry.kind() == phase
+                        && entry.nanos() > excess.targetNanos()
+                        && (name.isEmpty() || OperationNames.isNamed(entry.name(), name))) {
+                    ofCall += name.isEmpty() ? 0 : entry.count(); // the ledger counts operations when they begin
                     spent += entry.nanos();
                 }
             }

@@ -36,6 +36,7 @@ public final class CallSamples {
     private final Map<CallLedger, List<Sample>> byCall = new IdentityHashMap<>();
     private final Map<String, Shares> byMethod = new HashMap<>();
 
+    private final List<Samples> withoutThread = new ArrayList<>(); // calls that have continued without a thread
     private final double waitingShare;
 
     public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples) {
@@ -48,9 +49,12 @@ public final class CallSamples {
         Map<String, Map<CallLedger, List<Sample>>> found = new LinkedHashMap<>();
         for (EndedCall call : bad) {
             Samples known = samples.get(call.ledger());
+            if (known != null && !known.withoutThread.isEmpty()) {
+                withoutThread.add(known);
+            }
             if (known != null) {
                 found.computeIfAbsent(call.method(), name -> new IdentityHashMap<>())
-                        .put(call.ledger(), List.copyOf(known.list));
+                        .put(call.ledger(), known.ofCall(call.ledger()));
             }
         }
         List<List<Sample>> all = new ArrayList<>();
@@ -426,7 +430,8 @@ public final class CallSamples {
      * wait; null if unknown.
      */
     public LikelyHolders.@Nullable Activity likelyHolders(Part wait) {
-        return LikelyHolders.of(wait, mayHold(wait));
+        LikelyHolders.Activity ofThreads = LikelyHolders.of(wait, mayHold(wait));
+        return ofThreads == null ? LikelyHolders.withoutThread(wait, withoutThread) : ofThreads;
     }
 
     /**
