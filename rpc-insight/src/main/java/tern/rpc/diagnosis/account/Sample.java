@@ -121,6 +121,11 @@ public record Sample(
         return operation == null ? phase : operation.kind();
     }
 
+    /** Returns the name of the operation that the thread runs or waits for; null if it is unknown. */
+    public @Nullable String nameOfOperation() {
+        return operation == null ? null : operation.name();
+    }
+
     /** Returns whether the call's thread waits for the result of a known asynchronous operation. */
     public boolean isAwaiting() {
         return operation != null && operation.kind() != phase;

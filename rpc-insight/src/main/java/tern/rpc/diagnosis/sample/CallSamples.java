@@ -356,14 +356,27 @@ public final class CallSamples {
     }
 
     /**
-     * Returns the source line where the threads of the given calls were found most often during the given phase, or
-     * null if there is no sample.
+     * Returns the source line where threads were found most often during operations of the given kind with an accepted
+     * name, or null if there is no sample.
+     *
+     * @param isWanted accepts the names of operations; the name is null if it is unknown
+     */
+    @Nullable
+    public StackTraceElement lineIn(Phase phase, Predicate<@Nullable String> isWanted) {
+        return line(sample -> sample.phase() == phase && isWanted.test(sample.nameOfOperation()));
+    }
+
+    /**
+     * Returns the source line where the threads of the given calls were found most often during operations of the given
+     * kind whose names are unknown, or null if there is no sample.
      */
     @Nullable
     public StackTraceElement lineIn(Phase phase, Set<CallLedger> calls) {
         List<Sample> samples = new ArrayList<>();
         calls.forEach(call -> samples.addAll(byCall.getOrDefault(call, List.of())));
-        return most(samples, sample -> sample.phase() == phase ? sample.line() : null);
+        return most(
+                samples,
+                sample -> sample.phase() == phase && sample.nameOfOperation() == null ? sample.line() : null);
     }
 
     private @Nullable StackTraceElement line(Predicate<Sample> wanted) {
