@@ -5,7 +5,9 @@ import io.smallrye.Permits;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.StampedLock;
+import java.util.function.Supplier;
 
 /** Application code that calls a peer while it holds a permit, or with a client from the application's own pool. */
 public final class Stock {
@@ -34,6 +36,67 @@ public final class Stock {
             Count.all(end);
         } finally {
             lock.unlockWrite(stamp);
+        }
+    }
+
+    /** Waits for an answer of a non-blocking client with a permit. */
+    public static String exchange(Semaphore permits, Supplier<CompletableFuture<String>> client) {
+        permits.acquireUninterruptibly();
+        try {
+            return client.get().join();
+        } finally {
+            permits.release();
+        }
+    }
+
+    /** Waits for an answer of a non-blocking client with a token that another class takes from a queue. */
+    public static String exchange(BlockingQueue<Object> tokens, Supplier<CompletableFuture<String>> client) {
+        Object token = Clients.borrow(tokens);
+        try {
+            return client.get().join();
+        } finally {
+            tokens.add(token);
+        }
+    }
+
+    /** Waits for an answer of a non-blocking client behind a gate that is built from a monitor. */
+    public static String exchange(Turnstile gate, Supplier<CompletableFuture<String>> client) {
+        gate.enter();
+        try {
+            return client.get().join();
+        } finally {
+            gate.leave();
+        }
+    }
+
+    /** Lets two threads in at the same time. */
+    public static final class Turnstile {
+        private int inside;
+
+        synchronized void enter() {
+            while (inside == 2) {
+                try {
+                    wait();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+            inside++;
+        }
+
+        synchronized void leave() {
+            inside--;
+            notifyAll();
+        }
+    }
+
+    /** Waits for an answer of a non-blocking client with a lock whose owner the JVM reports. */
+    public static String exchange(ReentrantLock lock, Supplier<CompletableFuture<String>> client) {
+        lock.lock();
+        try {
+            return client.get().join();
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -6,16 +6,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.Diagnosis.Miss;
@@ -36,22 +31,16 @@ import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.machine.MachineWatch;
 import tern.rpc.diagnosis.machine.ProcessWatch;
 import tern.rpc.diagnosis.machine.Recorded;
-import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.remedy.RemedyCheck;
-import tern.rpc.diagnosis.rule.HeldConnections;
-import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.Sampler;
-import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.text.CollectorText;
 import tern.rpc.evidence.RunQueue;
 import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 import tern.rpc.metrics.RpcMeters;
-import tern.rpc.pool.Holders;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolSnapshot;
-import tern.rpc.pool.PoolSource;
 import tern.rpc.pool.ResultRows;
 
 /**
@@ -106,7 +95,8 @@ public final class Diagnostician {
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
     private final HeldRows heldRows = new HeldRows(); // Only the diagnosis thread uses this field.
-    private final HeldConnections heldConnections = new HeldConnections(); // Only the diagnosis thread uses this field.
+    private final PoolObserver observedPools; // Only the diagnosis thread uses this field.
+    private final FillingHeap fillingHeap = new FillingHeap(); // Only the diagnosis thread uses this field.
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
     private boolean mayBegin; // whether calls have possibly begun to miss the target; used only by the diagnosis thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the diagnosis thread
@@ -129,6 +119,7 @@ public final class Diagnostician {
         this.records = new CallRecords(targetNanos, threads);
         this.methods = new MethodMisses(usual, records);
         this.updater = new BaselineUpdater(meters, usual, rates, limited, records);
+        this.observedPools = new PoolObserver(surroundings, usual);
         this.sampler = new Sampler(new RunQueue(ROOT, threads));
     }
 
@@ -218,12 +209,13 @@ public final class Diagnostician {
 
     /**
      * Returns the pause before the next call to {@link #look}, in nanoseconds. Returns 0 if no sample is needed: calls
-     * meet the latency target, at most a few calls of the last second missed the target, and no running call has taken
-     * more than twice the target. Also returns 0 while the heap is exhausted, because a sample would allocate too much
-     * memory.
+     * meet the latency target, at most a few calls of the last second missed the target, no running call has taken more
+     * than twice the target, and the heap will not be full soon. Also returns 0 while the heap is exhausted, because a
+     * sample would allocate too much memory.
      */
     public long pauseNanos() {
-        return !exhausted && (since != null || mayBegin || isSomeoneLate()) ? sampler.pauseNanos() : 0;
+        boolean isNeeded = since != null || mayBegin || fillingHeap.isSuspected() || isSomeoneLate();
+        return !exhausted && isNeeded ? sampler.pauseNanos() : 0;
     }
 
     private boolean isSomeoneLate() {
@@ -239,7 +231,7 @@ public final class Diagnostician {
     public void look() {
         sampler.look(surroundings.running(), clock.nanoTime());
         heldRows.look(surroundings.pools(), targetNanos);
-        heldConnections.look(surroundings.pools(), System.nanoTime());
+        observedPools.look();
     }
 
     /**
@@ -274,7 +266,8 @@ public final class Diagnostician {
         mayBegin = watch.isWarm() && bad >= FIRST_BAD && 100 * bad > counts.calls() + counts.refused();
         boolean open =
                 watch.second(counts.calls() + counts.refused(), bad, hung, methods.isAny(seconds, this::isExcused));
-        Machine seen = process.read(open);
+        Machine seen = process.read(open || fillingHeap.isSuspected());
+        fillingHeap.second(seen);
         if (before != null) {
             history.add(History.Figures.of(wall.instant(), before, current, counts, seen));
         }
@@ -303,8 +296,13 @@ public final class Diagnostician {
             if (since != null) {
                 end(now);
             }
+            String heap = watch.isWarm()
+                    ? fillingHeap.text(seen, sampler.samples().values())
+                    : "";
             latest = Diagnosis.calm(
-                    watch.isWarm() ? State.HEALTHY : State.QUIET, watch.isWarm() ? healthy() : quiet(), List.of());
+                    watch.isWarm() ? State.HEALTHY : State.QUIET,
+                    watch.isWarm() ? healthy() + heap : quiet(),
+                    List.of());
         }
     }
 
@@ -402,24 +400,12 @@ public final class Diagnostician {
         latest = Diagnosis.calm(State.HEALTHY, healthy(), List.of());
         sampler.clear();
         heldRows.clear();
-        heldConnections.clear();
+        observedPools.clear();
     }
 
     private CounterSnapshot read(long now) {
-        Map<String, PoolSnapshot> pools = new HashMap<>();
-        for (PoolSource source : surroundings.pools()) {
-            PoolSnapshot snapshot = source.snapshot();
-            pools.putIfAbsent(snapshot.name(), snapshot);
-            String thread = snapshot.thread();
-            if (thread != null) {
-                ExecutorNames.learn(snapshot.name(), TaskWatch.nameOf(thread));
-            }
-            Holders holders = source.holders();
-            if (holders != null && holders.all().stream().anyMatch(Holders.Holder::isAbandoned)) {
-                holders.suspect();
-            }
-        }
-        return new CounterSnapshot(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
+        return new CounterSnapshot(
+                now, records.sums(), Map.copyOf(surroundings.refused()), observedPools.snapshots());
     }
 
     private void diagnose(long now, CounterSnapshot current, List<RunningCall> running, int hung, Machine seen) {
@@ -462,7 +448,7 @@ public final class Diagnostician {
                 records.trace().since(now - REPLAYED_NANOS),
                 usual,
                 process,
-                pools(start, running),
+                observedPools.since(start, running),
                 current.refusedSince(start),
                 counts,
                 updater.withUsual(seen),
@@ -500,20 +486,6 @@ public final class Diagnostician {
             }
         }
         return start;
-    }
-
-    private List<ObservedPool> pools(CounterSnapshot start, List<RunningCall> running) {
-        Set<CallLedger> working = Collections.newSetFromMap(new IdentityHashMap<>());
-        running.forEach(call -> working.add(call.ledger()));
-        List<ObservedPool> looks = new ArrayList<>();
-        for (PoolSource source : surroundings.pools()) {
-            PoolSnapshot now = source.snapshot();
-            PoolSnapshot then = start.pools().get(now.name());
-            Holders holders = source.holders();
-            looks.add(ObservedPool.of(
-                    now, then, holders, working, usual.figure("hold " + now.name()), heldConnections.of(holders)));
-        }
-        return looks;
     }
 
     private static String quiet() {

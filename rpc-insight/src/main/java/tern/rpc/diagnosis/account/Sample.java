@@ -2,6 +2,7 @@ package tern.rpc.diagnosis.account;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
 /**
@@ -25,6 +26,8 @@ import tern.rpc.Phase;
  * @param delayNanos the total time that the thread has waited for a processor so far; -1 if unknown
  * @param ownersPart the activity of the lock's last owner; null if the thread waits for no lock, or if the owner is
  *     unknown
+ * @param operation the operation that the thread runs, or the asynchronous operation for whose result it waits, such as
+ *     an exchange of a WebClient; null if there is none or its name is unknown
  */
 public record Sample(
         long atNanos,
@@ -38,13 +41,14 @@ public record Sample(
         @Nullable Phase ownerPhase,
         long cpuNanos,
         long delayNanos,
-        @Nullable Part ownersPart) {
+        @Nullable Part ownersPart,
+        NamedTimes.@Nullable Entry operation) {
 
     public Sample {
         path = List.copyOf(path);
     }
 
-    /** Creates a sample in which the activity of a lock's owner is unknown. */
+    /** Creates a sample in which the activity of a lock's owner and the name of an operation are unknown. */
     public Sample(
             long atNanos,
             Phase phase,
@@ -57,7 +61,7 @@ public record Sample(
             @Nullable Phase ownerPhase,
             long cpuNanos,
             long delayNanos) {
-        this(atNanos, phase, part, path, called, doing, owner, isApart, ownerPhase, cpuNanos, delayNanos, null);
+        this(atNanos, phase, part, path, called, doing, owner, isApart, ownerPhase, cpuNanos, delayNanos, null, null);
     }
 
     /** Returns the application's innermost frame; null if there is none. */
@@ -85,7 +89,8 @@ public record Sample(
                 ownerPhase,
                 cpuNanos,
                 delayNanos,
-                ownersPart);
+                ownersPart,
+                operation);
     }
 
     /** Returns a copy of this sample that shows the same wait as a later sample of the same call. */
@@ -102,12 +107,46 @@ public record Sample(
                 later.ownerPhase,
                 cpuNanos,
                 delayNanos,
-                later.ownersPart);
+                later.ownersPart,
+                later.operation);
     }
 
     /** Returns a copy of this sample whose activity has the given name. */
     public Sample named(String name) {
         return at(0, name);
+    }
+
+    /** Returns the phase of the call, or the kind of the asynchronous operation for which its thread waits. */
+    public Phase work() {
+        return operation == null ? phase : operation.kind();
+    }
+
+    /** Returns the name of the operation that the thread runs or waits for; null if it is unknown. */
+    public @Nullable String nameOfOperation() {
+        return operation == null ? null : operation.name();
+    }
+
+    /** Returns whether the call's thread waits for the result of a known asynchronous operation. */
+    public boolean isAwaiting() {
+        return operation != null && operation.kind() != phase;
+    }
+
+    /** Returns a copy of this sample as if the call's thread ran the asynchronous operation itself. */
+    public Sample duringOperation() {
+        return new Sample(
+                atNanos,
+                work(),
+                part,
+                path,
+                called,
+                doing,
+                owner,
+                isApart,
+                ownerPhase,
+                cpuNanos,
+                delayNanos,
+                ownersPart,
+                operation);
     }
 
     public boolean isOwn() {

@@ -48,7 +48,7 @@ public final class UsualOwnTimes {
         Map<String, Shares> shares = new HashMap<>();
         samples.forEach((ledger, ofCall) -> {
             if (!late.contains(ledger) && ledger.isEnded() && measuredNanos(ledger) <= targetNanos) {
-                shares.computeIfAbsent(ofCall.method, name -> new Shares()).add(List.copyOf(ofCall.list));
+                shares.computeIfAbsent(ofCall.method, name -> new Shares()).add(ofCall.ofCall(ledger));
             }
         });
         shares.values().removeIf(ofMethod -> ofMethod.ownLooks() < MIN_LOOKS || ofMethod.own.isEmpty());

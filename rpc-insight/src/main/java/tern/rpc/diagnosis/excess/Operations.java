@@ -109,7 +109,8 @@ public final class Operations {
     public record Sum(double count, double eachNanos) {}
 
     /**
-     * Returns the operations with the given name.
+     * Returns the operations with the given name. An asynchronous operation that had not ended when its call ended
+     * counts with its time until then, if it had taken longer than the latency target.
      *
      * @param name the operation's name; empty for all operations of the phase
      */
@@ -124,6 +125,14 @@ public final class Operations {
             for (NamedTimes.Entry entry : call.ledger().named()) {
                 if (entry.kind() == phase && OperationNames.isNamed(entry.name(), name)) {
                     ofCall += entry.count();
+                    spent += entry.nanos();
+                }
+            }
+            for (NamedTimes.Entry entry : call.ledger().unfinished()) {
+                if (entry.kind() == phase
+                        && entry.nanos() > excess.targetNanos()
+                        && (name.isEmpty() || OperationNames.isNamed(entry.name(), name))) {
+                    ofCall += name.isEmpty() ? 0 : entry.count(); // the ledger counts operations when they begin
                     spent += entry.nanos();
                 }
             }
@@ -411,11 +420,11 @@ public final class Operations {
     }
 
     /**
-     * Returns the line of application code that most often waits for the operation with the given name. If no sample
-     * shows such a line, returns the line for any operation of the same kind. Returns null if there is none, or if
-     * calls that do not run the given operation run others of the same kind. Samples contain the phase but not the
-     * operation's name, so this method uses the samples of all calls that ran the operation. An operation that is known
-     * only from samples has its own samples. If the name is empty, the operation that takes the most time is used.
+     * Returns the line of application code that most often waits for the operation with the given name. Most samples
+     * contain the name of their operation. If no sample names the given operation, returns the line that the other
+     * samples show in the calls that mainly run this operation. If there is no such line either, returns the line for
+     * any operation of the same kind, or null if calls run this operation and others of the same kind. An operation that
+     * is known only from samples has its own samples. If the name is empty, the operation that takes the most time is used.
      */
     @Nullable
     public String placeOf(Phase phase, String name) {
@@ -430,20 +439,37 @@ public final class Operations {
                     .orElse("");
             return longest.isEmpty() ? shown(excess.samples.lineIn(phase), phase) : placeOf(phase, longest);
         }
+        StackTraceElement named =
+                excess.samples.lineIn(phase, operation -> operation != null && isSame(operation, name));
+        if (named != null) {
+            return shown(named, phase);
+        }
         Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
-        boolean others = false; // whether calls without this operation run others of its kind
+        boolean isRecorded = false;
+        boolean others = false; // whether other operations of this kind run
         for (ExcessTime.Counted counted : excess.accounts) {
             CallLedger ledger = counted.call().ledger();
-            if (ledger.named().stream()
-                    .anyMatch(entry -> entry.kind() == phase && OperationNames.isNamed(entry.name(), name))) {
+            long all = 0;
+            long ofName = 0;
+            for (NamedTimes.Entry entry : ledger.named()) {
+                all += entry.kind() == phase ? entry.nanos() : 0;
+                ofName += entry.kind() == phase && isSame(entry.name(), name) ? entry.nanos() : 0;
+            }
+            others |= all > ofName || (ofName == 0 && ledger.count(phase) > 0);
+            isRecorded |= ofName > 0;
+            if (ofName > 0 && 2 * ofName >= all) {
                 calls.add(ledger);
-            } else {
-                others |= ledger.count(phase) > 0;
             }
         }
-        StackTraceElement line = calls.isEmpty() ? null : excess.samples.lineIn(phase, calls);
-        line = line == null && (calls.isEmpty() || !others) ? excess.samples.lineIn(phase) : line;
-        return shown(line, phase);
+        StackTraceElement line = excess.samples.lineIn(phase, calls);
+        boolean isAny = line == null && !(isRecorded && others);
+        return shown(isAny ? excess.samples.lineIn(phase) : line, phase);
+    }
+
+    private static boolean isSame(String operation, String name) {
+        return OperationNames.isNamed(operation, name)
+                || OperationNames.isNamed(
+                        OperationNames.withoutStatus(operation), OperationNames.withoutStatus(name));
     }
 
     private @Nullable String shown(@Nullable StackTraceElement line, Phase phase) {

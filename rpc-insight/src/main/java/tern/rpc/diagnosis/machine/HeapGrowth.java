@@ -2,6 +2,7 @@ package tern.rpc.diagnosis.machine;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +50,18 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
 
     /** Growth over major collections counts only if at least this share of the heap is used after the last of them. */
     private static final double MIN_SHARE_MAJOR = 0.4;
+
+    /** Before a single major collection, at least this number of other collections is needed. */
+    private static final int MIN_UNTIL_MAJOR = 4;
+
+    /** Two major collections follow each other quickly if they are at most this long apart. */
+    private static final long MAX_NANOS_BETWEEN_MAJOR = TimeUnit.SECONDS.toNanos(20);
+
+    /** While the heap is nearly full, growth by this share of the heap from one major collection to the next counts. */
+    private static final double MIN_GROWTH_NEARLY_FULL = 0.01;
+
+    /** A heap is considered to be full soon only if at least this share of it is used. */
+    private static final double MIN_SHARE_SOON = 0.6;
 
     /**
      * If there are too few major collections, the growth is measured over at least this number of other collections.
@@ -115,10 +128,54 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
      */
     static @Nullable HeapGrowth of(List<Use> uses, double heapBytes, double paused) {
         List<Use> major = uses.stream().filter(Use::major).toList();
-        return major.size() >= MIN_MAJOR
-                ? growth(major, heapBytes, MIN_MAJOR, MIN_SHARE_MAJOR)
-                : growthOfOthers(
-                        uses.stream().filter(use -> use.old != Old.KEEPS).toList(), heapBytes, paused);
+        if (major.size() >= MIN_MAJOR) {
+            HeapGrowth growth = growth(major, heapBytes, MIN_MAJOR, MIN_SHARE_MAJOR);
+            return growth == null ? growthWhenNearlyFull(major, heapBytes) : growth;
+        }
+        HeapGrowth confirmed = major.isEmpty() ? null : growthUntil(major.get(0), uses, heapBytes);
+        return confirmed == null
+                ? growthOfOthers(uses.stream().filter(use -> use.old != Old.KEEPS).toList(), heapBytes, paused)
+                : confirmed;
+    }
+
+    /**
+     * Returns the growth up to a major collection; null if it is small or not steady. Before this collection, the used
+     * memory may contain garbage, so the application has kept at least the difference.
+     */
+    private static @Nullable HeapGrowth growthUntil(Use major, List<Use> uses, double heapBytes) {
+        List<Use> until = uses.subList(0, uses.indexOf(major) + 1);
+        Use first = until.get(least(until));
+        Use latest = uses.get(uses.size() - 1);
+        boolean isKept = latest.bytes >= (1 - MAX_DECREASE) * major.bytes;
+        boolean isEarly = until.size() >= MIN_UNTIL_MAJOR
+                && mostBefore(first.atNanos + (major.atNanos - first.atNanos) / 2, until, least(until))
+                        <= major.bytes - MIN_RECENT * (major.bytes - first.bytes);
+        return isKept && isEarly && major.bytes - first.bytes >= MIN_GROWTH * heapBytes
+                ? between(first, major, heapBytes, MIN_SHARE_OTHERS)
+                : null;
+    }
+
+    /**
+     * Returns the growth between the last two major collections; null unless they followed each other quickly and the
+     * heap was nearly full after both. Each of them then frees little, so the growth between them is small.
+     */
+    private static @Nullable HeapGrowth growthWhenNearlyFull(List<Use> major, double heapBytes) {
+        Use last = major.get(major.size() - 1);
+        Use before = major.get(major.size() - 2);
+        boolean isNearlyFull = before.bytes >= MIN_SHARE_UNMARKED * heapBytes
+                && last.atNanos - before.atNanos <= MAX_NANOS_BETWEEN_MAJOR
+                && last.bytes - before.bytes >= MIN_GROWTH_NEARLY_FULL * heapBytes;
+        return isNearlyFull ? between(before, last, heapBytes, MIN_SHARE_UNMARKED) : null;
+    }
+
+    private static @Nullable HeapGrowth between(Use first, Use last, double heapBytes, double minShare) {
+        double grown = last.bytes - (double) first.bytes;
+        double seconds = (last.atNanos - first.atNanos) / 1e9;
+        double toFull = (heapBytes - last.bytes) * seconds / grown;
+        return seconds >= MIN_SECONDS && last.bytes >= minShare * heapBytes && toFull <= MAX_SECONDS_TO_FULL
+                ? new HeapGrowth(
+                        first.bytes / heapBytes, last.bytes / heapBytes, seconds, grown / seconds, Math.max(0, toFull))
+                : null;
     }
 
     /**
@@ -217,6 +274,11 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
                 seconds,
                 keptPerSecond / 1e6,
                 of);
+    }
+
+    /** Returns whether the heap will be full within two minutes, and most of it is used already. */
+    public boolean isSoon() {
+        return secondsToFull <= MAX_SECONDS_TO_FULL && toShare >= MIN_SHARE_SOON;
     }
 
     /** Returns the time until the heap is full, as in {@code the heap is full in about 20 s}. */

@@ -17,6 +17,7 @@ import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.sample.CallSamples;
 import tern.rpc.diagnosis.sample.LikelyHolders;
 import tern.rpc.diagnosis.stack.FileLocks;
+import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.diagnosis.stack.JdkLocks;
 import tern.rpc.diagnosis.stack.LibraryWaits;
 import tern.rpc.diagnosis.stack.StackReader;
@@ -65,7 +66,7 @@ public final class HolderRules {
             if (work != null && OUTSIDE.contains(work.kind()) && hasGrown(part, work)) {
                 Times one = new Times();
                 one.add(work, 1);
-                byCause.pour(part, one, TimesByCause.WAIT_FOR + waitedFor(part));
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
             }
         }
     }
@@ -84,7 +85,7 @@ public final class HolderRules {
             if (phase == null || kind == null) {
                 continue;
             }
-            Times operation = excess.ofMethodsWith(part).only(other -> other.kind() == kind);
+            Times operation = operationsWith(part, kind);
             if (operation.sum() < GROWN * evidence.targetNanos()) {
                 continue;
             }
@@ -100,8 +101,18 @@ public final class HolderRules {
             byCause.pour(
                     part,
                     !slower.isEmpty() ? slower : known.isEmpty() ? operation : known,
-                    TimesByCause.WAIT_FOR + waitedFor(part));
+                    TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
         }
+    }
+
+    /**
+     * Returns the extra time of operations of the given kind in the methods that wait for the lock. If these methods
+     * have not completed such an operation, returns the extra time that an earlier rule has attributed to unfinished
+     * operations.
+     */
+    private Times operationsWith(Part lock, Kind kind) {
+        Times ended = excess.ofMethodsWith(lock).only(other -> other.kind() == kind);
+        return ended.isEmpty() ? byCause.only(other -> other.kind() == kind) : ended;
     }
 
     /** Attributes an operation to the lock if the operation runs in or below the code that holds the lock. */
@@ -162,8 +173,16 @@ public final class HolderRules {
                 && part.name().contains(StackReader.WANTED)
                 && !JdkLocks.isNeverReleased(part)
                 && samples.ownerOf(part) == null;
-        boolean waits = isLock || LibraryWaits.isOwnPool(part) || isQueue(part, samples);
-        return waits ? samples.likelyHolders(part) : null;
+        if (isLock || LibraryWaits.isOwnPool(part) || isQueue(part, samples)) {
+            return samples.likelyHolders(part);
+        }
+        // A gate that the application has built from a condition looks like any wait for a signal.
+        LikelyHolders.Activity activity = isSignal(part, samples) ? samples.likelyHolders(part) : null;
+        return activity != null && activity.phase().isOperation() ? activity : null;
+    }
+
+    private static boolean isSignal(Part part, CallSamples samples) {
+        return part.kind() == Kind.RESULT && Hints.isSignal(samples.calledIn(part));
     }
 
     /** Returns whether application code waits for an object from a queue. */
@@ -172,8 +191,11 @@ public final class HolderRules {
         return called != null && LibraryWaits.takesFromQueue(called);
     }
 
-    static String waitedFor(Part part) {
-        return part.kind() == Kind.RESULT ? "an object from a queue in " + part.name() : part.name();
+    static String waitedFor(Part part, CallSamples samples) {
+        if (part.kind() != Kind.RESULT) {
+            return part.name();
+        }
+        return (isQueue(part, samples) ? "an object from a queue in " : "a signal in ") + part.name();
     }
 
     /**

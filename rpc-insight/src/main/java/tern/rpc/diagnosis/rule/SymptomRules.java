@@ -17,6 +17,7 @@ import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.FailedPeers;
 import tern.rpc.diagnosis.excess.FailedProviders;
+import tern.rpc.diagnosis.excess.ImmediateRetries;
 import tern.rpc.diagnosis.excess.MoreOperations;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
@@ -94,6 +95,7 @@ public final class SymptomRules {
         new WorkerRules(evidence, excess, byCause).apply();
         new RefusalRules(evidence, excess, byCause).apply();
         ProcessorRules processors = new ProcessorRules(evidence, excess, operations, pools, byCause);
+        new ImmediateRetries(excess, operations).passOnRunQueue(byCause);
         processors.passOnRunQueue();
         passOnStalls();
         new CollectorRules(evidence, excess, operations, byCause).apply();

@@ -36,6 +36,7 @@ public final class CallSamples {
     private final Map<CallLedger, List<Sample>> byCall = new IdentityHashMap<>();
     private final Map<String, Shares> byMethod = new HashMap<>();
 
+    private final List<Samples> withoutThread = new ArrayList<>(); // calls that have continued without a thread
     private final double waitingShare;
 
     public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples) {
@@ -51,9 +52,12 @@ public final class CallSamples {
         Map<String, Map<CallLedger, List<Sample>>> found = new LinkedHashMap<>();
         for (EndedCall call : bad) {
             Samples known = samples.get(call.ledger());
+            if (known != null && !known.withoutThread.isEmpty()) {
+                withoutThread.add(known);
+            }
             if (known != null) {
                 found.computeIfAbsent(call.method(), name -> new IdentityHashMap<>())
-                        .put(call.ledger(), List.copyOf(known.list));
+                        .put(call.ledger(), known.ofCall(call.ledger()));
             }
         }
         List<List<Sample>> all = new ArrayList<>();
@@ -355,14 +359,27 @@ public final class CallSamples {
     }
 
     /**
-     * Returns the source line where the threads of the given calls were found most often during the given phase, or
-     * null if there is no sample.
+     * Returns the source line where threads were found most often during operations of the given kind with an accepted
+     * name, or null if there is no sample.
+     *
+     * @param isWanted accepts the names of operations; the name is null if it is unknown
+     */
+    @Nullable
+    public StackTraceElement lineIn(Phase phase, Predicate<@Nullable String> isWanted) {
+        return line(sample -> sample.phase() == phase && isWanted.test(sample.nameOfOperation()));
+    }
+
+    /**
+     * Returns the source line where the threads of the given calls were found most often during operations of the given
+     * kind whose names are unknown, or null if there is no sample.
      */
     @Nullable
     public StackTraceElement lineIn(Phase phase, Set<CallLedger> calls) {
         List<Sample> samples = new ArrayList<>();
         calls.forEach(call -> samples.addAll(byCall.getOrDefault(call, List.of())));
-        return most(samples, sample -> sample.phase() == phase ? sample.line() : null);
+        return most(
+                samples,
+                sample -> sample.phase() == phase && sample.nameOfOperation() == null ? sample.line() : null);
     }
 
     private @Nullable StackTraceElement line(Predicate<Sample> wanted) {
@@ -429,7 +446,8 @@ public final class CallSamples {
      * wait; null if unknown.
      */
     public LikelyHolders.@Nullable Activity likelyHolders(Part wait) {
-        return LikelyHolders.of(wait, mayHold(wait));
+        LikelyHolders.Activity ofThreads = LikelyHolders.of(wait, mayHold(wait));
+        return ofThreads == null ? LikelyHolders.withoutThread(wait, withoutThread) : ofThreads;
     }
 
     /**

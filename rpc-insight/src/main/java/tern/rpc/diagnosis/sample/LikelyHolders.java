@@ -27,14 +27,14 @@ public final class LikelyHolders {
     /**
      * The activity of the calls that likely hold the lock, permit or object.
      *
-     * @param phase the phase in their ledgers
+     * @param phase the phase in their ledgers, or the kind of the asynchronous operation for which they wait
      * @param part the activity in their stacks, if the phase is {@link Phase#OWN}; otherwise the kind of operation,
      *     without the operation's name
      */
     public record Activity(Phase phase, Part part) {
 
         boolean isIn(Sample sample) {
-            return sample.phase() == phase
+            return sample.work() == phase
                     && (phase != Phase.OWN || sample.part().equals(part));
         }
     }
@@ -51,18 +51,48 @@ public final class LikelyHolders {
         List<Sample> holders = holders(wait, all);
         Map<Activity, Integer> activities = new HashMap<>();
         for (Sample sample : holders) {
-            Phase phase = sample.phase();
+            Phase phase = sample.work();
             if (phase == Phase.OWN || phase.isOperation()) {
                 Part part = phase == Phase.OWN ? sample.part() : Account.part(phase, "");
                 activities.merge(new Activity(phase, part), 1, Integer::sum);
             }
         }
+        return mostFrequent(activities, holders.size());
+    }
+
+    private static @Nullable Activity mostFrequent(Map<Activity, Integer> activities, int looks) {
         return activities.entrySet().stream()
-                .filter(entry -> entry.getValue() >= MIN_SAMPLES && 2 * entry.getValue() >= holders.size())
+                .filter(entry -> entry.getValue() >= MIN_SAMPLES && 2 * entry.getValue() >= looks)
                 .max(Map.Entry.<Activity, Integer>comparingByValue()
                         .thenComparing(entry -> entry.getKey().part().name()))
                 .map(Map.Entry::getKey)
                 .orElse(null);
+    }
+
+    /**
+     * Returns the operation for which most of the calls wait that have waited for the permit and now continue without a
+     * thread; null if there is none. Such a call gives the permit back when its operation ends.
+     *
+     * @param calls the calls that have continued without a thread
+     */
+    static @Nullable Activity withoutThread(Part wait, List<Sampler.Samples> calls) {
+        Map<Activity, Integer> activities = new HashMap<>();
+        int looks = 0;
+        for (Sampler.Samples call : calls) {
+            long waited = call.list.stream()
+                    .filter(sample -> sample.part().equals(wait))
+                    .mapToLong(Sample::atNanos)
+                    .max()
+                    .orElse(Long.MAX_VALUE);
+            for (Sampler.Operation look : call.withoutThread) {
+                if (look.atNanos() > waited) {
+                    looks++;
+                    Phase phase = look.operation().kind();
+                    activities.merge(new Activity(phase, Account.part(phase, "")), 1, Integer::sum);
+                }
+            }
+        }
+        return mostFrequent(activities, looks);
     }
 
     /**

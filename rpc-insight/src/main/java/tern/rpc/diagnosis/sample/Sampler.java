@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
+import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.account.Part;
@@ -52,10 +53,16 @@ public final class Sampler {
     private final Random random = new Random(1);
     private long lookNanos; // the duration of the last sample, in nanoseconds
 
+    /** An asynchronous operation of a call at one moment. */
+    public record Operation(long atNanos, NamedTimes.Entry operation) {}
+
     /** The samples of one call, oldest first. */
     public static final class Samples {
         public final String method;
         public final List<Sample> list = new ArrayList<>();
+        /** The operations of the call at moments when no thread worked on it, oldest first. */
+        public final List<Operation> withoutThread = new ArrayList<>();
+
         // the number of samples in which a thread other than the call's own worked for the call and did not wait for
         // its caller
         public int otherLooks;
@@ -205,6 +212,16 @@ public final class Sampler {
         long last() {
             return lastNanos;
         }
+
+        /**
+         * Returns the samples of the call, oldest first. If the call's thread waited for an asynchronous operation that
+         * has ended since, its samples show the operation.
+         *
+         * @param call the ledger of the call
+         */
+        public List<Sample> ofCall(CallLedger call) {
+            return AwaitedOperations.resolved(list, call);
+        }
     }
 
     public Sampler(RunQueue runQueue) {
@@ -225,8 +242,8 @@ public final class Sampler {
         tasks.moments().add(now, isCommonPoolFull);
         List<CallThread> chosen = choose(running);
         Map<Long, ThreadSnapshot> looks = read(chosen);
-        Map<Long, Phase> phases = new HashMap<>(); // the phases of all running calls, by thread id
-        running.forEach(call -> phases.put(call.threadId(), call.phase()));
+        Map<Long, RunningCall> byThread = new HashMap<>();
+        running.forEach(call -> byThread.put(call.threadId(), call));
         boolean waits = running.stream().anyMatch(Sampler::waitsWithoutThread);
         Map<Long, ThreadSnapshot> awaited = initializers.awaited(looks.values(), now);
         for (CallThread worker : chosen) {
@@ -238,7 +255,7 @@ public final class Sampler {
                 addPart(worker, thread, now);
             } else {
                 waits |= NameLookups.mayAwait(worker.phase()) && !thread.computes();
-                Sample sample = sample(worker, thread, awaited.get(thread.id()), phases, now);
+                Sample sample = sample(worker, thread, awaited.get(thread.id()), byThread, now);
                 waits |= add(worker, sample) || sample.part().kind() == Part.Kind.HTTP;
                 Samples known = samples.get(worker.call().ledger());
                 if (known != null) {
@@ -248,8 +265,9 @@ public final class Sampler {
                 }
             }
         }
+        addOperations(running, now);
         if (waits) {
-            tasks.look(phases.keySet(), now);
+            tasks.look(byThread.keySet(), now);
         }
         forget(now);
         lookNanos = System.nanoTime() - now;
@@ -324,7 +342,7 @@ public final class Sampler {
             CallThread worker,
             ThreadSnapshot thread,
             @Nullable ThreadSnapshot initializer,
-            Map<Long, Phase> phases,
+            Map<Long, RunningCall> byThread,
             long now) {
         ThreadSnapshot owner = initializer == null ? StackReader.lastOwner(thread) : initializer;
         String initialized = initializer == null ? null : StackReader.initialized(initializer);
@@ -333,19 +351,50 @@ public final class Sampler {
                 : new Part(Part.Kind.CLASS_INITIALIZATION, initialized);
         Part local = LocalWork.of(read, worker.phase(), thread);
         Part part = local == null ? read : local;
+        String called = StackReader.called(initializer == null ? thread : initializer);
         return new Sample(
                 now,
                 worker.phase(),
                 part,
                 JdkLocks.isNeverReleased(part) ? StackReader.path(thread) : path(thread, initializer, owner),
-                StackReader.called(initializer == null ? thread : initializer),
+                called,
                 owner == null ? null : StackReader.first(initializer == null ? owner : thread),
                 owner == null ? null : owner.name(),
                 local != null || part.kind() == Part.Kind.RESOLVER,
-                owner == null ? null : phases.get(owner.id()),
+                owner == null ? null : phaseOf(owner, byThread.get(owner.id())),
                 thread.cpuNanos(),
                 runQueue.of(worker.work().thread()).delayNanos(),
-                owner == null || initializer != null ? null : StackReader.read(owner));
+                owner == null || initializer != null ? null : StackReader.read(owner),
+                worker.runsPart() ? null : AwaitedOperations.of(worker.call(), read, called));
+    }
+
+    /**
+     * Returns the phase of the call that a lock's owner serves, or the kind of the asynchronous operation for which the
+     * owner waits; null if it serves no call.
+     */
+    private static @Nullable Phase phaseOf(ThreadSnapshot owner, @Nullable RunningCall call) {
+        if (call == null) {
+            return null;
+        }
+        NamedTimes.Entry operation =
+                AwaitedOperations.of(call, StackReader.read(owner), StackReader.called(owner));
+        return operation == null ? call.phase() : operation.kind();
+    }
+
+    /** Records the asynchronous operations of calls that continue without a thread. */
+    private void addOperations(List<RunningCall> running, long now) {
+        int left = MAX_THREADS;
+        for (RunningCall call : running) {
+            NamedTimes.Entry operation = left > 0 && call.threadId() == RunningCall.NO_THREAD
+                    ? AwaitedOperations.longest(call.ledger())
+                    : null;
+            Samples known = operation == null || samples.size() > MAX_CALLS / 2 ? null : samplesOf(call);
+            if (known != null && known.withoutThread.size() < MAX_SAMPLES) {
+                left--;
+                known.withoutThread.add(new Operation(now, operation));
+                known.lastNanos = now;
+            }
+        }
     }
 
     private static List<StackTraceElement> path(

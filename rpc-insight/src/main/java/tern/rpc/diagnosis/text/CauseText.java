@@ -20,6 +20,7 @@ import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Changes;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.ImmediateRetries;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RejectedTasks;
@@ -110,6 +111,11 @@ public final class CauseText {
                         : describe(part);
         List<String> facts = new ArrayList<>(description.facts());
         facts.addAll(timeOuts.facts(part));
+        ImmediateRetries retries = new ImmediateRetries(excess, operations);
+        String attempts = retries.fact(part);
+        if (attempts != null) {
+            facts.add(attempts);
+        }
         facts.addAll(callers(part));
         if (part.kind() == Part.Kind.FILE || part.kind() == Part.Kind.LOG) {
             facts.addAll(new Pressure(evidence.machine(), evidence.usual()).diskFacts());
@@ -131,12 +137,22 @@ public final class CauseText {
                 certainNanos / 1e6,
                 new MissedJobs(evidence, excess, operations)
                         .change(
-                                withoutWorkers(withMorePermits(withoutHolding(description.change(), part), part), part),
+                                withoutWorkers(
+                                        withMorePermits(
+                                                withoutHolding(withBackOff(description.change(), retries, part), part),
+                                                part),
+                                        part),
                                 part),
                 facts,
                 changes.lines(part),
                 symptoms(part),
                 acquitted(part));
+    }
+
+    /** Extends the recommended change if code repeats a failed operation without a pause. */
+    private static Change withBackOff(Change change, ImmediateRetries retries, Part part) {
+        String advice = retries.advice(part);
+        return advice.isEmpty() || change.property() != null ? change : Change.of(Where.CODE, advice + change.text());
     }
 
     /**

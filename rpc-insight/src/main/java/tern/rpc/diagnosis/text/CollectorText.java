@@ -3,7 +3,6 @@ package tern.rpc.diagnosis.text;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -45,12 +44,6 @@ public final class CollectorText {
 
     /** The end of the cause that the JVM reports for collections triggered by an allocation. */
     private static final String PAUSE = " Pause";
-
-    /** The name prefix of the threads of the diagnosis itself, which do more work while calls are late. */
-    private static final String DIAGNOSIS = "rpc-diagnosis";
-
-    /** The diagnosis names threads that allocate at least this number of bytes per second. */
-    private static final double MIN_ALLOCATION = 10e6;
 
     /**
      * JDK methods that add elements to a collection such as a list or a map. Code that mostly calls one of these
@@ -132,7 +125,7 @@ public final class CollectorText {
                     Change.of(
                             Where.CODE,
                             (finalizers.isEmpty() ? "" : Finalizers.CHANGE + finalizers + "; ")
-                                    + nearlyFull()
+                                    + HeapText.nearlyFull(machine)
                                     + keeper(who)
                                     + (growth == null ? "" : "; " + growth.untilFull())),
                     facts);
@@ -219,28 +212,8 @@ public final class CollectorText {
                 + topAllocator.name() + "* allocate " + Math.round(topAllocator.allocatedPerSecond() / 1e6) + " MB/s";
     }
 
-    /**
-     * Returns the advice for a nearly full heap. A larger heap is recommended only if it fits within the container's
-     * memory limit.
-     */
-    private String nearlyFull() {
-        long heap = Runtime.getRuntime().maxMemory() >> 20;
-        long limit = evidence.machine().second() == null
-                ? -1
-                : evidence.machine().second().to().memory().limitBytes() >> 20;
-        String larger = limit > 0 && heap * 2 > limit * 0.75
-                ? "give the container more memory: its limit is " + limit + " MB"
-                : "set -Xmx" + heap * 2 + "m" + (limit > 0 ? " (limit " + limit + " MB)" : "");
-        return "limit the size of caches, queues and sessions in memory; if all of their content is needed, " + larger;
-    }
-
-    /** Returns the threads that allocate the most memory; null if no threads allocate much. */
     private Machine.@Nullable Burner mostAllocating() {
-        return evidence.machine().burners().stream()
-                .filter(burner -> !burner.name().startsWith(DIAGNOSIS))
-                .max(Comparator.comparingDouble(Machine.Burner::allocatedPerSecond))
-                .filter(top -> top.allocatedPerSecond() >= MIN_ALLOCATION)
-                .orElse(null);
+        return HeapText.mostAllocating(evidence.machine());
     }
 
     /** Describes the threads that allocate the most memory, with the code that they run. */
@@ -261,12 +234,7 @@ public final class CollectorText {
                     ApplicationCode.shown(line),
                     called == null ? "" : ", which calls " + called + Hints.computing(called));
         }
-        return String.format(
-                Locale.ROOT,
-                "; %s* allocate%s, %.0f MB/s",
-                topAllocator.name(),
-                topAllocator.place() == null ? "" : " in " + topAllocator.place(),
-                topAllocator.allocatedPerSecond() / 1e6);
+        return "; " + HeapText.text(topAllocator);
     }
 
     /** Returns the code in which calls use the most processor time; null if calls use none. */

@@ -141,6 +141,58 @@ class HeapGrowthTest {
         assertThat(HeapGrowth.of(uses(5, true, Old.KEEPS, 400, 600), HEAP, 0)).isNotNull();
     }
 
+    /** Returns the used memory after young collections, and after one major collection that ends the list. */
+    private static List<Use> endedByMajor(long afterMajor, long... megabytes) {
+        List<Use> uses = new ArrayList<>(uses(4, false, Old.KEEPS, megabytes));
+        long at = uses.size() * TimeUnit.SECONDS.toNanos(4);
+        uses.add(new Use(at, afterMajor * MEGABYTE, true, Old.KEEPS));
+        return uses;
+    }
+
+    @Test
+    void oneMajorCollectionThatFreesLittleConfirmsTheGrowthBeforeIt() {
+        HeapGrowth growth = HeapGrowth.of(endedByMajor(720, 200, 320, 450, 580, 700, 790), HEAP, 0);
+
+        assertThat(growth).isNotNull();
+        assertThat(growth.isSoon()).isTrue();
+        assertThat(growth.line(-1)).startsWith("fills    from 20 % to 72 % of the heap in 24 s: 22 MB/s");
+    }
+
+    @Test
+    void majorCollectionThatEmptiesTheHeapEndsTheSuspicion() {
+        assertThat(HeapGrowth.of(endedByMajor(230, 200, 320, 450, 580, 700, 790), HEAP, 0))
+                .isNull();
+
+        List<Use> emptiedAfterwards = endedByMajor(720, 200, 320, 450, 580, 700, 790);
+        emptiedAfterwards.add(new Use(TimeUnit.SECONDS.toNanos(30), 240 * MEGABYTE, true, Old.KEEPS));
+        assertThat(HeapGrowth.of(emptiedAfterwards, HEAP, 0)).isNull();
+    }
+
+    @Test
+    void cacheThatReachedItsBoundBeforeTheMajorCollectionIsNoGrowth() {
+        assertThat(HeapGrowth.of(endedByMajor(720, 200, 600, 710, 715, 720, 725, 730), HEAP, 0))
+                .isNull();
+    }
+
+    @Test
+    void majorCollectionsThatFollowEachOtherShowThatANearlyFullHeapFills() {
+        HeapGrowth growth = HeapGrowth.of(uses(3, true, Old.KEEPS, 840, 870, 900), HEAP, 0);
+
+        assertThat(growth).isNotNull();
+        assertThat(growth.untilFull()).isEqualTo("at this rate, the heap is full in about 10 s");
+        assertThat(HeapGrowth.of(uses(3, true, Old.KEEPS, 900, 901, 900), HEAP, 0))
+                .isNull();
+        assertThat(HeapGrowth.of(uses(40, true, Old.KEEPS, 840, 870, 900), HEAP, 0))
+                .isNull();
+    }
+
+    @Test
+    void heapOfWhichOnlyAThirdIsUsedWillNotBeFullSoon() {
+        assertThat(new HeapGrowth(0.1, 0.35, 20, 12e6, 52).isSoon()).isFalse();
+        assertThat(new HeapGrowth(0.1, 0.65, 600, 1e6, 400).isSoon()).isFalse();
+        assertThat(new HeapGrowth(0.1, 0.65, 20, 27e6, 13).isSoon()).isTrue();
+    }
+
     /** Returns the used memory after young collections of G1, and after the two pauses of one marking. */
     private static List<Use> usesOfG1(int youngBefore, long... megabytes) {
         List<Use> uses = new ArrayList<>(uses(1, false, Old.FREES_MARKED, megabytes));

@@ -90,9 +90,14 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     }
 
     private void logFailure(Throwable failure) {
-        if (!failed) {
-            failed = true;
+        if (failed) {
+            return;
+        }
+        try {
             LOG.warn("The diagnosis failed and continues; later failures are not logged", failure);
+            failed = true;
+        } catch (OutOfMemoryError e) {
+            failed = false; // The heap is still full. The next failure is logged instead, so this thread goes on.
         }
     }
 }

@@ -1,0 +1,58 @@
+package tern.rpc.diagnosis;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.diagnosis.machine.HeapGrowth;
+import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.text.HeapText;
+
+/**
+ * Reports a heap that will soon be full while calls still meet the latency target. Collections make calls late only
+ * shortly before the heap is full. Not thread-safe: only the diagnosis thread uses it.
+ */
+final class FillingHeap {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Diagnostician.class);
+
+    /** The heap is reported after it has grown in this number of successive seconds. */
+    private static final int MIN_SECONDS = 2;
+
+    /** At most one line is logged within this number of seconds. */
+    private static final long SECONDS_BETWEEN_LINES = Duration.ofMinutes(1).toSeconds();
+
+    private long seconds; // the number of successive seconds in which the heap grew too fast
+    private long secondsSinceLine = SECONDS_BETWEEN_LINES;
+
+    /** Reads the growth of the heap. Called once a second. */
+    void second(Machine machine) {
+        HeapGrowth growth = machine.growth();
+        seconds = growth != null && growth.isSoon() ? seconds + 1 : 0;
+        secondsSinceLine++;
+    }
+
+    /** Returns whether the heap grew so fast in the last second that it will soon be full. */
+    boolean isSuspected() {
+        return seconds > 0;
+    }
+
+    /**
+     * Returns the text about the heap for a diagnosis of calls that meet the target; empty if the heap will not be full
+     * soon. Also logs the text, at most once a minute.
+     */
+    String text(Machine machine, Collection<Sampler.Samples> samples) {
+        HeapGrowth growth = machine.growth();
+        if (growth == null || seconds < MIN_SECONDS) {
+            return "";
+        }
+        List<String> lines = HeapText.lines(growth, machine, samples);
+        if (secondsSinceLine >= SECONDS_BETWEEN_LINES) {
+            secondsSinceLine = 0;
+            LOG.warn("The heap fills, although calls still meet the target: {}", String.join("; ", lines));
+        }
+        return "  " + String.join("\n  ", lines) + "\n";
+    }
+}

@@ -1,0 +1,191 @@
+package tern.rpc.diagnosis.excess;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.UsualOperations;
+import tern.rpc.diagnosis.failure.FailurePart;
+
+/**
+ * Finds the operation that code repeats at once, without a pause, after each failure. The failure is the root, but the
+ * attempts multiply its cost: they load the peer, the processors and the calls themselves.
+ */
+public final class ImmediateRetries {
+
+    /** Operations are considered attempts only if a call runs at least this number of them on average. */
+    private static final int MIN_ATTEMPTS = 5;
+
+    /** Calls must run at least this many times as many operations of the kind as usual. */
+    private static final double MANY_MORE = 3;
+
+    /** If a call makes at least this number of attempts, the attempts may be the reason why processors are busy. */
+    private static final int STORM = 20;
+
+    /** Sleeps that take at least this share of the calls' time are pauses between the attempts. */
+    private static final double PAUSED = 0.1;
+
+    private final ExcessTime excess;
+    private final Operations operations;
+
+    public ImmediateRetries(ExcessTime excess, Operations operations) {
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    /**
+     * An operation that is repeated after failures.
+     *
+     * @param name the operation without its result, and without the provider of a remote method
+     * @param attempts the mean number of attempts per call
+     * @param failed the mean number of failed attempts per call
+     */
+    public record Retried(Phase phase, String name, double attempts, double failed) {
+
+        /** Returns whether the given cause is this operation or its failure. */
+        boolean isPartOf(Part cause) {
+            boolean isOperation = Operations.phase(cause.kind()) == phase;
+            boolean isFailure = cause.kind() == Kind.PEER_FAILS || cause.kind() == Kind.FAILURE;
+            return (isOperation || isFailure) && (cause.name().contains(name) || isOfService(cause));
+        }
+
+        private boolean isOfService(Part cause) {
+            int end = phase == Phase.RPC ? name.lastIndexOf('.') : -1;
+            return end > 0 && cause.name().startsWith(name.substring(0, end) + " at ");
+        }
+    }
+
+    /** The attempts of all calls that repeat one operation. */
+    private static final class Attempts {
+        private final Set<String> methods = new TreeSet<>();
+        private int calls;
+        private double all;
+        private double failed;
+        private double nanos;
+        private double asleep;
+    }
+
+    /** Returns the operation that calls repeat most often without a pause; null if there is none. */
+    @Nullable
+    public Retried most() {
+        Map<Map.Entry<Phase, String>, Attempts> byName = new HashMap<>();
+        for (ExcessTime.Counted counted : excess.accounts) {
+            add(counted, byName);
+        }
+        return byName.entrySet().stream()
+                .filter(entry -> areRetries(entry.getKey().getKey(), entry.getValue()))
+                .max(Comparator.comparingDouble(entry -> entry.getValue().failed))
+                .map(entry -> {
+                    Attempts of = entry.getValue();
+                    return new Retried(
+                            entry.getKey().getKey(),
+                            entry.getKey().getValue(),
+                            of.all / of.calls,
+                            of.failed / of.calls);
+                })
+                .orElse(null);
+    }
+
+    private void add(ExcessTime.Counted counted, Map<Map.Entry<Phase, String>, Attempts> byName) {
+        EndedCall call = counted.call();
+        Part failure = call.failure() == null ? null : FailurePart.of(call);
+        Map<Map.Entry<Phase, String>, int[]> ofCall = new HashMap<>(); // the attempts, and those that failed
+        for (NamedTimes.Entry entry : call.ledger().named()) {
+            if (UsualOperations.COUNTED.contains(entry.kind()) && !entry.name().equals(NamedTimes.OTHERS)) {
+                int[] sum = ofCall.computeIfAbsent(
+                        Map.entry(entry.kind(), withoutResult(entry.name())), unknown -> new int[2]);
+                sum[0] += entry.count();
+                sum[1] += OperationNames.isFailing(entry.name()) ? entry.count() : 0;
+            }
+        }
+        ofCall.forEach((key, sum) -> {
+            Attempts attempts = byName.computeIfAbsent(key, unknown -> new Attempts());
+            attempts.methods.add(call.method());
+            attempts.calls++;
+            attempts.all += sum[0];
+            // The name of a remote call does not contain an exception that the provider's service has thrown.
+            boolean isFailed = failure != null
+                    && failure.kind() == Kind.PEER_FAILS
+                    && new Retried(key.getKey(), key.getValue(), 0, 0).isPartOf(failure);
+            attempts.failed += sum[1] == 0 && isFailed ? sum[0] : sum[1];
+            attempts.nanos += call.tookNanos();
+            attempts.asleep += counted.times().sum(Kind.SLEEP);
+        });
+    }
+
+    private static String withoutResult(String name) {
+        String operation = OperationNames.withoutStatus(name);
+        String method = OperationNames.method(operation);
+        return method == null ? operation : method;
+    }
+
+    private boolean areRetries(Phase phase, Attempts attempts) {
+        Map<String, Integer> methods = excess.badByMethod();
+        methods.keySet().retainAll(attempts.methods);
+        double usually = operations.usualCount(phase, methods);
+        return attempts.all >= MIN_ATTEMPTS * attempts.calls
+                && attempts.all >= MANY_MORE * usually * attempts.calls
+                && 2 * attempts.failed >= attempts.all
+                && attempts.asleep < PAUSED * attempts.nanos;
+    }
+
+    /**
+     * Returns the advice for the code that repeats the given cause without a pause; empty if there is no such code. The
+     * advice names the code.
+     */
+    public String advice(Part cause) {
+        Retried retried = most();
+        if (retried == null || !retried.isPartOf(cause)) {
+            return "";
+        }
+        return "limit the attempts, and wait longer before each of them (back-off)" + at(retried) + ": "
+                + figures(retried) + "; ";
+    }
+
+    /** Returns the evidence that code repeats the given cause without a pause; null if there is none. */
+    public @Nullable String fact(Part cause) {
+        Retried retried = most();
+        return retried == null || !retried.isPartOf(cause)
+                ? null
+                : "retries  " + retried.name() + ": " + figures(retried) + at(retried);
+    }
+
+    private static String figures(Retried retried) {
+        return String.format(
+                Locale.ROOT,
+                "%.0f attempts per call, %.0f fail, each is repeated at once",
+                retried.attempts(),
+                retried.failed());
+    }
+
+    private String at(Retried retried) {
+        return Operations.at(operations.placeOf(retried.phase(), retried.name()));
+    }
+
+    /**
+     * Attributes waits for a processor to the operation that calls repeat very often. The attempts keep the processors
+     * busy in this process, and in providers on the same machine.
+     */
+    public void passOnRunQueue(TimesByCause byCause) {
+        Part runQueue = Part.of(Kind.RUN_QUEUE);
+        Retried retried = byCause.of(runQueue) > 0 ? most() : null;
+        if (retried == null || retried.attempts() < STORM) {
+            return;
+        }
+        byCause.longestFirst().stream().filter(retried::isPartOf).findFirst().ifPresent(cause -> {
+            Times one = new Times();
+            one.add(cause, 1);
+            byCause.pour(runQueue, one, TimesByCause.WAIT_FOR + "a processor, which the attempts keep busy");
+        });
+    }
+}
