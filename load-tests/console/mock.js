@@ -171,11 +171,11 @@ function outgoing(at) {
   const endpoint = (address, more) => ({address, weight: 100, zone: '', tags: {}, draining: false, held: false, connection: 'CONNECTED', heard: true, lastFailure: '', nextAttempt: null, score: 1.31, responseTime: 1, inFlight: 2, shareOfLastMinute: 0.61, stalledSince: null, ejectedUntil: null, ejectedWhy: '', ejections: 0, ...more});
   return {
     version: 1,
-    references: [{service: 'example.StockService', retries: 31, hedges: 208, fallbacks: 4, list: {source: 'stock.example:20880', state: 'FRESH', since, why: '', listed: 3, held: 0, heldSince: null, heldWhy: ''}, endpoints: [
+    references: [{service: 'example.StockService', retries: 31, hedges: 208, fallbacks: 4, list: {source: 'stock.example:20880', state: 'FRESH', since, why: '', listed: 3, passedOver: 0, held: 0, heldSince: null, heldWhy: ''}, endpoints: [
       endpoint('10.0.0.7:20880', {zone: 'eu-1'}),
       endpoint('10.0.0.8:20880', {score: 84.2, responseTime: 6.3, shareOfLastMinute: 0.39, inFlight: 0, ejectedUntil: soon, ejectedWhy: '5 failures in a row', ejections: 2}),
       endpoint('10.0.0.9:20880', {connection: 'UNREACHABLE', heard: false, lastFailure: 'Connection refused', nextAttempt: soon, score: 1, shareOfLastMinute: 0, inFlight: 0}),
-    ]}, {service: 'g1/example.PriceService:2.0', retries: 0, hedges: 0, fallbacks: 0, list: {source: 'zookeeper', state: 'EMPTY', since, why: 'no provider is registered', listed: 0, held: 0, heldSince: null, heldWhy: ''}, endpoints: []}],
+    ]}, {service: 'g1/example.PriceService:2.0', retries: 0, hedges: 0, fallbacks: 0, list: {source: 'zookeeper', state: 'EMPTY', since, why: 'no provider is registered', listed: 0, passedOver: 0, held: 0, heldSince: null, heldWhy: ''}, endpoints: []}],
     callers: [{caller: 'CN=orders, O=example', how: 'certificate', calls: 812_344, failed: 12, lastAt: new Date(at).toISOString()}, {caller: 'billing', how: 'principal', calls: 3411, failed: 0, lastAt: since}, {caller: '10.0.0.12', how: 'address', calls: 77, failed: 0, lastAt: since}],
   };
 }

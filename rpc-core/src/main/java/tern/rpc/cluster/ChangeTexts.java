@@ -26,6 +26,19 @@ final class ChangeTexts {
                 };
     }
 
+    /**
+     * Describes that providers cannot be connected.
+     *
+     * @param count the number of providers
+     * @param example one of them, with the reason
+     */
+    static String notConnected(String source, String service, int count, String example) {
+        String from = service + " from " + (source.isEmpty() ? "an empty list" : source);
+        return count == 1
+                ? "1 provider of " + from + " is not connected: " + example
+                : count + " providers of " + from + " are not connected, for example " + example;
+    }
+
     /** Returns the first service name and the number of further services. */
     static String services(List<String> services) {
         long others = services.stream().distinct().count() - 1;

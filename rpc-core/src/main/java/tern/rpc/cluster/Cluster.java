@@ -7,13 +7,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
+import tern.rpc.PeriodicTask;
 import tern.rpc.RpcException;
 import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Candidate;
@@ -35,9 +35,6 @@ public final class Cluster implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
 
-    /** The interval between checks of unlisted providers that still answer. */
-    private static final long LOOK_MILLIS = 1_000;
-
     private final String service;
     private final EndpointSource source;
     private final SharedSources sources;
@@ -45,7 +42,6 @@ public final class Cluster implements AutoCloseable {
     private final ClusterSettings settings;
     private final ProviderChoice choice;
     private final NanoClock clock;
-    private final ScheduledExecutorService timer;
     private final ClusterStatistics statistics = new ClusterStatistics();
     private final Survey survey;
     private final ClusterLog log;
@@ -57,8 +53,8 @@ public final class Cluster implements AutoCloseable {
     private final RulesInForce rules = new RulesInForce();
     private volatile boolean chosenByKey;
     private volatile SharedSources.@Nullable Subscription subscription;
-    // True if a check of unlisted providers is scheduled. This object's lock guards this field.
-    private boolean looking;
+    private final Replacements replacements; // This object's lock guards this field.
+    private final Reviews reviews;
     private volatile boolean closed;
 
     /**
@@ -88,11 +84,13 @@ public final class Cluster implements AutoCloseable {
         this.settings = settings;
         this.choice = new ProviderChoice(service, methods, protocol, settings, client, lastChoice);
         this.clock = clock;
-        this.timer = timer;
         this.routes = new Routes(List.of(), settings);
         this.list = LastGood.before(EndpointSnapshot.unknown(Instant.now(), ""), clock.nanoTime());
         this.log = new ClusterLog(service, LOG, clock, timer);
         this.survey = new Survey(settings.zone(), nodes, statistics, clock.nanoTime());
+        this.replacements = new Replacements(nodes, service, clock.nanoTime());
+        this.reviews =
+                new Reviews(new PeriodicTask("The review of the providers of " + service, this::review), clock, timer);
     }
 
     /**
@@ -144,45 +142,54 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    private synchronized void look() {
-        looking = false;
-        if (closed) {
-            return;
-        }
+    /**
+     * Stops using unlisted providers that no longer answer, replaces members of the subset that cannot be connected,
+     * and logs which providers are not connected.
+     */
+    private void review() {
         try {
-            long now = clock.nanoTime();
-            boolean isAnyListedUsable = routes.all().stream().anyMatch(target -> !target.isHeld() && target.isUsable());
-            LastGood later = list.later(endpoint -> nodes.isAnswering(endpoint, now), isAnyListedUsable, now);
-            if (later.held().size() < list.held().size()) {
-                use(later);
+            List<Node> failed = reviewed();
+            SharedSources.Subscription current = subscription;
+            if (current != null) {
+                current.notConnected(failed); // The lock is not held here, because the source may be waiting for it.
             }
         } finally {
-            // The next check is scheduled even after an exception, so that unlisted providers are not kept forever.
-            lookLater();
+            // The next review is scheduled even after an exception, so that unlisted providers are not kept forever.
+            if (!closed) {
+                reviews.within(replacements.untilReviewNanos());
+            }
         }
     }
 
-    private void lookLater() {
-        if (looking || list.held().isEmpty()) {
-            return;
+    /** Returns the providers for which an outage has begun. */
+    private synchronized List<Node> reviewed() {
+        if (closed) {
+            return List.of();
         }
-        looking = true;
-        try {
-            timer.schedule(this::look, LOOK_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException e) {
-            LOG.debug("The client of {} is closed", service, e);
+        long now = clock.nanoTime();
+        List<Target> members = routes.all();
+        members.forEach(target -> target.node().look(now));
+        boolean isAnyListedUsable = members.stream().anyMatch(target -> !target.isHeld() && target.isUsable());
+        LastGood later = list.later(endpoint -> nodes.isAnswering(endpoint, now), isAnyListedUsable, now);
+        if (later.held().size() < list.held().size()) {
+            use(later);
         }
+        if (replacements.review(routes, list, choice.isSubset(list.listed()), survey.isInUse(now), now)) {
+            connect(list);
+        }
+        return members.stream().map(Target::node).filter(Node::takeFailure).toList();
     }
 
     private void use(LastGood next) {
         LastGood before = list;
         boolean isNewRule = rules.combine(next.snapshot().rules(), service);
         if (isNewRule || next.listed() != before.listed() || next.held() != before.held()) {
+            replacements.listed(next.listed(), routes.all());
             connect(next);
         }
         list = next;
         log.listed(name(), before, next);
-        lookLater();
+        reviews.within(Replacements.SOON_NANOS);
     }
 
     private String name() {
@@ -195,7 +202,8 @@ public final class Cluster implements AutoCloseable {
         Map<Endpoint, Target> before = new HashMap<>();
         routes.all().forEach(target -> before.put(target.endpoint(), target));
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
-        ProviderChoice.Connected connected = choice.connected(next.listed(), ruling);
+        Map<Endpoint, Long> passedOver = replacements.passedOver();
+        ProviderChoice.Connected connected = choice.connected(next.listed(), ruling, passedOver);
         for (Instance instance : connected.instances()) {
             // If a list contains an endpoint twice, only one target is created, so that the endpoint's node is acquired
             // only once.
@@ -204,13 +212,14 @@ public final class Cluster implements AutoCloseable {
         for (Instance instance : choice.held(next, ruling)) {
             chosen.computeIfAbsent(instance.endpoint(), unlisted -> target(instance, true, before));
         }
+        replacements.chosen(() -> choice.connected(next.listed(), ruling, Map.of()), chosen.keySet());
         choice.warnAboutZone(next.listed());
         ClusterSettings ruled = choice.settings(ruling);
         chosenByKey = Policies.isByKey(ruled.policy());
         Routes changed = new Routes(List.copyOf(chosen.values()), ruled, ruling, connected.leftOut());
         survey.measureGroups(changed, clock.nanoTime());
         routes = changed;
-        before.values().forEach(gone -> nodes.giveBack(gone.node(), service));
+        before.values().forEach(gone -> replacements.release(gone.node()));
     }
 
     private Target target(Instance instance, boolean isHeld, Map<Endpoint, Target> before) {
@@ -246,8 +255,8 @@ public final class Cluster implements AutoCloseable {
             throw ClusterTexts.nobody(
                     service, name(), tagOrDefault(tag), routes.of(method), list, now, source.advice());
         }
-        if (survey.isDue(now)) {
-            survey.run(routes, now);
+        if (survey.isDue(now) && survey.run(routes, now)) {
+            reviews.within(Replacements.SOON_NANOS);
         }
         List<Target> targets = group.targets();
         if (targets.size() == 1) {
@@ -431,8 +440,8 @@ public final class Cluster implements AutoCloseable {
      * Returns a snapshot of all connections and of the provider list, including unlisted providers that are still in
      * use.
      */
-    public ClusterReport report(long now) {
-        return ClusterReport.of(name(), list, routes.all(), now);
+    public synchronized ClusterReport report(long now) {
+        return ClusterReport.of(name(), list, replacements.countWithout(routes.all()), routes.all(), now);
     }
 
     /**
@@ -473,6 +482,7 @@ public final class Cluster implements AutoCloseable {
         SharedSources.@Nullable Subscription current;
         synchronized (this) {
             routes.all().forEach(target -> nodes.giveBack(target.node(), service));
+            replacements.close();
             routes = new Routes(List.of(), settings);
             // The routes are removed before the cluster is marked as closed. In the opposite order, a waiting call
             // could see that the cluster is closed, find a provider in the old routes, and be sent.

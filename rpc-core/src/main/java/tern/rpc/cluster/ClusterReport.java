@@ -17,6 +17,8 @@ import tern.rpc.transport.ClientConnection;
  * @param since the time when the list entered this state
  * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
+ * @param passedOver the number of listed providers that the client has replaced with other listed providers, because
+ *     they could not be connected
  * @param held the number of unlisted providers that stay in use because they still answer
  * @param heldFor the time for which unlisted providers have been kept in use, or zero if there are no such providers
  * @param heldWhy the list change that was not applied, or empty if there are no such providers
@@ -28,6 +30,7 @@ public record ClusterReport(
         Instant since,
         String why,
         int listed,
+        int passedOver,
         int held,
         Duration heldFor,
         String heldWhy,
@@ -125,7 +128,7 @@ public record ClusterReport(
         }
     }
 
-    static ClusterReport of(String source, LastGood list, List<Target> targets, long now) {
+    static ClusterReport of(String source, LastGood list, int passedOver, List<Target> targets, long now) {
         EndpointSnapshot snapshot = list.snapshot();
         long allCalls = targets.stream()
                 .mapToLong(target -> target.callsOfLastMinute(now))
@@ -136,6 +139,7 @@ public record ClusterReport(
                 snapshot.since(),
                 snapshot.why(),
                 list.listed().size(),
+                passedOver,
                 list.held().size(),
                 list.held().isEmpty() ? Duration.ZERO : Duration.ofNanos(now - list.heldSinceNanos()),
                 list.whyHeld(),

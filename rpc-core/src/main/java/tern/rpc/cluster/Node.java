@@ -415,6 +415,50 @@ public final class Node {
         return outages.nanos(now);
     }
 
+    /** Returns whether the client has tried to connect for the given time without success. */
+    synchronized boolean isOutOfReachFor(long nanos, long now) {
+        return connection != null && !isUsable() && outages.triedNanos(now) >= nanos;
+    }
+
+    /**
+     * Returns whether an attempt to connect has failed, and none has succeeded since the node was created. A further
+     * attempt may be in progress.
+     */
+    synchronized boolean hasFailedFirst() {
+        ClientConnection current = connection;
+        return current != null
+                && !current.isAvailable()
+                && !current.lastFailure().isEmpty()
+                && !wasConnected();
+    }
+
+    /** Returns whether the provider has been connected since the node was created. */
+    synchronized boolean wasConnected() {
+        return outages.wasConnected();
+    }
+
+    /** Returns whether the connection is open but its server has not sent anything. */
+    boolean isUnheard() {
+        ClientConnection current = connection;
+        return current != null && current.isAvailable() && !current.wasHeard();
+    }
+
+    /** Returns true once in each outage: when {@link #look} has found that an attempt to connect has failed. */
+    synchronized boolean takeFailure() {
+        return outages.takeFailure();
+    }
+
+    /** Returns the address and the reason why it is not connected, for logs. */
+    String whyNotConnected() {
+        ClientConnection current = connection;
+        return endpoint + (current == null ? "" : ", " + current.lastFailure());
+    }
+
+    /** Returns whether the node has been usable for the given time without interruption. */
+    synchronized boolean isUsableFor(long nanos, long now) {
+        return isUsable() && outages.isConnectedFor(nanos, now);
+    }
+
     /** Returns the time when the node became usable. */
     long usableSinceNanos() {
         return outages.endedNanos();

@@ -187,13 +187,25 @@ public final class Nodes {
         return pace.take(clock.nanoTime());
     }
 
-    synchronized void giveBack(Node node, String service) {
+    void giveBack(Node node, String service) {
+        release(node, service, KEPT_SECONDS);
+    }
+
+    /**
+     * Releases a node that could not be connected. Its connection is not kept, because it would go on trying to
+     * connect.
+     */
+    void drop(Node node, String service) {
+        release(node, service, 0);
+    }
+
+    private synchronized void release(Node node, String service, int keptSeconds) {
         Shared shared = byEndpoint.get(node.endpoint());
         if (shared == null || shared.node != node || !shared.services.remove(service) || !shared.services.isEmpty()) {
             return;
         }
         int release = ++shared.releases;
-        schedule(() -> close(shared, release), KEPT_SECONDS, TimeUnit.SECONDS);
+        schedule(() -> close(shared, release), keptSeconds, TimeUnit.SECONDS);
     }
 
     private void close(Shared shared, int release) {

@@ -28,9 +28,12 @@ final class Outages {
     private final Supplier<String> name;
     private final ChangeLog log;
     private boolean isConnected;
+    private boolean wasConnected; // true if the provider has ever been connected
     private long timesAvailable; // the value of the connection's timesAvailable() at the last call of connected()
     private boolean hasFailed; // True if connecting has failed since the connection was lost or created.
+    private boolean isReported; // True if takeFailure() has returned true since the connection was lost or created.
     private long beganNanos;
+    private long unopenedNanos; // The last time when the connection was known to be unopened.
     private volatile long endedNanos;
 
     /** @param name the name of the provider in logs */
@@ -38,6 +41,7 @@ final class Outages {
         this.name = name;
         this.log = log;
         this.beganNanos = now;
+        this.unopenedNanos = now;
         this.endedNanos = now;
     }
 
@@ -67,7 +71,9 @@ final class Outages {
                     () -> name.get() + " is connected; it was unreachable for " + ChangeTexts.time(outageNanos));
         }
         hasFailed = false;
+        isReported = false;
         isConnected = true;
+        wasConnected = true;
         endedNanos = now;
         return wasSoonLost;
     }
@@ -75,6 +81,7 @@ final class Outages {
     /** @param connection the connection; null if it has not been opened */
     void notConnected(@Nullable ClientConnection connection, long now) {
         beganNanos = isConnected ? now : beganNanos;
+        unopenedNanos = connection == null ? now : unopenedNanos;
         isConnected = false;
         hasFailed |= connection != null
                 && !connection.isConnecting()
@@ -84,6 +91,31 @@ final class Outages {
     /** Returns the duration of the current outage so far, in nanoseconds, or 0 if the provider is connected. */
     long nanos(long now) {
         return isConnected ? 0 : Math.max(0, now - beganNanos);
+    }
+
+    /**
+     * Returns the time for which the client has tried to connect without success, in nanoseconds, or 0 if the provider
+     * is connected. The time before the first attempt does not count.
+     */
+    long triedNanos(long now) {
+        return isConnected ? 0 : Math.max(0, Math.min(now - beganNanos, now - unopenedNanos));
+    }
+
+    /** Returns whether the provider has been connected for at least the given time. */
+    boolean isConnectedFor(long nanos, long now) {
+        return isConnected && now - endedNanos >= nanos;
+    }
+
+    /** Returns whether the provider has ever been connected. */
+    boolean wasConnected() {
+        return wasConnected;
+    }
+
+    /** Returns true once in each outage: when an attempt to connect has failed. */
+    boolean takeFailure() {
+        boolean isNew = hasFailed && !isReported;
+        isReported |= hasFailed;
+        return isNew;
     }
 
     /** Returns the time when the provider was last connected. Any thread may call this. */

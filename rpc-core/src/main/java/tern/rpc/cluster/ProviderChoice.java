@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
@@ -87,24 +88,33 @@ final class ProviderChoice {
         return tagsOfCalls.size() < MAX_WANTED && tagsOfCalls.add(tag);
     }
 
-    /** Returns the listed providers that this client connects to: one subset for each tag. */
-    Connected connected(List<Instance> all, Rules rules) {
+    /** Returns whether the list is longer than a subset, so that other providers can replace those in the subset. */
+    boolean isSubset(List<Instance> listed) {
+        return settings.subset() > 0 && listed.size() > settings.subset();
+    }
+
+    /**
+     * Returns the listed providers that this client connects to: one subset for each tag.
+     *
+     * @param passedOver the providers that could not be connected, with the time at which each was passed over
+     */
+    Connected connected(List<Instance> all, Rules rules, Map<Endpoint, Long> passedOver) {
         if (!tagsOfCalls.isEmpty()) {
             tagsOfCalls.retainAll(
                     all.stream().flatMap(each -> tags(each, rules).stream()).collect(Collectors.toSet()));
         }
-        return rules == Rules.NONE && tagsOfCalls.isEmpty() && all.size() > settings.subset()
-                ? last.of(all, protocol, settings, () -> subsets(all, rules))
-                : routed(ruled(all, rules), rules);
+        return rules == Rules.NONE && tagsOfCalls.isEmpty() && passedOver.isEmpty() && all.size() > settings.subset()
+                ? last.of(all, protocol, settings, () -> subsets(all, rules, passedOver))
+                : routed(ruled(all, rules), rules, passedOver);
     }
 
     /**
      * Returns the providers that this client connects to. Rules that choose among the providers are applied before the
      * subset is taken, because the subset might otherwise contain no provider that is allowed to take the calls.
      */
-    private Connected routed(List<Instance> listed, Rules rules) {
-        if (rules == Rules.NONE || settings.subset() == 0 || listed.size() <= settings.subset()) {
-            return subsets(listed, rules);
+    private Connected routed(List<Instance> listed, Rules rules, Map<Endpoint, Long> passedOver) {
+        if (rules == Rules.NONE || !isSubset(listed)) {
+            return subsets(listed, rules, passedOver);
         }
         Map<Object, List<Instance>> routes = new LinkedHashMap<>();
         for (String method : rules.isByMethod() ? methods : List.of("")) {
@@ -113,22 +123,24 @@ final class ProviderChoice {
         Set<Instance> chosen = new LinkedHashSet<>();
         Set<String> leftOut = new HashSet<>();
         routes.values().forEach(allowed -> {
-            Connected connected = subsets(allowed, rules);
+            Connected connected = subsets(allowed, rules, passedOver);
             chosen.addAll(connected.instances());
             leftOut.addAll(connected.leftOut());
         });
         // If the rules exclude all providers, some providers are still returned, so that the error message can name
         // them.
-        return chosen.isEmpty() ? subsets(listed, rules) : new Connected(List.copyOf(chosen), Set.copyOf(leftOut));
+        return chosen.isEmpty()
+                ? subsets(listed, rules, passedOver)
+                : new Connected(List.copyOf(chosen), Set.copyOf(leftOut));
     }
 
-    private Connected subsets(List<Instance> listed, Rules rules) {
+    private Connected subsets(List<Instance> listed, Rules rules, Map<Endpoint, Long> passedOver) {
         if (rules == Rules.NONE
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
             // Usually there are neither tags nor rules, and copying a long list is not necessary.
-            return new Connected(subset.of(listed), Set.of());
+            return new Connected(subset.of(listed, passedOver), Set.of());
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
@@ -143,7 +155,7 @@ final class ProviderChoice {
         Set<Instance> chosen = new LinkedHashSet<>();
         Set<String> leftOut = new HashSet<>(byTag.keySet());
         used(byTag).forEach(tag -> {
-            chosen.addAll(subset.of(byTag.getOrDefault(tag, List.of())));
+            chosen.addAll(subset.of(byTag.getOrDefault(tag, List.of()), passedOver));
             leftOut.remove(tag);
         });
         return new Connected(List.copyOf(chosen), Set.copyOf(leftOut));

@@ -11,6 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -75,6 +76,12 @@ final class SharedSources {
          */
         boolean isLate();
 
+        /**
+         * Logs that providers cannot be connected, in one line for all of them and for all references, at a limited
+         * rate. The caller must not hold a lock that a listener needs.
+         */
+        void notConnected(List<Node> failed);
+
         void close();
     }
 
@@ -122,6 +129,11 @@ final class SharedSources {
             }
 
             @Override
+            public void notConnected(List<Node> failed) {
+                shared.notConnected(failed);
+            }
+
+            @Override
             public void close() {
                 shared.remove(service, listener);
                 release(shared);
@@ -149,6 +161,8 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
+        private final ChangeLog outages = new ChangeLog(LOG, clock, timer);
+        private final AtomicInteger unlogged = new AtomicInteger(); // outages that have not been logged yet
         private volatile boolean late; // true if a reference has waited for the first list without success
         // This object's lock guards this field and the next eight.
         private final Coalescing coalescing = new Coalescing();
@@ -198,6 +212,15 @@ final class SharedSources {
                 log.changed(
                         now.state() == EndpointSnapshot.State.FRESH ? Level.INFO : Level.WARN,
                         () -> ChangeTexts.changed(source.toString(), service(), before, now, lasted));
+            }
+        }
+
+        void notConnected(List<Node> failed) {
+            if (!failed.isEmpty() && unlogged.getAndAdd(failed.size()) == 0) {
+                outages.changed(Level.INFO, () -> {
+                    String example = failed.get(0).whyNotConnected();
+                    return ChangeTexts.notConnected(source.toString(), service(), unlogged.getAndSet(0), example);
+                });
             }
         }
 

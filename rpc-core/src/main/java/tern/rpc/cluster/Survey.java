@@ -23,6 +23,9 @@ final class Survey {
     /** The time until the next survey if some connected providers have not sent anything yet. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+    /** The time after a survey during which the cluster counts as being in use. */
+    private static final long IN_USE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     /**
      * The time after a probe during which no trial takes place. A probe is a copy of an idempotent call; a trial is an
      * original call that is sent to a slow or failing provider.
@@ -80,12 +83,19 @@ final class Survey {
         return now - next >= 0 && nextNanos.compareAndSet(next, now + EVERY_NANOS);
     }
 
-    void run(Routes routes, long now) {
+    /** Returns whether a survey took place in the last seconds, so that calls are being made. */
+    boolean isInUse(long now) {
+        return now - nextNanos.get() < IN_USE_NANOS;
+    }
+
+    /** Checks all providers, and returns whether one of them cannot take calls. */
+    boolean run(Routes routes, long now) {
         List<Target> targets = routes.all();
         if (targets.size() == 1) {
             lookAt(targets.get(0), now);
-            return;
+            return !targets.get(0).isUsable();
         }
+        boolean areAllUsable = true;
         double[] costs = new double[Math.min(SAMPLE, targets.size())];
         double[] judged = new double[costs.length];
         int known = 0;
@@ -95,6 +105,7 @@ final class Survey {
             Node node = target.node();
             lookAt(target, now);
             boolean isUsable = target.isUsable();
+            areAllUsable &= isUsable;
             if (!isUsable && node.isConnecting()) {
                 isAnyConnecting = true;
                 target.connection().probe();
@@ -112,6 +123,7 @@ final class Survey {
         }
         attempt(targets, now);
         suspectOne(targets, median(judged, known), now);
+        return !areAllUsable;
     }
 
     private static double median(double[] values, int count) {

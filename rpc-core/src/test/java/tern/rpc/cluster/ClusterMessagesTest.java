@@ -212,7 +212,7 @@ class ClusterMessagesTest extends SimulatedCluster {
     }
 
     @Test
-    void providerThatIsConnectedAgainIsOneLineForAllReferences() {
+    void lostProviderAndItsReturnAreOneLineEachForAllReferences() {
         Cluster other = parts.cluster("Stock", List.of(), "dubbo", source, nodes, ClusterSettings.DEFAULT);
         start(2);
         other.start(Duration.ZERO);
@@ -226,6 +226,7 @@ class ClusterMessagesTest extends SimulatedCluster {
 
             assertThat(lines.all())
                     .containsExactly(
+                            "INFO 1 provider of Orders and 1 other from shop is not connected: 10.0.0.0:20880, refused",
                             "INFO 10.0.0.0:20880 of Orders and 1 other is connected; it was unreachable for 55 s");
         }
     }

@@ -3,8 +3,6 @@ package tern.rpc.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -230,13 +228,6 @@ class ClusterTest extends SimulatedCluster {
         assertThat(cluster.targets()).hasSize(100);
         assertThat(opened).hasSize(100);
         assertThat(cluster.report(now).listed()).isEqualTo(10_000);
-    }
-
-    private static long allocatedBytes(Runnable action) {
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        long before = threads.getCurrentThreadAllocatedBytes();
-        action.run();
-        return threads.getCurrentThreadAllocatedBytes() - before;
     }
 
     /** The test uses the allocated bytes as an upper bound on the memory that the provider list retains. */

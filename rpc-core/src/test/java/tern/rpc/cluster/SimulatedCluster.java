@@ -1,5 +1,7 @@
 package tern.rpc.cluster;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -147,6 +149,7 @@ abstract class SimulatedCluster {
     /** The connection to a provider. The test sets its state. */
     static final class Peer extends IdleConnection {
         boolean heard = true;
+        String failure = "refused";
         int attempts;
         boolean open; // True if attempts to connect succeed.
         int probes;
@@ -185,7 +188,7 @@ abstract class SimulatedCluster {
 
         @Override
         public String lastFailure() {
-            return "refused";
+            return failure;
         }
 
         @Override
@@ -213,6 +216,13 @@ abstract class SimulatedCluster {
 
     List<Endpoint> listed() {
         return cluster.targets().stream().map(Target::endpoint).toList();
+    }
+
+    static long allocatedBytes(Runnable action) {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        action.run();
+        return threads.getCurrentThreadAllocatedBytes() - before;
     }
 
     void start(int providers) {

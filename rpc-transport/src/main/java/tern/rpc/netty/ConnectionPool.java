@@ -324,7 +324,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         }
         long pauseMillis = connection.opening().wasHeard() ? pauseAfterALoss(connection) : backoff.nextMillis();
         if (pauseMillis > 0 && backoff.isNew()) {
-            LOG.info("{} is not connected: {}; next attempt in {} ms", endpoint, lastFailure, pauseMillis);
+            LOG.debug("{} is not connected: {}; next attempt in {} ms", endpoint, lastFailure, pauseMillis);
         }
         replaceAfter(pauseMillis, connection);
     }

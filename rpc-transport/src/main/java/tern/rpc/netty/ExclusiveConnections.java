@@ -398,7 +398,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
         }
         long pauseMillis = Math.max(1, backoff.nextMillis());
         if (backoff.isNew()) {
-            LOG.info("{} is not connected: {}; next attempt in {} ms", endpoint, reason, pauseMillis);
+            LOG.debug("{} is not connected: {}; next attempt in {} ms", endpoint, reason, pauseMillis);
         }
         retry = loops.group().schedule(this::retry, pauseMillis, TimeUnit.MILLISECONDS);
     }

@@ -31,6 +31,9 @@ final class ClusterText {
         ClusterPart.ProviderList list = reference.list();
         text.append(reference.service()).append('\n').append("  list: ").append(state(list));
         text.append(", ").append(list.listed()).append(" providers of ").append(shortened(list.source()));
+        if (list.passedOver() > 0) {
+            text.append("; ").append(list.passedOver()).append(" could not be connected and are replaced with others");
+        }
         if (list.heldSince() != null) {
             text.append("; ")
                     .append(list.held())

@@ -1,0 +1,228 @@
+package tern.rpc.cluster;
+
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Instance;
+
+/**
+ * Decides which members of a {@link Subset} are replaced by other listed providers, because they could not be
+ * connected. Such a member is passed over: the subset contains the next provider in the order of the hashes instead.
+ * Connected members stay.
+ *
+ * <p>The members that the subset would have without replacements are its regular members. A regular member that is
+ * passed over keeps its node, which goes on connecting with its own pauses. When it has been connected for 30 s, it
+ * returns, and the last provider in the order of the hashes leaves. Other providers that were passed over are tried
+ * again in turn when no further provider is left. Used under the lock of its {@link Cluster}.
+ */
+final class Replacements {
+
+    /**
+     * A member is passed over after it could not be connected for this time. A passed over provider gets the next turn
+     * not before this time, and returns after it has been connected for this time, so that providers do not alternate.
+     */
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /**
+     * Replaces {@link #PATIENCE_NANOS} for lost and silent connections while no provider that can take a call is
+     * connected. A lost connection is usually reopened sooner, for example after a short fault of the network.
+     */
+    private static final long SHORT_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    /** The time until the next review while a provider is not connected. */
+    static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The time until the next review while all providers are connected. */
+    private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /** The time until the next review while no provider can take the calls that are made. */
+    private static final long CUT_OFF_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    /** The maximum number of members that one review replaces while another provider can take the calls. */
+    private static final int MAX_PER_REVIEW = 10;
+
+    private final Nodes nodes;
+    private final String service;
+    private final long startNanos;
+    // The time at which each provider was passed over, in nanoseconds since the start. All values are different.
+    private final Map<Endpoint, Long> passedOver = new HashMap<>();
+    private final Map<Endpoint, Node> absent = new HashMap<>(); // The nodes of regular members that are passed over.
+    private long lastPassed; // The last value in passedOver.
+    private volatile long untilReviewNanos = SOON_NANOS;
+
+    Replacements(Nodes nodes, String service, long now) {
+        this.nodes = nodes;
+        this.service = service;
+        this.startNanos = now;
+    }
+
+    /** Returns the providers that could not be connected, for {@link Subset#of}. */
+    Map<Endpoint, Long> passedOver() {
+        return passedOver;
+    }
+
+    /**
+     * Forgets the providers that are no longer listed. A provider that is listed again may have been restarted.
+     *
+     * @param members the members before the list is used
+     */
+    void listed(List<Instance> listed, List<Target> members) {
+        if (passedOver.isEmpty()) {
+            return;
+        }
+        forgetConnected(members);
+        Map<Endpoint, Long> before = Map.copyOf(passedOver);
+        passedOver.clear();
+        for (Instance instance : listed) {
+            Long since = before.get(instance.endpoint());
+            if (since != null) {
+                passedOver.put(instance.endpoint(), since);
+            }
+        }
+    }
+
+    /** Forgets that connected members were passed over. Otherwise, they would be replaced. */
+    private void forgetConnected(List<Target> members) {
+        members.stream()
+                .filter(target -> target.node().isUsable())
+                .forEach(target -> passedOver.remove(target.endpoint()));
+    }
+
+    /**
+     * Keeps the nodes of the regular members that are passed over, and releases those of all others.
+     *
+     * @param regular supplies the members that the subset would have without replacements
+     * @param members the members that it has
+     */
+    void chosen(Supplier<ProviderChoice.Connected> regular, Set<Endpoint> members) {
+        if (passedOver.isEmpty() && absent.isEmpty()) {
+            return;
+        }
+        Map<Endpoint, Node> before = Map.copyOf(absent);
+        absent.clear();
+        for (Instance instance : regular.get().instances()) {
+            Endpoint endpoint = instance.endpoint();
+            if (passedOver.containsKey(endpoint) && !members.contains(endpoint)) {
+                Node node = before.get(endpoint);
+                absent.put(endpoint, node == null ? nodes.share(endpoint, service) : node);
+            }
+        }
+        before.forEach((endpoint, node) -> {
+            if (!absent.containsKey(endpoint)) {
+                release(node);
+            }
+        });
+    }
+
+    /** Releases the node of a provider that is no longer a member. */
+    void release(Node node) {
+        if (passedOver.containsKey(node.endpoint()) && !node.isUsable()) {
+            nodes.drop(node, service);
+        } else {
+            nodes.giveBack(node, service);
+        }
+    }
+
+    /**
+     * Decides which members are passed over and which return.
+     *
+     * @param list the list from which the members were chosen
+     * @param hasOthers whether the list is longer than the subset
+     * @param isInUse whether calls have been made lately. While no provider can take these calls, a member is replaced
+     *     as soon as its first attempt to connect has failed
+     * @return whether the subset must be chosen again
+     */
+    boolean review(Routes routes, LastGood list, boolean hasOthers, boolean isInUse, long now) {
+        absent.values().forEach(node -> node.look(now));
+        forgetConnected(routes.all());
+        boolean isSteady = list.held().isEmpty()
+                && absent.isEmpty()
+                && routes.all().stream().allMatch(target -> target.node().isUsable());
+        untilReviewNanos = isSteady ? LATE_NANOS : SOON_NANOS;
+        if (isSteady || !hasOthers) {
+            return false;
+        }
+        absent.values().forEach(Replacements::askUnheard);
+        routes.all().forEach(target -> askUnheard(target.node()));
+        int before = passedOver.size();
+        Set<Endpoint> leaving = leaving(routes, isInUse, now);
+        long backNanos = untilReviewNanos == CUT_OFF_NANOS ? 0 : PATIENCE_NANOS;
+        absent.values().stream()
+                .filter(node -> node.isUsableFor(backNanos, now))
+                .forEach(node -> passedOver.remove(node.endpoint()));
+        boolean isAnyBack = passedOver.size() < before;
+        leaving.forEach(endpoint -> passedOver.put(endpoint, nextTime(now)));
+        return isAnyBack || !leaving.isEmpty();
+    }
+
+    private Set<Endpoint> leaving(Routes routes, boolean isInUse, long now) {
+        Set<Endpoint> leaving = new LinkedHashSet<>();
+        routes.forEachGroup(group -> {
+            boolean isCutOff = isInUse
+                    && group.targets().stream()
+                            .noneMatch(target -> target.node().isUsable());
+            if (isCutOff) {
+                untilReviewNanos = CUT_OFF_NANOS;
+            }
+            group.targets().stream()
+                    .filter(target -> isReplaceable(target, isCutOff, now))
+                    .limit(isCutOff ? Long.MAX_VALUE : MAX_PER_REVIEW)
+                    .forEach(target -> leaving.add(target.endpoint()));
+        });
+        return leaving;
+    }
+
+    /** Returns the time since the start, but always a larger value than the last call. */
+    private long nextTime(long now) {
+        lastPassed = Math.max(now - startNanos, lastPassed + 1);
+        return lastPassed;
+    }
+
+    private boolean isReplaceable(Target target, boolean isCutOff, long now) {
+        Long since = passedOver.get(target.endpoint());
+        if (target.isHeld() || (since != null && now - startNanos - since < PATIENCE_NANOS)) {
+            return false;
+        }
+        Node node = target.node();
+        return node.isOutOfReachFor(PATIENCE_NANOS, now) || (isCutOff && isProbablyDead(node, now));
+    }
+
+    /** The first attempt to connect to a provider may take as long as its timeout. */
+    private static boolean isProbablyDead(Node node, long now) {
+        return node.hasFailedFirst()
+                || ((node.wasConnected() || node.isUnheard()) && node.isOutOfReachFor(SHORT_PATIENCE_NANOS, now));
+    }
+
+    /**
+     * Sends a ping to a provider that has accepted the connection but has sent nothing. Otherwise, a running provider
+     * that gets no calls could not be distinguished from a frozen one.
+     */
+    private static void askUnheard(Node node) {
+        if (node.isUnheard()) {
+            node.connection().probe();
+        }
+    }
+
+    /** Returns the time until the next review, in nanoseconds. Any thread may call this. */
+    long untilReviewNanos() {
+        return untilReviewNanos;
+    }
+
+    /** Returns the number of listed providers that are not used because they could not be connected. */
+    int countWithout(List<Target> members) {
+        return (int) (passedOver.size()
+                - members.stream()
+                        .filter(target -> passedOver.containsKey(target.endpoint()))
+                        .count());
+    }
+
+    void close() {
+        absent.values().forEach(node -> nodes.giveBack(node, service));
+        absent.clear();
+    }
+}
