@@ -295,7 +295,7 @@ final class HandlerRegistry implements ServiceLookup {
                                 + suggestion(key.interfaceName()));
     }
 
-    /** Returns the last part of the message about an unknown name. Returns an empty string if nothing can be suggested. */
+    /** Returns the last part of the message about an unknown name; empty if there is nothing to suggest. */
     private String suggestion(String called) {
         Set<String> extending = byInterface.containsKey(called) ? null : byExtended.get(called);
         if (extending == null) {

@@ -72,8 +72,8 @@ class UnknownServiceTest {
 
     @Test
     void superInterfaceOfSeveralExportedInterfacesIsAnsweredWithAllOfThem() {
-        HandlerRegistry registry = exporting(
-                ServiceExport.of(Notes.class, new Paper()), ServiceExport.of(Diaries.class, new Paper()));
+        HandlerRegistry registry =
+                exporting(ServiceExport.of(Notes.class, new Paper()), ServiceExport.of(Diaries.class, new Paper()));
 
         String both = Diaries.class.getName() + ", " + Notes.class.getName();
         String reading = Reading.class.getName();
