@@ -31,6 +31,9 @@ record MethodSignature(
     /** The type of the parameter that Kotlin's compiler adds to suspend functions. */
     private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
+    /** The end of the position of a result in error messages. */
+    private static final String RESULT = ", result";
+
     static MethodSignature of(Class<?> service, Method method, TypeVariables variables) {
         String name = service.getSimpleName() + "." + method.getName();
         checkSuspend(name, method);
@@ -60,7 +63,7 @@ record MethodSignature(
             parameters.add(valueType(type, position, warnings));
             names.add(method.getParameters()[i].getName());
         }
-        String position = name + ", result";
+        String position = name + RESULT;
         if (returned == JavaShape.OBSERVER) {
             checkObservers(name, method, responses);
             parameters.add(valueType(
@@ -178,7 +181,7 @@ record MethodSignature(
         if (Future.class.isAssignableFrom(raw) || JavaShape.of(raw) != JavaShape.VALUE) {
             throw new IllegalArgumentException(position + ": " + type.getTypeName()
                     + " cannot be sent; a result may be a CompletionStage or a Flow.Publisher, and the only parameter a"
-                    + " Flow.Publisher" + (raw == Future.class ? "; return a CompletableFuture" : ""));
+                    + " Flow.Publisher" + replacement(type, raw, position));
         }
         String advice = LocalTypes.advice(raw);
         if (advice != null) {
@@ -200,6 +203,17 @@ record MethodSignature(
                     + advice(type));
         }
         return new ValueType(type, raw);
+    }
+
+    /** Returns the change to make for a future or a stream in a position that needs plain values. */
+    private static String replacement(Type type, Class<?> raw, String position) {
+        boolean isStream = JavaShape.of(raw).isStream();
+        if (!position.endsWith(RESULT)) {
+            return isStream ? "" : "; pass the value of the future";
+        }
+        return JavaShape.of(raw) == JavaShape.VALUE
+                ? "; return a CompletableFuture"
+                : "; it is inside another future or stream, so declare " + type.getTypeName() + " itself as the result";
     }
 
     /**

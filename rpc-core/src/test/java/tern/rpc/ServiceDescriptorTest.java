@@ -395,6 +395,10 @@ class ServiceDescriptorTest {
 
     interface BelowMarkedStatic extends MarkedStatic {}
 
+    interface ReturnsNestedStage {
+        CompletableFuture<CompletableFuture<String>> get();
+    }
+
     interface OneWayStage {
         @RpcMethod(oneWay = true)
         CompletableFuture<Void> send();
@@ -413,6 +417,11 @@ class ServiceDescriptorTest {
         assertRefused(ReturnsPlainFuture.class, "a result may be a CompletionStage or a Flow.Publisher");
         assertRefused(ReturnsPlainFuture.class, "; return a CompletableFuture");
         assertRefused(TakesFuture.class, "TakesFuture.set, parameter 1");
+        assertRefused(TakesFuture.class, "; pass the value of the future");
+        assertRefused(
+                ReturnsNestedStage.class,
+                "; it is inside another future or stream, so declare"
+                        + " java.util.concurrent.CompletableFuture<java.lang.String> itself as the result");
         assertRefused(
                 ReturnsStages.class,
                 "ReturnsStages.get, result: java.util.List<java.util.concurrent.CompletionStage<java.lang.String>>"

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +67,8 @@ final class HandlerRegistry implements ServiceLookup {
 
     private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
 
+    private static final int MAX_NAMES = 20; // names of services in an error message
+
     /** The key under which the calls to the built-in methods of all services are counted together. */
     private static final ServiceKey BUILT_IN_METHODS = new ServiceKey(BuiltInMethods.DESCRIPTOR.name(), "", "");
 
@@ -74,6 +77,9 @@ final class HandlerRegistry implements ServiceLookup {
     private final boolean genericCalls;
     private final MethodLimits limits;
     private final String exported; // the keys of the exported services, for error messages
+
+    /** The exported interfaces by the names of the interfaces that they extend, for error messages. */
+    private final Map<String, Set<String>> byExtended = new HashMap<>();
 
     HandlerRegistry(
             List<ServiceExport> exports,
@@ -126,6 +132,21 @@ final class HandlerRegistry implements ServiceLookup {
         }
         byInterface.values().forEach(known -> known.plain = plain(known));
         exported = exported();
+        for (Exports known : byInterface.values()) {
+            Class<?> type = known.service.type();
+            if (type != null) {
+                addExtended(type, known.service.name());
+            }
+        }
+    }
+
+    private void addExtended(Class<?> type, String extending) {
+        for (Class<?> extended : type.getInterfaces()) {
+            byExtended
+                    .computeIfAbsent(ServiceDescriptor.nameOf(extended), name -> new TreeSet<>())
+                    .add(extending);
+            addExtended(extended, extending);
+        }
     }
 
     private static @Nullable ServiceKey plain(Exports exports) {
@@ -148,7 +169,7 @@ final class HandlerRegistry implements ServiceLookup {
         Exports exports = byInterface.get(interfaceName);
         if (exports == null) {
             throw unknown("service " + PeerText.name(interfaceName) + " is not exported here; exported services: "
-                    + exported + likeName(interfaceName));
+                    + exported + suggestion(interfaceName));
         }
         return exports.service;
     }
@@ -270,7 +291,19 @@ final class HandlerRegistry implements ServiceLookup {
                                 + "; set group and version of the reference, or send the headers tri-service-group and"
                                 + " tri-service-version"
                         : service + " is not exported here; exported services: " + exported
-                                + likeName(key.interfaceName()));
+                                + suggestion(key.interfaceName()));
+    }
+
+    /** Returns the last part of the message about an unknown name; empty if there is nothing to suggest. */
+    private String suggestion(String called) {
+        Set<String> extending = byInterface.containsKey(called) ? null : byExtended.get(called);
+        if (extending == null) {
+            return likeName(called);
+        }
+        String names = extending.stream().limit(MAX_NAMES).collect(Collectors.joining(", "));
+        return "; " + names + (extending.size() == 1 ? " extends" : " extend") + " it: call "
+                + (extending.size() == 1 ? names : "one of these") + ", or export " + PeerText.name(called)
+                + " as well (in Spring with interfaces in @RpcService)";
     }
 
     /**
@@ -311,7 +344,7 @@ final class HandlerRegistry implements ServiceLookup {
                 .flatMap(exports -> exports.all.stream())
                 .map(export -> export.key().toString())
                 .sorted()
-                .limit(20)
+                .limit(MAX_NAMES)
                 .collect(Collectors.joining(", "));
         return keys.isEmpty() ? "none" : keys;
     }

@@ -1,6 +1,8 @@
 package tern.rpc.serialization.hessian;
 
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.ServiceDescriptor;
@@ -12,6 +14,11 @@ import tern.rpc.serialization.SerializationException;
 final class HessianReader implements ObjectReader {
 
     private static final int MAX_LEADING_TEXT = 1 << 16;
+
+    /** The JVM's message about an element or a key of a sorted container whose class has no natural order. */
+    private static final Pattern NOT_COMPARABLE =
+            Pattern.compile("class (\\S+) cannot be cast to class java\\.lang\\.Comparable ");
+
     private static final Object UNKNOWN_SENDER = "unknown sender";
 
     private final HessianInput in = new HessianInput();
@@ -164,8 +171,15 @@ final class HessianReader implements ObjectReader {
      */
     private SerializationException broken(String what, Throwable failure) {
         return new SerializationException(
-                what + " cannot be created from its parts: "
-                        + failure.getClass().getName() + in.here(),
-                failure);
+                what + " cannot be created from its parts: " + cause(failure) + in.here(), failure);
+    }
+
+    private static String cause(Throwable failure) {
+        String message = failure instanceof ClassCastException ? failure.getMessage() : null;
+        Matcher unsorted = NOT_COMPARABLE.matcher(message == null ? "" : message);
+        return unsorted.lookingAt()
+                ? unsorted.group(1) + " is not Comparable, and the comparator of a sorted set or map is not sent:"
+                        + " implement Comparable, or send a List or a LinkedHashMap"
+                : failure.getClass().getName();
     }
 }

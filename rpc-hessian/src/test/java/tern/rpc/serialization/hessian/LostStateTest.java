@@ -1,6 +1,7 @@
 package tern.rpc.serialization.hessian;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -20,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -32,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.LoggerFactory;
+import tern.rpc.serialization.SerializationException;
 
 /**
  * Tests the warnings about classes whose objects lose state in hessian2, for example because {@code writeObject} is not
@@ -214,6 +217,29 @@ class LostStateTest {
                 .asString()
                 .startsWith("A " + container.getClass().getName() + " with the comparator " + Backwards.class.getName()
                         + " loses its order in hessian2");
+    }
+
+    record Rank(int number) implements Serializable {}
+
+    interface Ranking {
+        void rank(List<Rank> ranks);
+    }
+
+    @Test
+    void elementsThatOnlyTheirComparatorSortsAreNamedByTheReceiver() {
+        Set<Rank> ranks = new TreeSet<>(Comparator.comparing(Rank::number));
+        ranks.add(new Rank(1));
+        Map<Rank, String> names = new TreeMap<>(Comparator.comparing(Rank::number));
+        names.put(new Rank(1), "first");
+        Coding coding = Coding.of(Ranking.class);
+
+        for (Object sorted : List.of(ranks, names)) {
+            assertThatThrownBy(() -> coding.read(coding.write(sorted)))
+                    .isInstanceOf(SerializationException.class)
+                    .hasMessageContaining(" cannot be created from its parts: " + Rank.class.getName()
+                            + " is not Comparable, and the comparator of a sorted set or map is not sent:"
+                            + " implement Comparable, or send a List or a LinkedHashMap (byte ");
+        }
     }
 
     @Test

@@ -12,7 +12,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Tests the warning about command-line arguments that Spring does not read as properties. */
+/** Tests the warnings about command-line arguments that Spring does not read as properties, or reads as a list. */
 @ExtendWith(OutputCaptureExtension.class)
 class MisplacedArgumentsTest {
 
@@ -35,6 +35,18 @@ class MisplacedArgumentsTest {
         assertThat(output)
                 .contains("The argument --rpc.server.port has no value; write --rpc.server.port=…, with =")
                 .doesNotContain("20999");
+    }
+
+    @Test
+    void propertyThatOccursTwiceIsExplainedBesideTheFailureThatItCauses(CapturedOutput output) {
+        startedWith("--rpc.server.port=20998", "--rpc.client.token=geheim", "--rpc.server.port=20999")
+                .withPropertyValues("rpc.server.port=20998,20999")
+                .run(here -> assertThat(here).hasFailed());
+
+        assertThat(output)
+                .contains("The argument --rpc.server.port=… occurs more than once, and Spring joins the values")
+                .doesNotContain("The argument --rpc.client.token")
+                .doesNotContain("geheim");
     }
 
     @Test

@@ -36,7 +36,7 @@ final class DubboAnswer implements Answer {
         int serialization = DubboHeader.serialization(flags);
         if (serialization != DubboHeader.HESSIAN2) {
             body.release();
-            String reason = "it uses serialization " + serialization + " instead of hessian2";
+            String reason = "it uses serialization " + DubboHeader.nameOf(serialization) + " instead of hessian2";
             if (status == DubboStatus.OK) {
                 throw unreadable(call, reason, null);
             }

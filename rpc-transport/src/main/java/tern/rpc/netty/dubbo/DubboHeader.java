@@ -55,4 +55,30 @@ final class DubboHeader {
     static int serialization(int flags) {
         return flags & SERIALIZATION_MASK;
     }
+
+    /** Returns the id of a serialization for an error message, with the name in Dubbo's settings if Dubbo has one. */
+    static String nameOf(int serialization) {
+        String name = switch (serialization) {
+            case HESSIAN2 -> "hessian2";
+            case 3 -> "java";
+            case 4 -> "compactedjava";
+            case 6 -> "fastjson";
+            case 7 -> "nativejava";
+            case 8 -> "kryo";
+            case 9 -> "fst";
+            case 10 -> "native-hessian";
+            case 11 -> "avro";
+            case 12 -> "protostuff";
+            case 16 -> "gson";
+            case 18 -> "jackson";
+            case 21 -> "protobuf-json";
+            case 22 -> "protobuf";
+            case 23 -> "fastjson2";
+            case 25 -> "kryo2";
+            case 27 -> "msgpack";
+            case 28 -> "fury";
+            default -> "";
+        };
+        return name.isEmpty() ? String.valueOf(serialization) : serialization + " (" + name + ")";
+    }
 }

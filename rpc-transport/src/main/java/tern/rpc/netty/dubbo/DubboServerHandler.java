@@ -79,7 +79,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
         if (serialization != DubboHeader.HESSIAN2) {
             call.refuse(RpcException.refusal(
                     StatusCode.INVALID_ARGUMENT,
-                    "serialization " + serialization + " is not supported; use hessian2, which is 2",
+                    "serialization " + DubboHeader.nameOf(serialization)
+                            + " is not supported; set serialization=hessian2 for the reference or the consumer",
                     Executed.NO));
             return;
         }

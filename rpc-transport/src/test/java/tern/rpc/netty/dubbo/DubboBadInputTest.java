@@ -318,6 +318,16 @@ class DubboBadInputTest {
 
     // Invalid contents
 
+    @Test
+    void serializationOfDubboIsNamedWithTheSettingToChange() {
+        try (RawSocket socket = connect()) {
+            socket.send(GOOD_REQUEST.withFlags(0xC0 | 23));
+
+            assertThat(socket.read().text())
+                    .contains("serialization 23 (fastjson2) is not supported; set serialization=hessian2 for the");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3, 6, 21, 23, 31})
     void unknownSerializationIsRefusedAndTheConnectionGoesOn(int serialization) {
@@ -721,7 +731,7 @@ class DubboBadInputTest {
             RpcException failure = call.get(20, TimeUnit.SECONDS);
             assertThat(failure.code()).isEqualTo(StatusCode.INTERNAL);
             assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
-            assertThat(failure).hasMessageContaining("it uses serialization 23 instead of hessian2");
+            assertThat(failure).hasMessageContaining("it uses serialization 23 (fastjson2) instead of hessian2");
         }
     }
 
