@@ -78,7 +78,7 @@ public final class Thrown {
     }
 
     /**
-     * Returns whether an exception, with its causes and all suppressed exceptions, needs much memory.
+     * Returns whether an exception, together with its causes and all suppressed exceptions, needs a lot of memory.
      *
      * @param maxCharacters the exception is long if its texts have more characters than this in total, or if there are
      *     more than {@value #MAX_EXCEPTIONS} exceptions

@@ -343,7 +343,7 @@ public final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /** Returns whether a provider other than {@code besides} can take the call, and probably has the service. */
+    /** Returns whether a provider other than {@code besides} can take the call and probably offers the service. */
     public boolean isServedElsewhere(String method, String tag, boolean forceTag, Target besides, long now) {
         Group group = group(method, tag, forceTag);
         return group != null && group.hasUsable(besides, now);

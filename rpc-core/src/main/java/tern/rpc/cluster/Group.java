@@ -138,7 +138,7 @@ final class Group {
                 .anyMatch(target -> target.isUsable() || target.node().isConnecting());
     }
 
-    /** Returns whether a provider other than {@code besides} is connected, and probably has the service. */
+    /** Returns whether a provider other than {@code besides} is connected and probably offers the service. */
     boolean hasUsable(Target besides, long now) {
         return targets.stream().anyMatch(target -> target != besides && target.isUsable() && !target.lacksService(now));
     }

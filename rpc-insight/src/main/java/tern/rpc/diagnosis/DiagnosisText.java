@@ -84,8 +84,8 @@ public final class DiagnosisText {
     }
 
     /**
-     * Returns whether there are two main causes. This is the case if the second cause also takes much time, and if the
-     * removal of only one of the two causes would bring fewer than half of the late or failed calls within the target.
+     * Returns whether there are two main causes. This is the case if the second cause also takes a lot of time, and if
+     * fewer than half of the late or failed calls would meet the target after only one of the two causes is removed.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1

@@ -342,8 +342,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Diagnoses late calls while the heap is exhausted. The usual diagnosis allocates much memory, so it would take too
-     * long.
+     * Diagnoses late calls while the heap is exhausted. The usual diagnosis allocates a lot of memory, so it would take
+     * too long.
      */
     private void diagnoseExhaustion(long now, double share) {
         List<RunningCall> running = surroundings.running();

@@ -226,7 +226,7 @@ final class Ranking {
     }
 
     /**
-     * Returns whether the given operation takes its usual time, and calls run it about as often as usual. Such an
+     * Returns true if the given operation takes its usual time and calls run it about as often as usual. Such an
      * operation often appears in late calls only because long calls contain more work.
      *
      * @param threshold the minimum time of a cause
@@ -247,8 +247,8 @@ final class Ranking {
     }
 
     /**
-     * Returns whether the given operation takes only a small part of the time, and pauses of the garbage collector are
-     * the first cause. Operations then end late, because the stopped process cannot receive their answers.
+     * Returns true if the given operation takes only a small part of the time and pauses of the garbage collector are
+     * the first cause. Operations then end late because the stopped process cannot receive their answers.
      */
     private boolean isStretched(Part part, Part first, double all) {
         return first.kind() == Kind.COLLECTOR

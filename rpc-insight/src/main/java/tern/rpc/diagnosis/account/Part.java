@@ -117,7 +117,7 @@ public record Part(Kind kind, String name) {
         }
 
         /**
-         * Returns whether this kind is a wait for other work, and therefore only a symptom. The time of such a wait is
+         * Returns whether this kind is a wait for other work. Such a wait is only a symptom. The time of such a wait is
          * attributed to the awaited work.
          */
         boolean isPassedOn() {

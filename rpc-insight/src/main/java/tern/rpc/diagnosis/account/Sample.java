@@ -114,7 +114,7 @@ public record Sample(
         return phase == Phase.OWN;
     }
 
-    /** Returns whether the activity is work or a wait within this process, and not an operation of a peer. */
+    /** Returns whether the activity is work or a wait within this process rather than an operation of a peer. */
     public boolean isOwnWork() {
         return isOwn() || isApart;
     }

@@ -86,8 +86,8 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether the number of the given operations per call is the cause: calls run many of them, each of them is
-     * short, and their number has grown by at least the same factor as their duration.
+     * Returns whether the number of the given operations per call is the cause. This is the case if calls run many
+     * short operations and their number has grown by at least the same factor as their duration.
      *
      * @param name the operations' name; empty for all operations of the kind
      */
@@ -155,9 +155,9 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether calls ran the given operation soon after the start, did not run it later, and run it again now: a
-     * cache was empty at the start, and no longer holds the values. The operation must be short, or take about as long
-     * as at the start.
+     * Returns true if calls ran the given operation soon after the start, did not run it later, and are running it
+     * again. In this case, a cache was empty at the start and no longer holds the values. The operation must be short
+     * or take about as long as at the start.
      */
     private boolean isOfStart(Part part, Phase phase, Map<String, Integer> methods) {
         String name = name(part);
@@ -197,7 +197,7 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether the given operation is new, and calls run it in addition to their usual operations of the same
+     * Returns true if the given operation is new and calls run it in addition to their usual operations of the same
      * kind. Returns false if the new operation replaces other operations, as after a change of an address.
      */
     public boolean areNew(Part part) {
@@ -366,7 +366,7 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether the part represents all operations of its kind, and calls run several times as many of these
+     * Returns true if the part represents all operations of its kind and calls run several times as many of these
      * operations as usual.
      */
     private boolean areManyMore(Part part) {

@@ -106,7 +106,8 @@ final class RedisPauses {
         return isPaused ? new TreeSet<>(delays.keySet()) : Set.of();
     }
 
-    /** Returns whether different commands are delayed by the same time, and none of them is slow by itself. */
+    /** Returns true if different commands are delayed by the same time and no command has a long run time of its own.
+     */
     private static boolean areAlike(Map<String, Delays> delays, double all) {
         double sum = 0;
         double shortest = Double.MAX_VALUE;

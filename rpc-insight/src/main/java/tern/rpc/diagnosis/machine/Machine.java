@@ -370,7 +370,7 @@ public record Machine(
     }
 
     /**
-     * Returns whether the processors are busier than usual and saturated, and other processes use at least twice as
+     * Returns true if the processors are saturated and busier than usual, and other processes use at least twice as
      * much processor time as this process.
      */
     public boolean isFullOfOthers() {
@@ -407,10 +407,10 @@ public record Machine(
     }
 
     /**
-     * Returns whether this process, and not the other processes, is responsible for busier processors. If the usual
-     * values are known, this process is responsible if its use has grown more than the use of all other processes. New
-     * work of this process may displace the usual work of the others. If the usual values are unknown, this process is
-     * responsible if it uses at least as much as the others.
+     * Returns whether this process, rather than other processes, is the reason why the processors are busier. If the
+     * usual values are known, this process is responsible if its use has grown more than the use of all other
+     * processes. New work of this process may displace the usual work of the others. If the usual values are unknown,
+     * this process is responsible if it uses at least as much as the others.
      */
     public boolean isBusierItself() {
         double usuallyOwn = delay.usuallyOwn();
@@ -422,8 +422,8 @@ public record Machine(
     }
 
     /**
-     * Returns whether threads of this process that serve no call have saturated the processors, and the threads that
-     * serve calls therefore wait much longer for a processor than usual.
+     * Returns true if the processors are saturated by threads of this process that serve no call. The threads that
+     * serve calls then wait much longer for a processor than usual.
      */
     public boolean isDelayedByOtherThreads() {
         return isFull() && delay.isLonger() && isBusierItself() && isBusyWithOtherThreads();

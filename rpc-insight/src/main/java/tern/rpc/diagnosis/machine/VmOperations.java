@@ -103,8 +103,8 @@ public final class VmOperations {
 
     /**
      * Returns whether the diagnosis itself requests operations with the given name while it samples late calls. Such an
-     * operation is not the reason for a pause. If it takes long, it mostly waits for a thread that does not stop in
-     * time.
+     * operation is not the reason for a pause. If it takes a long time, it is usually waiting for a thread that does
+     * not stop promptly.
      */
     public static boolean isOwn(String operation) {
         return operation.equals("ThreadDump") || operation.equals("FindDeadlocks");

@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.stack.FrameworkWork;
 import tern.rpc.pool.LargeReplies;
 
 /**
- * Decides whether the garbage collector makes calls late, or whether the reason is an operation with so much data that
- * it causes the collector's pauses.
+ * Decides whether the garbage collector makes calls late, or whether the reason is an operation that handles so much
+ * data that it causes the collector's pauses.
  */
 final class CollectorRules {
 
@@ -85,7 +85,7 @@ final class CollectorRules {
      * Attributes waits for a processor to the collector if the heap is nearly full or filling up, and the collector's
      * threads use most of the processor time. While the heap is neither nearly full nor filling up, attributes the
      * collector's pauses to operations that read much more data than usual: large requests, and results that a thread
-     * spends much time decoding. Does nothing if the collections have a different cause.
+     * spends a lot of time decoding. Does nothing if the collections have a different cause.
      */
     void apply() {
         Part collector = Part.of(Kind.COLLECTOR);

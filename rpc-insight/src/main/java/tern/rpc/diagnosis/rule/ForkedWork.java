@@ -115,8 +115,8 @@ public final class ForkedWork {
     }
 
     /**
-     * Returns whether the common pool was full in at least half of the samples of the given wait, and blocking tasks
-     * occupy the pool.
+     * Returns true if blocking tasks occupy the common pool and the pool was full in at least half of the samples of
+     * the given wait.
      */
     static boolean isFullDuring(Part wait, TaskSamples tasks, TaskWatch watch, CallSamples samples) {
         List<Sample> waiting = samples.in(wait);

@@ -79,7 +79,7 @@ final class PressureRules {
 
     /**
      * Returns whether the given activity or wait may contain waits for memory. If the heap is nearly full, the
-     * collector takes much time even if the machine has enough memory.
+     * collector takes a lot of time even if the machine has enough memory.
      */
     private boolean isByMemory(Part part) {
         boolean isFull = part.kind() == Kind.COLLECTOR && evidence.machine().isHeapFilling();

@@ -174,7 +174,7 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether the given activity or wait takes most of the extra time, and saturated processors do not explain
+     * Returns true if the given activity or wait takes most of the extra time and saturated processors do not explain
      * why it takes more than everything else.
      *
      * @param kinds the number of kinds of operations that have become slower
@@ -199,7 +199,7 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether all operations of a kind became slower on all of their servers, and the threads that serve calls
+     * Returns true if all operations of a kind became slower on all of their servers and the threads that serve calls
      * wait much longer for a processor than usual. These threads then receive all answers late.
      */
     private boolean isOfAllServers(Part part) {
@@ -210,8 +210,8 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether at least three kinds of work (for example the calls' own work, statements and exchanges) take
-     * longer, and the threads that serve calls wait much longer for a processor than usual.
+     * Returns true if at least three kinds of work take longer (for example the calls' own work, statements and
+     * exchanges) and the threads that serve calls wait much longer for a processor than usual.
      */
     private boolean isEverythingSlower(Times waiting) {
         double all = byCause.sum();

@@ -74,10 +74,10 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a command that blocks the server, and is usually quick, now has a much longer run time of its
-     * own. All commands wait about equally long for the server, so the difference between the duration of this command
-     * and that of any other command is its own run time. If the server or the network is slow, the durations of all
-     * commands grow by about the same amount.
+     * Returns whether the run time of a command that blocks the server and is usually quick has become much longer. All
+     * commands wait about equally long for the server, so the difference between the duration of this command and that
+     * of any other command is its own run time. If the server or the network is slow, the durations of all commands
+     * grow by about the same amount.
      */
     private boolean runsLonger(String name, double each, double usually) {
         double waits = operations.each(Phase.REDIS).entrySet().stream()

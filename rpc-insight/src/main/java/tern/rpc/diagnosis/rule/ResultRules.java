@@ -137,8 +137,8 @@ public final class ResultRules {
     }
 
     /**
-     * Returns whether calls wait for the results only because the tasks wait for a thread: the tasks take their usual
-     * time, and a large part of the wait is the time before the tasks start.
+     * Returns whether calls wait for the results only because the tasks wait for a thread. This is the case if the
+     * tasks take their usual time and most of the wait passes before they start.
      */
     private boolean isQueueOf(PoolVerdict pool, Part wait) {
         return pool.isHeldAsUsual() && byCause.of(new Part(Kind.POOL, pool.name())) >= byCause.of(wait) / 2;

@@ -68,7 +68,7 @@ public final class Statements {
                 || LOCKING_READS.stream().anyMatch(statement::contains);
     }
 
-    /** Returns whether a statement in lower case only adds new rows, and changes no existing row. */
+    /** Returns whether a lower-case statement only adds rows and does not change existing ones. */
     public static boolean addsRows(String statement) {
         return statement.startsWith("insert")
                 && !statement.contains("on conflict")

@@ -35,7 +35,7 @@ public final class TaskWaits {
         return isForTask(called) || (called != null && called.startsWith("CompletableFuture."));
     }
 
-    /** Returns whether the code waits for another program, and therefore not for a task. */
+    /** Returns whether the code is waiting for another program rather than for a task. */
     public static boolean isForProgram(@Nullable String called) {
         return called != null && PROGRAM.matcher(called).matches();
     }

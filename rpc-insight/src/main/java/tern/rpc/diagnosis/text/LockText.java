@@ -145,8 +145,8 @@ final class LockText {
     }
 
     /**
-     * Returns whether the permits of a semaphore are lost: many samples show waits for a permit, and none shows a
-     * holder.
+     * Returns whether permits of a semaphore were probably never released. This is the case if many samples show waits
+     * for a permit and none shows a holder.
      */
     private boolean areLost(Part part, @Nullable StackTraceElement held) {
         return held == null

@@ -370,8 +370,8 @@ final class RemoteText {
     }
 
     /**
-     * Returns whether the timeout ends calls to all methods of a provider, and is much longer than the usual answer
-     * time.
+     * Returns true if the timeout applies to calls to all methods of a provider and is much longer than the usual
+     * answer time.
      */
     private boolean hangs(Part part) {
         String only = OperationNames.storeOfAll(part);

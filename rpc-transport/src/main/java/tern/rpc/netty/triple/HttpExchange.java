@@ -154,7 +154,7 @@ abstract class HttpExchange {
         return method != null && HttpMethod.HEAD.asciiName().contentEquals(method);
     }
 
-    /** Returns whether the version of HTTP supports trailers, and messages in both directions at the same time. */
+    /** Returns whether the HTTP version supports both trailers and simultaneous messages in both directions. */
     abstract boolean isHttp2();
 
     /**

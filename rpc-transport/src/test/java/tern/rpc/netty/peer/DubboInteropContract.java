@@ -551,8 +551,8 @@ public abstract class DubboInteropContract {
     }
 
     /**
-     * Returns whether Dubbo on this JDK can send attachments whose names contain capital letters, and attachments whose
-     * values are not strings.
+     * Returns whether Dubbo on this JDK can send attachments with capital letters in their names and attachments with
+     * non-string values.
      */
     protected boolean peerCarriesAttachments() {
         return true;
