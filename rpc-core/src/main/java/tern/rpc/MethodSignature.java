@@ -203,7 +203,7 @@ record MethodSignature(
     }
 
     /**
-     * Refuses type arguments and element types that are futures or streams, or whose values exist only within one
+     * Rejects type arguments and element types that are futures or streams, or whose values exist only within one
      * process.
      */
     private static void checkPart(Type part, Type whole, String position) {

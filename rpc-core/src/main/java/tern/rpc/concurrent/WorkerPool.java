@@ -392,8 +392,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Closes the pool. New tasks are rejected, except tasks of {@link #executeAdmitted}. Queued tasks still run, and
-     * idle threads end.
+     * Closes the pool. New tasks are rejected unless they are passed to {@link #executeAdmitted}. Queued tasks still
+     * run, and idle threads end.
      */
     @Override
     public void close() {

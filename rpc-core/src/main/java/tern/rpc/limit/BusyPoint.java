@@ -56,11 +56,11 @@ final class BusyPoint {
     private final int min;
     private double calls;
     private Step step = Step.NONE; // The change to the call count that is tried in the current window.
-    // The last window before the current trial of a different number of calls; null if no trial is in progress.
+    // The last window before a different number of calls was tried; null if no trial is in progress.
     private @Nullable Window before;
     private Step last = Step.FEWER; // The last change to the call count that was tried.
-    private int held; // The number of consecutive windows without a trial of a different number of calls.
-    // The mean call duration in the first window after the last trial of a different number of calls, or 0 if unknown.
+    private int held; // The number of consecutive windows in which no different number of calls was tried.
+    // The mean call duration in the first window after a different number of calls was last tried, or 0 if unknown.
     private double heldNanos;
 
     /** @param min the smallest number of calls to admit */

@@ -134,8 +134,8 @@ public final class GradientLimit implements Limit {
     private double usualNanos; // The usual duration of a call, or 0 if it is unknown.
     private @Nullable Trial trial;
     private boolean dependent; // True if the last step down has shown that calls wait for each other.
-    // The number of consecutive steps down that did not make calls faster, which shows that calls do not wait for each
-    // other.
+    // The number of consecutive steps down that did not make calls faster. Such steps show that calls do not wait for
+    // each other.
     private int independent;
     private int held; // The number of windows since the limit became constant.
     // The mean call duration in the first window after the limit became constant, or 0 if unknown.

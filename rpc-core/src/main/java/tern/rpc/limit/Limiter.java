@@ -270,8 +270,8 @@ public final class Limiter {
     }
 
     /**
-     * Records that an admitted call continues without a thread. {@link #threadStays} must be called before the call
-     * leaves.
+     * Records that an admitted call continues without occupying a thread. {@link #threadStays} must be called when the
+     * call needs a thread again, or before it leaves the limiter.
      */
     public void threadLeaves(@Nullable Share share) {
         elsewhere.incrementAndGet();

@@ -137,7 +137,7 @@ final class LatePublication implements Publication {
             }
             try {
                 next = registry.publish(found);
-            } catch (RuntimeException e) { // Publishing has failed: the registry may refuse the new address.
+            } catch (RuntimeException e) { // Publishing has failed. The registry may be rejecting the new address.
                 refused(found, e);
                 return;
             }

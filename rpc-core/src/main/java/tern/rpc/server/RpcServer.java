@@ -251,8 +251,8 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Closes the server and its transports immediately, without draining. Running calls are cancelled, except one-way
-     * calls. Does not wait for their methods. A second call has no effect.
+     * Closes the server and its transports immediately, without draining. All running calls except one-way calls are
+     * cancelled. Does not wait for their methods to return. A second call has no effect.
      */
     @Override
     public void close() {

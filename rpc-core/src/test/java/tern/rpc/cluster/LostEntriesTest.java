@@ -68,7 +68,7 @@ class LostEntriesTest extends SimulatedCluster {
                         instance(12).endpoint());
     }
 
-    /** The registry may have lost its data before this process starts with a stored list. */
+    /** The registry may already have lost its data when this process starts and loads its stored list. */
     @Test
     void providersOfAStoredListStayInUseAlthoughTheyAreNotConnectedYet() {
         cluster.start(Duration.ZERO);

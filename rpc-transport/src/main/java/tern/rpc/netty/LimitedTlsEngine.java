@@ -153,7 +153,7 @@ final class LimitedTlsEngine extends SSLEngine {
                 inboundCloses = true;
                 return;
             }
-            engine.closeInbound(); // a computation that starts now waits for this lock
+            engine.closeInbound(); // a computation that starts at this point waits for this lock
         }
     }
 
@@ -173,7 +173,7 @@ final class LimitedTlsEngine extends SSLEngine {
                 outboundCloses = true;
                 return;
             }
-            engine.closeOutbound(); // a computation that starts now waits for this lock
+            engine.closeOutbound(); // a computation that starts at this point waits for this lock
         }
     }
 

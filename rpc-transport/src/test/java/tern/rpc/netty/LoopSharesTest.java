@@ -123,8 +123,8 @@ class LoopSharesTest {
     }
 
     /**
-     * If closed connections stayed in the list of resting connections, a peer could fill the memory with connections
-     * that it closes while they rest.
+     * If closed connections stayed in the list of paused connections, a peer could fill the memory with connections
+     * that it closes while they are paused.
      */
     @Test
     void connectionThatIsClosedLosesItsPlaceAmongTheResting() {

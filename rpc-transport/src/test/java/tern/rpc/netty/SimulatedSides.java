@@ -33,7 +33,7 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.WrappedCalls;
 
 /**
- * A client and a server made of production code, except that their threads, event loops and sockets belong to a
+ * A client and a server that run production code. Only their threads, event loops and sockets belong to a
  * {@link Simulation}. The client and the server are created once, and each simulation opens its own connection.
  */
 final class SimulatedSides<T> implements AutoCloseable {

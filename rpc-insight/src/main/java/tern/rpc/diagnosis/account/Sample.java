@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
 /**
- * A snapshot of a call's activity at one moment.
+ * A snapshot of a call's activity.
  *
  * @param phase the phase of the call's ledger
  * @param part the activity of the call's thread

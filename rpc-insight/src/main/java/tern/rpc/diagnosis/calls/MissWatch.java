@@ -44,14 +44,14 @@ public final class MissWatch {
     private static final int EARLY_HUNG_SECONDS = 10;
 
     /**
-     * A miss of the latency target is considered to decline if the share of bad calls falls below the highest share in
-     * the same miss, divided by this number.
+     * Calls are considered to be recovering from a miss of the latency target if the share of bad calls falls below the
+     * highest share during this miss, divided by this number.
      */
     private static final double DECLINE = 3;
 
     /**
-     * After this number of seconds, a declining miss of the latency target no longer counts as declining. The calls
-     * that are still late then show the current cause.
+     * After this number of seconds, calls are no longer considered to be recovering. The calls that are still late then
+     * show the current cause.
      */
     private static final int MAX_DECLINE_SECONDS = 15;
 
@@ -97,7 +97,7 @@ public final class MissWatch {
     // the highest share of bad calls in RECENT_SECONDS successive seconds since the current miss began
     private double highest;
     private double highestMissed; // like highest, but only in seconds in which calls missed the target
-    private int declining; // for how many successive seconds the miss has been declining
+    private int declining; // the number of consecutive seconds in which calls have been recovering
 
     /**
      * Adds the calls in a second, and decides whether calls miss the latency target.

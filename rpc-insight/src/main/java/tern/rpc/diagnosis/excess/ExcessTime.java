@@ -338,7 +338,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the calls that {@link #good} returns, except those that started before calls began to miss the target.
+     * Returns the calls that {@link #good} returns, without the calls that started before calls began to miss the
+     * target.
      */
     public List<EndedCall> goodDuringMiss() {
         // The latest end of a late call is about the current time, because at least one late call has just ended or is

@@ -11,8 +11,8 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * The JVM operations that stopped all threads, except collections. The JVM lists its last operations in an event log.
- * Only one thread calls {@link #read}; any thread may call {@link #since}.
+ * All JVM operations that stopped all threads, except garbage collections. The JVM lists its last operations in an
+ * event log. Only one thread calls {@link #read}; any thread may call {@link #since}.
  */
 public final class VmOperations {
 

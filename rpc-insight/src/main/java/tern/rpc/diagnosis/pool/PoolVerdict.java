@@ -317,7 +317,7 @@ public record PoolVerdict(
     }
 
     /**
-     * Returns the line of application code that one of the holders' threads is running now; null if no such thread runs
+     * Returns the line of application code that one of the holders' threads is running; null if no such thread runs
      * application code.
      */
     private static @Nullable String placeNow(List<Holder> holders) {

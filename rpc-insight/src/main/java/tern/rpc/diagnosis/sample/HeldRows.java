@@ -166,8 +166,8 @@ public final class HeldRows {
     }
 
     /**
-     * Inspects all connections of the pools once: finds the transactions that hold the locks for which statements wait
-     * now.
+     * Inspects all connections of the pools once: finds the transactions that hold the locks for which statements are
+     * waiting.
      */
     public void look(List<PoolSource> pools, long targetNanos) {
         long now = System.nanoTime();

@@ -28,7 +28,7 @@ public final class SampledMoments {
             boolean isCommonPoolFull, @Nullable Work work) {}
 
     /**
-     * The work of the threads that serve no call, at one moment.
+     * A snapshot of the work of the threads that serve no call.
      *
      * @param busy the common names of the groups of threads in which at least one thread worked
      * @param incomplete the common names of the groups of threads in which some threads were not sampled

@@ -92,7 +92,7 @@ public final class Statements {
         return place.isEmpty() ? "" : "; thread " + holder.thread().getName() + " is in " + place;
     }
 
-    /** Returns the application code that the holder's thread runs now; empty if it runs none. */
+    /** Returns the application code that the holder's thread is running; empty if it is running none. */
     public static String place(Holder holder) {
         return place(holder.thread().getStackTrace());
     }

@@ -94,7 +94,7 @@ public final class CausedLeaks {
                 .orElse(null);
     }
 
-    /** Returns the failed calls that did not return a permit or connection for which calls now wait. */
+    /** Returns the failed calls that did not return a permit or connection for which calls are now waiting. */
     private List<EndedCall> losing(Part wait) {
         PoolVerdict pool = wait.kind() == Kind.POOL ? PoolVerdict.find(pools, wait) : null;
         if (pool != null) {

@@ -26,7 +26,8 @@ final class JsonCall implements Scenario.Call {
 
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
-    /** The timeout of the first call, to which a new process may answer slowly. Later calls have a shorter timeout. */
+    /** The timeout of the first call, which a newly started process may answer slowly. Later calls have a shorter
+     * timeout. */
     private static final Duration FIRST_CALL = Duration.ofSeconds(10);
 
     private static final int MAX_TEXT = 200;

@@ -157,7 +157,7 @@ final class ServiceMatch {
         return old != entry && order.compare((E) old, entry) < 0;
     }
 
-    /** Returns whether the provider has the protocol of the subscription. */
+    /** Returns whether the provider supports the subscription's protocol. */
     boolean speaks(Provider provider) {
         return !provider.protocol().equals(ProviderUrl.NO_PROVIDER)
                 && (provider.protocol().equals(protocol)

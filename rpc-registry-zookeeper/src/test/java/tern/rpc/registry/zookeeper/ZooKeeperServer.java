@@ -138,7 +138,7 @@ final class ZooKeeperServer implements AutoCloseable {
         return client.getZookeeperClient().getZooKeeper().getSessionId();
     }
 
-    /** Expires all sessions except the session of this client. */
+    /** Expires all sessions except this client's. */
     void expireOthers() throws Exception {
         long own = session();
         server.getSessionTracker().globalSessions().stream()

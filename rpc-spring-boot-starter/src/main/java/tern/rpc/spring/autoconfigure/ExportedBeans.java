@@ -237,7 +237,7 @@ final class ExportedBeans {
         }
     }
 
-    /** Refuses a bean whose scope needs a web request, because all calls to it would fail. */
+    /** Rejects a bean whose scope requires a web request, because all calls to it would fail. */
     private void checkScope(String name) {
         String defined = definedAs(beans, name);
         String scope = beans.containsBeanDefinition(defined)

@@ -77,7 +77,7 @@ class DubboFixturesTest {
 
     private static int port;
     private static int genericPort;
-    // the port of a server that waits only two seconds for the rest of a refused message
+    // the port of a server that waits at most two seconds for the rest of a refused message
     private static int impatientPort;
 
     @BeforeAll
