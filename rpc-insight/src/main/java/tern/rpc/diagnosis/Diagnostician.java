@@ -73,7 +73,7 @@ public final class Diagnostician {
 
     /**
      * If at least this number of calls in one second are late, failed or refused, the sampling of threads begins at
-     * once. The diagnosis then knows the cause when it reports the late calls some seconds later.
+     * once. The cause is then known when the late calls are reported a few seconds later.
      */
     private static final int FIRST_BAD = 3;
 
@@ -108,7 +108,7 @@ public final class Diagnostician {
     private final HeldRows heldRows = new HeldRows(); // Only the diagnosis thread uses this field.
     private final HeldConnections heldConnections = new HeldConnections(); // Only the diagnosis thread uses this field.
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
-    private boolean mayBegin; // whether calls have possibly begun to miss the target; used only by the diagnosis thread
+    private boolean mayBegin; // whether calls may have begun to miss the target; used only by the diagnosis thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the diagnosis thread
     // one element per second; used only by the diagnosis thread
     private final Deque<CounterSnapshot> seconds = new ArrayDeque<>();
@@ -140,8 +140,8 @@ public final class Diagnostician {
     /**
      * Starts measuring the process's pauses.
      *
-     * @param recordMisses whether the JVM's flight recorder may start by itself when calls have missed the latency
-     *     target for ten seconds (decision 45)
+     * @param recordMisses whether the JVM's flight recorder may be started automatically when calls have missed the
+     * latency target for ten seconds (decision 45)
      */
     public void start(boolean recordMisses) {
         recording.startInMisses(recordMisses);

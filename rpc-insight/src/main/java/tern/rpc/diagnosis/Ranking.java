@@ -309,7 +309,7 @@ final class Ranking {
 
     /**
      * If calls wait most for permits or connections that other calls lost because of another fault, puts this fault
-     * first. If only the lost permits or connections were returned, the fault would make calls lose further ones.
+     * first. If only the lost permits or connections were returned, the fault would make calls lose more of them.
      */
     private void putFaultBeforeItsLeak(List<Part> parts) {
         Part fault = parts.isEmpty() ? null : new CausedLeaks(evidence, excess, pools, byCause).fault(parts.get(0));

@@ -14,8 +14,8 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * The last {@value #SIZE} calls to all methods, kept for replays with other pool sizes. Adding a call allocates no
- * memory. If a call is overwritten while another thread reads it, the reader gets some values of the old call and some
- * of the new call. A few such calls do not distort a replay of many calls. Thread-safe.
+ * memory. If a call is overwritten while another thread reads it, the reader gets a mixture of the values of both
+ * calls. A few such calls do not distort a replay of many calls. Thread-safe.
  */
 public final class CallTrace {
 

@@ -1,7 +1,7 @@
 package tern.rpc.diagnosis.account;
 
 /**
- * A part of a call's time: an activity of the call, or a wait of the call for something.
+ * A part of a call's time: an activity of the call, or a wait.
  *
  * @param name the stack frame, statement, host or pool that is responsible; empty if the kind alone identifies the part
  */

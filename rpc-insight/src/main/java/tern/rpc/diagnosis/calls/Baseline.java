@@ -150,8 +150,8 @@ public final class Baseline {
         long late;
 
         /**
-         * Forgets the usual times if they were learned only from late calls, and a call meets the target for the first
-         * time. The late calls were the slow first calls of a new process.
+         * Forgets the usual times when a call meets the target for the first time, if they were learned only from late
+         * calls. The late calls were the slow first calls of a new process.
          */
         void forgetFirstLateCalls() {
             if (!hasMet) {

@@ -20,7 +20,7 @@ import tern.rpc.diagnosis.sample.Sampler;
  */
 public final class PossibleLongPolls {
 
-    /** Long polls are expected to end several times within this time after the application's first call. */
+    /** Several long polls are expected to end within this time after the application's first call. */
     private static final long EARLY_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     /** A call whose thread is busy, instead of waiting for an event, is expected to end within this time. */

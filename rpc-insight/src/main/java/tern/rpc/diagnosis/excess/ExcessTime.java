@@ -226,9 +226,9 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the operation of the call that failed; null if no operation failed. Application code often throws its own
-     * exception after a failed operation. If the exception shows a programming error, a failed statement or command is
-     * not its reason.
+     * Returns the call's failed operation; null if no operation failed. Application code often throws its own exception
+     * after a failed operation. If the exception shows a programming error, a failed statement or command is not its
+     * reason.
      */
     private static @Nullable Part failedOperation(EndedCall call, Part failure) {
         boolean ofStores = failure.kind() == Part.Kind.LIMIT || FailurePart.isOfOwnCode(call);

@@ -40,7 +40,7 @@ public final class OperationCounts {
 
     /**
      * If a cache has lost its values, each call runs the operation that loads a value once, and a few calls run it
-     * again. Therefore a higher mean number of runs per call than this has a different reason.
+     * again. If the mean number of runs per call is higher than this, there must be a different reason.
      */
     private static final double ONCE = 1.3;
 
@@ -135,9 +135,9 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether the given operation loads values for a cache that no longer holds them: usually, only some calls
-     * run the operation, and now nearly every call runs it once. The additional executions may slow down their server,
-     * so each execution may also take longer.
+     * Returns whether the given operation loads values for a cache that no longer holds them. In this case, usually
+     * only some calls run the operation, but now nearly every call runs it once. The additional executions may slow
+     * down their server, so each execution may also take longer.
      */
     public boolean isBehindEmptyCache(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -182,7 +182,7 @@ public final class OperationCounts {
                         || (now >= MORE_MISSES * usual.count && each <= SLOWER * usual.eachNanos));
     }
 
-    /** Returns whether calls run two operations of one kind about equally often, both now and usually. */
+    /** Returns whether calls run two operations of one kind about equally often, both currently and usually. */
     boolean areEquallyFrequent(Part one, Part other) {
         Phase phase = phase(one);
         Map<String, Integer> methods = methodsThatRun(phase, name(other));
@@ -228,8 +228,9 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether calls run the given operation at most {@code mostPerCall} times on average, both now and usually.
-     * Considers only the methods whose late or failed calls run it, because calls to other methods never run it.
+     * Returns whether calls run the given operation at most {@code mostPerCall} times on average, both currently and
+     * usually. Considers only the methods whose late or failed calls run it, because calls to other methods never run
+     * it.
      */
     public boolean areRare(Part part, double mostPerCall) {
         Phase phase = phase(part);
@@ -426,8 +427,8 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns the mean number of operations per call, over all calls to the methods that miss the latency target. Late
-     * calls alone would give a wrong mean, because calls that run a slow operation are late more often than other
+     * Returns the mean number of operations per call, over all calls to the methods that miss the latency target. The
+     * mean over late calls alone would be wrong, because calls that run a slow operation are late more often than other
      * calls.
      */
     double perCall(Phase phase, String name) {

@@ -12,8 +12,8 @@ import tern.rpc.pool.LargeReplies;
 
 /**
  * Recognizes a Redis server that another client repeatedly blocks for a short time. Only the command that a call sends
- * at such a moment waits. The next commands of the same call, and all commands of other calls, are quick, so not every
- * command is slower in late calls.
+ * during such a pause waits. The next commands of the same call, and all commands of other calls, are quick, so not
+ * every command is slower in late calls.
  */
 final class RedisPauses {
 

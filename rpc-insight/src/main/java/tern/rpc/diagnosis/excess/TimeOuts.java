@@ -369,7 +369,7 @@ public final class TimeOuts {
     /**
      * Returns the largest share of operations that the timeout is expected to end if the operations take their usual
      * times. The measured time of a timeout also includes the time until the thread runs again. A timeout that seems a
-     * little longer than the slowest tenth may therefore really be shorter.
+     * little longer than the slowest tenth may therefore actually be shorter.
      */
     private static double expected(double timeout, double usually, double slow, boolean isMuchLonger) {
         if (timeout <= usually) {

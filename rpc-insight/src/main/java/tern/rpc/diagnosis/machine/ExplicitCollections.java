@@ -31,7 +31,7 @@ final class ExplicitCollections {
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    /** A caller that was last seen longer ago than this is assumed not to be the reason for the current collections. */
+    /** A caller that has not been seen for this long is assumed not to be the reason for the current collections. */
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private static final int MAX_CALLERS = 64;
@@ -49,7 +49,7 @@ final class ExplicitCollections {
         }
         next = now + LENGTH.toNanos() + PAUSE_NANOS;
         if (now - lastEvent > KEPT_NANOS) {
-            callers.clear(); // These callers did not request the current collections, but could outnumber new callers.
+            callers.clear(); // These callers did not request the current collections, but could outnumber the new callers.
         }
         RecordingStream events = null;
         try {

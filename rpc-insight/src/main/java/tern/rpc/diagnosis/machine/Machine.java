@@ -79,7 +79,8 @@ public record Machine(
     private static final double NEARLY_IDLE = 0.1;
 
     /**
-     * The host is considered to take much processor time if it takes at least this share of the processors' total time.
+     * The host is considered to take a lot of processor time if it takes at least this share of the processors' total
+     * time.
      */
     private static final double MUCH_STOLEN = 0.1;
 
@@ -88,7 +89,7 @@ public record Machine(
 
     /**
      * Stolen processor time is the reason for late calls only if it is at least this multiple of its usual value.
-     * Some hosts always take some processor time.
+     * On some hosts, a little processor time is always stolen.
      */
     private static final double MORE_THAN_USUAL = 2;
 

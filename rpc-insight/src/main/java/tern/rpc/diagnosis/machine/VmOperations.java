@@ -57,7 +57,7 @@ public final class VmOperations {
                             new String[] {String[].class.getName()});
             add(String.valueOf(log));
         } catch (JMException | RuntimeException e) {
-            // The pauses are reported without a name, because there is no event log.
+            // The pauses are reported without names, because there is no event log.
         }
     }
 

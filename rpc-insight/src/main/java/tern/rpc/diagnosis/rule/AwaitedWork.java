@@ -376,7 +376,7 @@ public final class AwaitedWork {
     /**
      * Returns text about tasks that failed on the executor of this wait, such as {@code 12 tasks of "mail" ended with
      * NumberFormatException in Menu.price:9}; null if there are no such tasks, or only a few. Calls may be waiting for
-     * a signal that a failed task did not give.
+     * a signal that a failed task did not send.
      */
     @Nullable
     public String failedTasks(Part wait) {

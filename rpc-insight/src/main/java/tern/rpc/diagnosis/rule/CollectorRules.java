@@ -170,7 +170,7 @@ final class CollectorRules {
 
     /**
      * Returns whether the requests of at least one method are much larger than usual. One such method is enough,
-     * because the calls to the other methods may be late only because of the collector's pauses.
+     * because calls to the other methods may be late only because of the collector's pauses.
      */
     private boolean areLarge() {
         return slowlyDecoded() > 0;

@@ -30,8 +30,8 @@ import tern.rpc.pool.PoolSnapshot;
 public final class ForkedWork {
 
     /**
-     * The common pool is considered the cause only if in at least this many late calls, the calling thread itself
-     * processes items of its parallel stream.
+     * The common pool is considered the cause only if the calling thread itself processes items of its parallel stream
+     * in at least this many late calls.
      */
     private static final int MIN_CALLS = 3;
 
