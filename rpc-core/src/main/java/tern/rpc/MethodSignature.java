@@ -98,8 +98,8 @@ record MethodSignature(
     }
 
     /**
-     * Returns the declared exceptions. Type variables in {@code throws} are replaced by the types that a sub-interface
-     * declares.
+     * Returns the declared exceptions. Type variables in {@code throws} are replaced with the types that a
+     * sub-interface declares.
      */
     private static List<Class<?>> exceptions(Method method, TypeVariables variables) {
         List<Class<?>> exceptions = new ArrayList<>();

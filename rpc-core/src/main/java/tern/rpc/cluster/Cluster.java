@@ -226,7 +226,7 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider that
-     * is being connected. Without such a provider, picks any provider, so that the call fails with the reason why that
+     * is being connected. If there is none, picks any provider, so that the call fails with the reason why that
      * provider cannot be reached.
      *
      * @param method the method name
@@ -415,8 +415,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns whether a call to the method with the given tag would be sent immediately, or would wait only for a
-     * connection that is being opened. Also returns true after {@link #close}, because waiting for a provider is then
+     * Returns whether a call to the method with the given tag would be sent immediately, or would only have to wait for
+     * a connection that is being opened. Also returns true after {@link #close}, because waiting for a provider is then
      * pointless.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {

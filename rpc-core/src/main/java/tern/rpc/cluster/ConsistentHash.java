@@ -39,7 +39,7 @@ final class ConsistentHash implements Balancer {
     private static final int FEW = 2;
 
     /**
-     * The computed mean number of calls in flight is reused for this time, because the computation looks at all
+     * The computed mean number of calls in flight is reused for this long, because the computation looks at all
      * providers.
      */
     private static final long BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);

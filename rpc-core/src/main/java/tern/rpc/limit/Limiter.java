@@ -101,7 +101,7 @@ public final class Limiter {
 
     /**
      * @param limit the limit; it must not be shared with other limiters
-     * @param servedAtOnce the number of threads that serve calls; further calls wait unless they need no thread
+     * @param servedAtOnce the number of threads that serve calls; additional calls wait unless they need no thread
      */
     public Limiter(Limit limit, int servedAtOnce, NanoClock clock) {
         this.limit = limit;

@@ -42,7 +42,7 @@ final class LatePublication implements Publication {
      * Publishes a registration immediately, or as soon as its address is known.
      *
      * @param registration supplies the registration; may throw {@link NoRouteException}
-     * @param timer runs the search for the address, which can take some seconds
+     * @param timer runs the search for the address, which can take a few seconds
      */
     static Publication of(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
         LatePublication late = new LatePublication(registry, registration, timer);

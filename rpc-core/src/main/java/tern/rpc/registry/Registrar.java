@@ -79,8 +79,8 @@ public final class Registrar implements AutoCloseable {
     private record Warning(String text, long nanos) {}
 
     /**
-     * @param timer runs the verifications, which can block for some seconds while they look for the address; the
-     *     registrar does not shut down the timer
+     * @param timer runs the verifications, which can block for a few seconds while they look for the address; the
+     * registrar does not shut down the timer
      */
     public Registrar(List<Registry> registries, ScheduledExecutorService timer) {
         this(registries, timer, NanoClock.SYSTEM, Waiting.SYSTEM);
@@ -107,8 +107,8 @@ public final class Registrar implements AutoCloseable {
      * Starts publishing like {@link #register(Registration)}, but with a separate registration for each registry. If
      * one registry throws an exception, the registration is withdrawn from the other registries.
      *
-     * @param registrations returns the registration for a registry, and may block for some seconds while it looks for
-     *     the address. If this function throws {@link NoRouteException}, the timer calls it again later
+     * @param registrations returns the registration for a registry, and may block for a few seconds while it looks for
+     * the address. If this function throws {@link NoRouteException}, the timer calls it again later
      */
     public synchronized CompletableFuture<Void> register(Function<Registry, Registration> registrations) {
         if (publications.isEmpty()) {

@@ -60,7 +60,7 @@ final class MissReport {
     private int secondsSinceLine;
     private boolean logs; // whether the current period of late calls may be logged
     private @Nullable String first; // the first cause in the last published diagnosis
-    private int firstSeconds; // the number of consecutive seconds in which the published diagnoses have had the same first cause
+    private int firstSeconds; // the number of consecutive seconds with the same published first cause
     private int seconds;
 
     MissReport(History history) {

@@ -4,7 +4,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 
 /**
- * A snapshot of how many of the written bytes a connection's socket has accepted. If two successive values are equal
+ * A snapshot of how many of the written bytes a connection's socket has accepted. If two consecutive values are equal
  * and {@link #isSending} is true, the socket accepted no byte in between.
  *
  * @param pendingBytes the number of bytes that the socket has not accepted

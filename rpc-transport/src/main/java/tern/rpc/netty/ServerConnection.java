@@ -27,7 +27,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Before the server closes a silent or idle connection, it asks the client to send no further calls and waits for
-     * this time.
+     * this long.
      */
     private static final long LEAVE_MILLIS = 1_000;
 

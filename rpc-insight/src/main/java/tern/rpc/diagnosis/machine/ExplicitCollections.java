@@ -49,7 +49,7 @@ final class ExplicitCollections {
         }
         next = now + LENGTH.toNanos() + PAUSE_NANOS;
         if (now - lastEvent > KEPT_NANOS) {
-            callers.clear(); // These callers did not request the current collections, but could outnumber the new callers.
+            callers.clear(); // These callers did not request the current collections, but could outnumber new callers.
         }
         RecordingStream events = null;
         try {

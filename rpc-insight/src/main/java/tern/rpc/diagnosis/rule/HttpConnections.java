@@ -22,7 +22,7 @@ import tern.rpc.diagnosis.sample.Sampler;
 
 /**
  * Describes HTTP exchanges that take a long time because calls open connections, or because they wait for a connection
- * of a client that Tern does not measure. Both reasons are found in the samples of the calls' threads.
+ * from a client that Tern does not measure. Both reasons are found in the samples of the calls' threads.
  */
 public final class HttpConnections {
 
@@ -77,8 +77,7 @@ public final class HttpConnections {
     private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls, int jdk) {}
 
     /**
-     * Returns the text of the cause if the connections are the reason for the time of the given exchange; null
-     * otherwise.
+     * Returns the cause's text if the connections explain how long the given exchange takes; null otherwise.
      *
      * @param host the name of the exchange
      * @param place the code that runs it, preceded by {@code " in "}; empty if unknown
@@ -166,8 +165,8 @@ public final class HttpConnections {
 
     /**
      * Returns the number of late or failed calls in which the given exchange has ended without a failure. These
-     * exchanges got a connection, so earlier exchanges must have given their connections back. Samples alone do not
-     * show this, because they seldom find an exchange that is much shorter than the wait for its connection.
+     * exchanges got a connection, so earlier exchanges must have returned their connections. Samples alone do not show
+     * this, because they seldom find an exchange that is much shorter than the wait for its connection.
      */
     private long ended(Part part) {
         Predicate<Part> matching = Operations.only(part);

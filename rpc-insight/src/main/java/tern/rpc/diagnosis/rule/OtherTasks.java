@@ -70,7 +70,7 @@ public final class OtherTasks {
     private double share(ObservedPool pool) {
         PoolSnapshot.OtherTasks others = pool.since().others();
         double ranNanos = pool.since().held().toNanos();
-        // If no line of application code is known, a library submitted these tasks, perhaps on behalf of a call, for
+        // If no line of application code is known, a library submitted these tasks, possibly on behalf of a call, for
         // example when an asynchronous answer arrives.
         if (others == null || others.submittedIn() == null || ranNanos < 0) {
             return 0;

@@ -129,8 +129,8 @@ public final class ResultRules {
     }
 
     /**
-     * Returns whether none of the given threads works most of the time. The work of the threads is then not the reason
-     * why calls always wait for a signal from them: the signal is lost or comes late.
+     * Returns true if none of the given threads works most of the time. If calls nevertheless always wait for a signal
+     * from them, the work of the threads is not the reason: the signal is lost or comes late.
      */
     private static boolean isIdle(TaskSamples threads) {
         return threads.looks >= TaskSamples.MIN_BUSY && threads.busyThreads() < MOSTLY;

@@ -120,7 +120,7 @@ public final class Stampedes {
                     && call.startedNanos() - closedNanos < 0;
         }
 
-        /** Returns whether the next burst begins only after some time in which calls did not run the operation. */
+        /** Returns whether, before the next burst begins, there is a period in which calls do not run the operation. */
         boolean isApartFrom(Burst next) {
             return next.fromNanos - closedNanos >= closedNanos - fromNanos;
         }
@@ -356,7 +356,7 @@ public final class Stampedes {
     }
 
     /**
-     * Returns whether most calls that arrived during the burst ran the operation, and the number of arrived calls was
+     * Returns true if most calls that arrived during the burst ran the operation and the number of arrived calls was
      * not higher than usual. If only few calls ran the operation, the calls need different data. If many more calls
      * than usual arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived
      * much faster one after another than usual, as several calls of one page do.

@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Recognizes threads that wait for the JVM's common pool, and whether this pool has a free thread. */
+/** Recognizes threads that wait for the JVM's common pool, and whether one of its threads is free. */
 public final class CommonPool {
 
     /** Since this version of Java, futures always use the common pool. */

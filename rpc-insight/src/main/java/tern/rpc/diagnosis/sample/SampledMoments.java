@@ -8,8 +8,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The work of other threads at the moments at which the threads of calls were sampled. A sample belongs to the moment
- * with the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread uses it.
+ * Records what other threads were doing whenever the threads of calls were sampled. A sample belongs to the moment with
+ * the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread uses it.
  */
 public final class SampledMoments {
 
@@ -41,8 +41,8 @@ public final class SampledMoments {
         }
 
         /**
-         * Returns whether it is known if threads with the given name worked: one of them was found working, or all of
-         * them were sampled.
+         * Returns whether it is known if threads with the given name were working. This is the case if one of them was
+         * found working or all of them were sampled.
          */
         public boolean isKnown(String threads) {
             return isBusy(threads) || !incomplete.contains(threads);

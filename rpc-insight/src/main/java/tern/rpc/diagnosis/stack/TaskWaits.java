@@ -21,8 +21,8 @@ public final class TaskWaits {
     private TaskWaits() {}
 
     /**
-     * Returns whether the code waits for a task of an executor. Other waits, such as for a latch or for an answer of a
-     * message broker, say nothing about an executor.
+     * Returns whether the code waits for a task of an executor. Other waits, such as for a latch or for an answer from
+     * a message broker, say nothing about an executor.
      *
      * @param called the method, with the simple name of its class; null if unknown
      */

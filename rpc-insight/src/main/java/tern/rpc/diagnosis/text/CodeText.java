@@ -32,7 +32,7 @@ import tern.rpc.pool.ApplicationCode;
 final class CodeText {
 
     /**
-     * Code is considered to sleep repeatedly only if at least this number of sleeps began between successive samples,
+     * Code is considered to sleep repeatedly only if at least this number of sleeps began between consecutive samples,
      * counted over all calls that run the code.
      */
     private static final int MIN_REPEATED = 3;
@@ -207,7 +207,7 @@ final class CodeText {
 
     /**
      * Returns whether the calls that spent time on the given activity or wait slept repeatedly. In at least half of the
-     * pairs of successive samples, a new sleep must have begun between the two samples.
+     * pairs of consecutive samples, a new sleep must have begun between the two samples.
      */
     private boolean sleepsRepeatedly(Part part) {
         long pairs = 0;

@@ -234,7 +234,7 @@ public final class CollectorText {
         return "limit the size of caches, queues and sessions in memory; if all of their content is needed, " + larger;
     }
 
-    /** Returns the threads that allocate the most memory; null if no threads allocate much. */
+    /** Returns the threads that allocate the most memory; null if no threads allocate a lot. */
     private Machine.@Nullable Burner mostAllocating() {
         return evidence.machine().burners().stream()
                 .filter(burner -> !burner.name().startsWith(DIAGNOSIS))

@@ -55,7 +55,7 @@ final class ExecutorText {
 
     /**
      * Returns the advice for an executor that gets many more tasks than usual, for example from a batch; null
-     * otherwise. With more threads, the batch would only take more of the resources that calls need.
+     * otherwise. With more threads, the batch would only take even more of the resources that calls need.
      *
      * @param started the number of tasks that are started per second
      */
@@ -253,8 +253,8 @@ final class ExecutorText {
             return same;
         }
         String name = "\"" + pool.name() + "\"";
-        // The mean duration covers only tasks that have ended. If all threads are busy although the ended tasks need
-        // only a few threads, long tasks that have not ended occupy the threads.
+        // The mean duration covers only completed tasks. If all threads are busy although the completed tasks need only
+        // a few of them, long-running tasks occupy the threads.
         boolean areOccupied =
                 pool.active() >= pool.max() && pool.waiting() > 0 && takings * hold / 1e9 < pool.max() / 2.0;
         if (hold < 0 || areOccupied) {

@@ -244,7 +244,7 @@ final class RemoteText {
                 .collect(Collectors.joining(", "));
     }
 
-    /** Returns additional advice if calls repeat failed requests several times. */
+    /** Returns additional advice for the case that calls repeat failed requests several times. */
     private String repeated() {
         double usually = operations.usualCount(Phase.HTTP);
         double now = operations.count(Phase.HTTP);
