@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 public final class ServerContext {
 
     /**
-     * Limits the log lines about listeners that throw exceptions. Callers can cancel any number of calls, and so cause
-     * any number of such exceptions.
+     * Limits the number of log lines about listeners that throw exceptions. Callers can cause any number of such
+     * exceptions by cancelling calls.
      */
     private static final SeldomWarning FAILED_LISTENER =
             new SeldomWarning(LoggerFactory.getLogger(ServerContext.class), NanoClock.SYSTEM);

@@ -180,7 +180,7 @@ public final class Nodes {
     }
 
     /**
-     * Returns whether an additional connection attempt may start now. In addition, each connection regularly tries to
+     * Returns whether an additional connection attempt may start, besides each connection's regular attempts to
      * reconnect.
      */
     boolean mayAttempt() {

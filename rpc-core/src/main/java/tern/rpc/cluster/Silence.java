@@ -11,7 +11,7 @@ import tern.rpc.transport.ClientConnection;
  */
 final class Silence {
 
-    /** A provider with calls in flight is silent only if it has sent nothing for at least this time. */
+    /** A provider with calls in flight is silent only if it has sent nothing for at least this long. */
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**

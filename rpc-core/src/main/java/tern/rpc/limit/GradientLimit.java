@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Finds the number of concurrent calls that a service can use. The limit measures how additional calls affect the
  * duration of all calls.
  *
- * <p>By Little's law (J. Little, 1961), n concurrent calls that each take the time r give a throughput of n / r. While
+ * <p>By Little's law (J. Little, 1961), n concurrent calls that each take time r result in a throughput of n / r. While
  * calls do not wait for each other, more calls raise the throughput and leave r unchanged. If they share an exhausted
  * resource, such as processors or a pool, the throughput stays the same and r grows with n. Additional calls then only
  * wait. The gradient between two windows with different n distinguishes these cases:

@@ -39,13 +39,13 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. So few
-     * calls have little influence on the measurement.
+     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. Such a
+     * small number of calls has little influence on the measurement.
      */
     private static final int MAX_HAVE_LEFT = 8;
 
     /**
-     * Calls are considered to hang if no call has ended for this multiple of the mean call duration, and for at least
+     * Calls are considered to hang if no call has ended for this multiple of the mean call duration and for at least
      * one second.
      */
     private static final int HANGING = 8;
@@ -281,7 +281,7 @@ public final class Limiter {
     }
 
     /**
-     * Records that an admitted call needs a thread again, or has ended. Called once after each call of
+     * Records that an admitted call needs a thread again or has ended. Called once after each call of
      * {@link #threadLeaves}.
      */
     public void threadStays(@Nullable Share share) {

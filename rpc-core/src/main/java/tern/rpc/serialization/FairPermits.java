@@ -133,7 +133,7 @@ final class FairPermits {
                 removed(tenant, own, request);
             }
             changeWaiting(-1);
-            grant(); // A request that has waited too long blocks later requests until it is removed.
+            grant(); // A request that has waited too long would block later requests if it were not removed.
         }
         return request.granted;
     }

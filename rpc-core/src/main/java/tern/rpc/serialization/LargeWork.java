@@ -58,7 +58,7 @@ public final class LargeWork {
 
     /**
      * The maximum number of threads that may wait for each kind of work. Each waiting writer holds the object to be
-     * written, such as a result. Further calls fail immediately, so that their objects can be released.
+     * written, such as a result. Additional calls fail immediately, so that their objects can be released.
      */
     private static final int MAX_WAITING = maxWaiting(Runtime.getRuntime().maxMemory());
 

@@ -35,19 +35,19 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         /**
          * Requests more messages.
          *
-         * @param messages the number of additional messages; 0 only permits the transport to deliver further bytes
+         * @param messages the number of additional messages; 0 only permits the transport to deliver more bytes
          */
         void request(int messages);
 
         /** Called when the subscriber has cancelled its subscription. */
         void cancel();
 
-        /** Called when no further messages are needed, because a message could not be decoded. */
+        /** Called when no more messages are needed, because a message could not be decoded. */
         void failed(Throwable cause);
 
         /**
-         * Called when no further messages are needed, because the subscriber threw an exception. The subscriber gets no
-         * further signal.
+         * Called when no more messages are needed, because the subscriber threw an exception. The subscriber gets no
+         * more signals.
          */
         default void subscriberFailed(Throwable cause) {
             failed(cause);
@@ -57,8 +57,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
     /**
-     * Limits the log lines about subscribers that throw exceptions. A peer can end any number of calls, and so cause
-     * any number of such exceptions.
+     * Limits the number of log lines about subscribers that throw exceptions. A peer can cause any number of such
+     * exceptions by ending calls.
      */
     private static final SeldomWarning FAILED_END = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
@@ -100,8 +100,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Subscribes to the messages. The first subscriber gets all messages, on the serial executor. Each further
-     * subscriber gets an IllegalStateException.
+     * Subscribes to the messages. The first subscriber gets all messages, on the serial executor. Each later subscriber
+     * gets an IllegalStateException.
      */
     @Override
     public void subscribe(Flow.Subscriber<? super Object> given) {
@@ -114,7 +114,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Subscribes an observer, which gets the messages one at a time. Further subscribers are rejected. */
+    /** Subscribes an observer, which gets the messages one at a time. Later subscribers are rejected. */
     public void feed(StreamObserver<Object> observer) {
         subscribe(new ObserverFeed(observer));
     }

@@ -190,7 +190,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     }
 
     /**
-     * Returns the next ready connection, round-robin. Prefers a connection on which the server serves a further call
+     * Returns the next ready connection, round-robin. Prefers a connection on which the server serves another call
      * immediately. If none is ready, returns a connection that is being opened, or null.
      */
     private @Nullable Connection choose() {
@@ -362,7 +362,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
             replace(connection);
         } catch (RuntimeException | Error e) {
             Thrown.log(e, shown -> LOG.error("The attempt to connect to {} failed", endpoint, shown));
-            // Without a further scheduled attempt, the pool would never reconnect to the endpoint.
+            // If no other attempt were scheduled, the pool would never reconnect to the endpoint.
             tryAgain(connection);
         }
     }

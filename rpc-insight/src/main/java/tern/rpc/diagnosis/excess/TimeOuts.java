@@ -118,7 +118,8 @@ public final class TimeOuts {
         return !areMost || part.name().equals(FailurePart.DEADLINE) ? List.of() : List.of(deadlines(failed));
     }
 
-    /** Returns the time limits of the given calls and where the limits are set; empty if the limits are unknown. */
+    /** Returns the time limits of the given calls and the places where the limits are set; empty if the limits are
+     * unknown. */
     private static String limit(List<EndedCall> ended) {
         return most(ended, FailurePart::limit).stream().findFirst().orElse("");
     }
