@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * tasks. All networks together get {@link #PASS_NANOS} in one pass, in equal shares. When a network's connections have
  * used up its share, the server pauses reading from each of them after its next read. After each pass, the server reads
  * again from the connections that have been paused the longest, as many as their network's share permits. The next pass
- * begins at once, so no time is lost if only one network sends bytes. Confined to the event loop.
+ * begins at once, so no time is lost if only one network is sending bytes. Confined to the event loop.
  */
 final class LoopShares {
 
@@ -152,17 +152,17 @@ final class LoopShares {
         }
 
         /**
-         * Returns whether this network's connections may rest. A rest gives time to another network, so connections
-         * rest only if at least two networks have connections. A pass reads once from each connection, so a network
-         * with a single connection uses little more than its share. Such a connection rests only if there are very many
-         * networks.
+         * Returns whether this network's connections may be paused. A pause gives time to another network, so
+         * connections are paused only if at least two networks have connections. A pass reads once from each
+         * connection, so a network with a single connection uses little more than its share. Such a connection is
+         * paused only if there are very many networks.
          */
         private boolean mayRest() {
             return networks.size() > 1 && (connections > 1 || shareNanos() == MIN_SHARE_NANOS);
         }
 
         /**
-         * Resumes reading from the connections that have rested the longest.
+         * Resumes reading from the connections that have been paused the longest.
          *
          * @return the expected time for reading from these connections
          */

@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
  * queue is full, and is notified when the queue has room again.
  *
  * <p>Waiting streams are notified in the order in which they began to wait, and only as many at a time as the queue has
- * room for. If all of them were notified at once, thousands of threads would wake up for the space of a single message,
- * and most of them would wait again. A notified stream might send nothing, or might send later on another thread. The
- * room is therefore checked again shortly afterwards, until no stream waits or the queue is full. Thread-safe.
+ * room for. If all of them were notified at once, thousands of threads would wake up although there is space for only a
+ * single message, and most of them would wait again. A notified stream might send nothing, or might send later on
+ * another thread. The room is therefore checked again shortly afterwards, until no stream waits or the queue is full.
+ * Thread-safe.
  */
 public final class QueueRoom {
 

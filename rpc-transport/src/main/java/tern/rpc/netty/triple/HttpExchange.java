@@ -158,8 +158,7 @@ abstract class HttpExchange {
     abstract boolean isHttp2();
 
     /**
-     * Returns the reason why the connection accepts no further calls; null if it accepts them. Must run on the event
-     * loop.
+     * Returns the reason why the connection accepts no more calls; null if it accepts them. Must run on the event loop.
      */
     @Nullable
     RpcException overload() {
@@ -187,8 +186,8 @@ abstract class HttpExchange {
     abstract void execute(Runnable task);
 
     /**
-     * Called when bytes of the body have been passed on or dropped. The peer can then send the same number of further
-     * bytes. Must run on the event loop.
+     * Called when bytes of the body have been passed on or dropped. The peer can then send the same number of
+     * additional bytes. Must run on the event loop.
      */
     abstract void consumed(int bytes);
 
