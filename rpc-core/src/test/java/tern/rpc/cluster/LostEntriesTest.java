@@ -41,8 +41,7 @@ class LostEntriesTest extends SimulatedCluster {
     }
 
     /**
-     * A list can be without any usable provider, for example if the registry was restored with the data of another
-     * cluster.
+     * A list may contain no usable provider, for example if the registry was restored with the data of another cluster.
      */
     @Test
     void providersStayInUseWhileNoListedProviderCanBeUsed() {

@@ -439,7 +439,8 @@ public final class Diagnostician {
         bad.removeIf(usual::isUsual);
         bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
         if (counts.refused() == 0 && !SlowCallers.waitForWorkers(bad, targetNanos)) {
-            // While the processors are full, a slow method may make other calls late, unless its threads wait.
+            // While the processors are saturated, a slow method may make other calls late, unless its threads are
+            // waiting.
             bad = updater.withoutSlowMethods(
                     bad, call -> seen.isFull() && !PossibleLongPolls.hasWaited(call, sampler.samples()));
         }

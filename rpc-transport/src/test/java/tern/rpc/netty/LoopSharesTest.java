@@ -47,7 +47,7 @@ class LoopSharesTest {
         }
     }
 
-    /** Reads from all connections that do not rest. Returns the number of these connections. */
+    /** Reads from all connections that are not paused. Returns the number of these connections. */
     private static long read(List<SocketReading> connections, long nanos) {
         List<SocketReading> ready =
                 connections.stream().filter(each -> !each.isResting()).toList();

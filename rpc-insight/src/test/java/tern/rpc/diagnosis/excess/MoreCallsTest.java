@@ -47,7 +47,7 @@ class MoreCallsTest {
         }
     }
 
-    /** Returns the given steps with a database that is slower for all statements. */
+    /** Returns the given steps, run against a database that is slower for all statements. */
     private static Consumer<Shop.Steps> slow(Consumer<Shop.Steps> usual) {
         return call -> {
             if (usual == SHORT) {

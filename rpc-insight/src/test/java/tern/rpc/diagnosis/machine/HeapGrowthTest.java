@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.HeapGrowth.Old;
 import tern.rpc.diagnosis.machine.HeapGrowth.Use;
 
-/** Tests whether the heap fills or whether the application only allocates much. */
+/** Tests how a heap that fills up is distinguished from an application that only allocates a lot. */
 class HeapGrowthTest {
 
     private static final long MEGABYTE = 1_000_000;

@@ -44,7 +44,7 @@ final class JsonCall implements Scenario.Call {
         this.target = options.server().resolve("/" + options.service() + "/" + options.method());
     }
 
-    /** Makes the first call. If it fails, the gate exits, because later calls would fail for the same reason. */
+    /** Makes the first call. If this call fails, the gate exits, because later calls would fail for the same reason. */
     void tryOnce() throws CannotRunException, InterruptedException {
         HttpResponse<String> response;
         try {
