@@ -264,7 +264,7 @@ public final class ServerContext {
      * Returns whether the caller has stopped waiting. Possible reasons: the deadline has passed, the caller has
      * cancelled the call, or the connection was lost. The server may also have ended the stream, for example because
      * the caller read too slowly. When the caller stops waiting, the nested calls that the method has made through Tern
-     * are also cancelled. Further nested calls fail.
+     * are also cancelled. Later nested calls fail.
      */
     public boolean isCancelled() {
         return whole.cancelled;

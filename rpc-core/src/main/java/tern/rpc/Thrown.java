@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Thrown {
 
-    /** The maximum number of causes that are read. Further causes are ignored. */
+    /** The maximum number of causes that are read. Any other causes are ignored. */
     private static final int MAX_CAUSES = 64;
 
     /**

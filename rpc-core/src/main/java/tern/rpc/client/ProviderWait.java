@@ -184,7 +184,7 @@ final class ProviderWait {
             taken();
         }
 
-        /** Returns the task on the first call, and null on further calls. */
+        /** Returns the task on the first call, and null on later calls. */
         private @Nullable Runnable taken() {
             if (!waiting.remove(this)) {
                 return null;

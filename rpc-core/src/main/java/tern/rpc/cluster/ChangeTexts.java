@@ -26,7 +26,7 @@ final class ChangeTexts {
                 };
     }
 
-    /** Returns the first service name and the number of further services. */
+    /** Returns the first service name and the number of other services. */
     static String services(List<String> services) {
         long others = services.stream().distinct().count() - 1;
         return services.get(0) + (others <= 0 ? "" : " and " + others + (others == 1 ? " other" : " others"));

@@ -467,7 +467,7 @@ public final class Cluster implements AutoCloseable {
         return source.toString();
     }
 
-    /** Releases the source and the connections. Further calls have no effect. */
+    /** Releases the source and the connections. Later calls have no effect. */
     @Override
     public void close() {
         SharedSources.@Nullable Subscription current;

@@ -21,9 +21,9 @@ final class ResponseCost {
     private static final double MAX_SLOW = 20;
 
     /**
-     * The cost of the first failed call, as a multiple of the usual time. Each further consecutive failure doubles the
-     * cost. Because the cost decays, a client with few calls tries a failing node again after about 20 s if no probe is
-     * possible.
+     * The cost of the first failed call, as a multiple of the usual time. Each additional consecutive failure doubles
+     * the cost. Because the cost decays, a client with few calls tries a failing node again after about 20 s if no
+     * probe is possible.
      */
     private static final double FAILED = 100;
 

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Records whether a provider offers the service of one reference. The provider may lack the service, for example
  * because another process has taken over its address. The reference then avoids the provider for 10 s, and for 10 s
- * longer after each further failed attempt, up to 300 s. A new connection resets this state. Thread-safe.
+ * longer after each additional failed attempt, up to 300 s. A new connection resets this state. Thread-safe.
  */
 final class ServicePresence {
 

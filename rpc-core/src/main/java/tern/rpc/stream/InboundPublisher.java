@@ -25,7 +25,7 @@ import tern.rpc.transport.Message;
  * delivers no more than the requested number. After the subscriber's first request, the publisher requests a limited
  * number of messages and bytes from the transport in advance. One task can then deliver messages that arrive together,
  * even if the subscriber requests one message at a time. Messages requested in advance wait undecoded, and the end of
- * the stream is delivered after them. When the subscription has ended, further messages are discarded. Thread-safe.
+ * the stream is delivered after them. When the subscription has ended, later messages are discarded. Thread-safe.
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
@@ -90,7 +90,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private volatile boolean begun; // true once the subscriber has requested messages
     // a failure that is delivered before the messages that are not requested
     private volatile @Nullable Throwable early;
-    private volatile boolean done; // true once the subscriber gets no further callbacks
+    private volatile boolean done; // true once the subscriber gets no more callbacks
 
     /** @param name the call name, for error messages */
     public InboundPublisher(String name, SerialExecutor serial, Source source) {

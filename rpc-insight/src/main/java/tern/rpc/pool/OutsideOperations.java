@@ -170,7 +170,7 @@ public final class OutsideOperations {
         private static final double LATE = 3;
 
         /**
-         * After this many consecutive pauses that are too long, further long pauses are considered usual and change the
+         * After this many consecutive pauses that are too long, such long pauses are considered usual and change the
          * usual pause.
          */
         private static final int MAX_LATE = 20;

@@ -19,7 +19,7 @@ import tern.rpc.netty.Connection.State;
  */
 final class ExtraConnections implements ConnectionOwner {
 
-    /** The maximum number of further connections. */
+    /** The maximum number of additional connections. */
     static final int MAX = 3;
 
     private final ConnectionOwner pool;

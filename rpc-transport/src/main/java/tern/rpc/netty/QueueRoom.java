@@ -37,7 +37,7 @@ public final class QueueRoom {
     private final Set<BooleanSupplier> waiting = new LinkedHashSet<>();
     // true while the queue "waiting" is not empty; changed only while holding the lock on that queue
     private volatile boolean anyWaits;
-    private boolean lookingAgain; // true if a further check is scheduled; confined to the event loop
+    private boolean lookingAgain; // true if another check is scheduled; confined to the event loop
 
     QueueRoom(WriteQueue queue, long maxQueuedBytes) {
         this.queue = queue;

@@ -129,7 +129,7 @@ final class SocketReading implements RecvByteBufAllocator {
     }
 
     /**
-     * Called when all further received bytes will be dropped. The dropped bytes are still read, so that the server
+     * Called when all bytes received later will be dropped. The dropped bytes are still read, so that the server
      * notices when the peer closes the connection.
      */
     void drop() {

@@ -152,7 +152,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    /** Describes the calls and bytes that are still in use when no further step can run; empty if nothing is in use. */
+    /** Describes the calls and bytes that are still in use when no more steps can run; empty if nothing is in use. */
     String left() {
         StringBuilder left = new StringBuilder();
         Connection ours = Objects.requireNonNull(connection);

@@ -78,8 +78,8 @@ public final class CallTrace {
 
     /**
      * Returns the size of the largest burst of calls that use the given kind of pool. In a burst, the first calls find
-     * a free connection and all further calls wait. If instead all calls wait, the pool lends connections slowly, and
-     * the calls do not count as a burst.
+     * a free connection and all later calls wait. If instead all calls wait, the pool lends connections slowly, and the
+     * calls do not count as a burst.
      *
      * @param calls in order of arrival
      * @param nanos the maximum time between the first and the last call of a burst

@@ -24,7 +24,7 @@ import tern.rpc.metrics.CallObserver;
 /**
  * Records the calls to each method: their counts, the most recent calls that missed the latency target or failed, and
  * some calls that met the target, for comparison. Records up to {@value #MAX_METHODS} methods separately. Calls to any
- * further methods are counted under {@value #OTHERS}. Thread-safe.
+ * other methods are counted under {@value #OTHERS}. Thread-safe.
  */
 public final class CallRecords implements CallObserver {
 

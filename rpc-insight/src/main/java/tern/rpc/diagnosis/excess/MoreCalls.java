@@ -9,9 +9,9 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.MethodRate;
 
 /**
- * Finds the method that is called several times as often as usual, and whose additional calls use much of the shared
- * resources. Each call is weighted with the usual time of its method, because calls to different methods may take very
- * different times.
+ * Finds the method that is called several times as often as usual, and whose additional calls use a large part of the
+ * shared resources. Each call is weighted with the usual time of its method, because calls to different methods may
+ * take very different times.
  */
 public final class MoreCalls {
 

@@ -63,7 +63,7 @@ final class ExplicitCollections {
         } catch (RuntimeException | Error e) {
             LOG.info("The code that calls System.gc() cannot be found: {}", e.toString());
             if (events != null) {
-                events.close(); // If the recording stayed open, each further search would add another open recording.
+                events.close(); // If the recording stayed open, each later search would add another open recording.
             }
         }
     }

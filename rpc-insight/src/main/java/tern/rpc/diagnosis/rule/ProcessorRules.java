@@ -226,7 +226,7 @@ final class ProcessorRules {
 
     /**
      * Returns whether the given operation takes most of the extra time because threads of this process that serve no
-     * call take the processors: the threads that serve calls then wait measurably for a processor, too.
+     * call take the processors. The threads that serve calls then also wait measurably for a processor.
      */
     private boolean isDelayedByOtherThreads(Part part) {
         return Operations.phase(part.kind()) != null

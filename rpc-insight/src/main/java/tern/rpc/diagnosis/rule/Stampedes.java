@@ -187,7 +187,8 @@ public final class Stampedes {
                 || operations.areOfSameServer(one.name(), other.name());
     }
 
-    /** Returns whether the calls during the bursts spend at least half of the time of the given activity or wait. */
+    /** Returns whether the calls during the bursts account for at least half of the time of the given activity or wait.
+     */
     private boolean mostlyDuring(Found found, Part part) {
         double all = 0;
         double during = 0;

@@ -460,8 +460,8 @@ public final class CallSamples {
     }
 
     /**
-     * Returns whether an operation's result is large: the calls spend much of the operation's time reading its result,
-     * rather than waiting for the server.
+     * Returns whether an operation's result is large: the calls spend a large part of the operation's time reading its
+     * result, rather than waiting for the server.
      */
     public boolean areReadingResults(Phase phase) {
         int looks = 0;

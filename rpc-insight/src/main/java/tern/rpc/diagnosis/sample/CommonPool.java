@@ -30,14 +30,14 @@ public final class CommonPool {
     }
 
     /**
-     * Returns whether all threads of the common pool are busy and further tasks are waiting. The pool is often full
-     * only briefly, so sampling its state once per second does not show how long calls wait for it.
+     * Returns whether all threads of the common pool are busy and other tasks are waiting. The pool is often full only
+     * briefly, so sampling its state once per second does not show how long calls wait for it.
      */
     public static boolean isFull() {
         return isFull(ForkJoinPool.commonPool());
     }
 
-    /** Returns whether all threads of the given pool are busy and further tasks are waiting. */
+    /** Returns whether all threads of the given pool are busy and other tasks are waiting. */
     public static boolean isFull(ForkJoinPool pool) {
         return (pool.hasQueuedSubmissions() || pool.getQueuedTaskCount() > 0)
                 && pool.getActiveThreadCount() >= Math.max(1, pool.getParallelism());

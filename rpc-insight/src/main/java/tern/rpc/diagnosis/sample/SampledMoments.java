@@ -21,7 +21,7 @@ public final class SampledMoments {
     /**
      * One moment.
      *
-     * @param isCommonPoolFull whether all threads of the common pool were busy while further tasks waited for them
+     * @param isCommonPoolFull whether all threads of the common pool were busy while other tasks waited for them
      * @param work the work of threads that serve no call; null if these threads were not sampled
      */
     private record Moment(

@@ -127,7 +127,7 @@ final class CodeText {
         };
     }
 
-    /** Describes, as a cause, an activity of an executor's tasks, if calls wait for these tasks. */
+    /** If calls wait for an executor's tasks, describes an activity of these tasks as a cause. */
     private CauseDescription task(Part part, String executor, TaskSamples tasks) {
         if (part.kind() == Part.Kind.EVENT_LOOP) {
             return BlockedLoops.describe(part, shown(part, tasks), executor);

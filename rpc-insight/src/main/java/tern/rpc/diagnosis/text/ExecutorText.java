@@ -109,7 +109,7 @@ final class ExecutorText {
         return null;
     }
 
-    /** Describes, as a cause, an executor whose tasks were run by the threads that submitted them. */
+    /** Creates the cause for an executor whose tasks were run by the threads that submitted them. */
     CauseDescription executor() {
         PoolVerdict full = full();
         if (full == null) {
@@ -180,7 +180,7 @@ final class ExecutorText {
     }
 
     /**
-     * Describes, as a cause, tasks that wait for other tasks of their executor.
+     * Creates the cause for tasks that wait for other tasks of their executor.
      *
      * @param part the wait of the tasks, which names the threads of their executor
      * @param line the line where calls wait in this way; null if no call does
@@ -219,7 +219,7 @@ final class ExecutorText {
         return "threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting() + " tasks wait";
     }
 
-    /** Describes, as a cause, a full executor whose tasks wait for a thread. */
+    /** Creates the cause for a full executor whose tasks wait for a thread. */
     CauseDescription executor(PoolVerdict verdict) {
         PoolSnapshot pool = verdict.pool().now();
         PoolSnapshot since = verdict.pool().since();

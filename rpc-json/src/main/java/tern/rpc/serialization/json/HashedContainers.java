@@ -71,8 +71,8 @@ final class HashedContainers extends ValueDeserializerModifier {
         if (!set && raw != CopyOnWriteArraySet.class) {
             return deserializer;
         }
-        // A CopyOnWriteArraySet compares each added element with all earlier elements, even if the elements have an
-        // order.
+        // A CopyOnWriteArraySet compares each added element with all earlier elements, even if the elements can be
+        // ordered.
         Kind kind = raw == CopyOnWriteArraySet.class ? Kind.COMPOSITE : Kind.of(type.getContentType());
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
@@ -98,11 +98,11 @@ final class HashedContainers extends ValueDeserializerModifier {
 
     /** Determines how a hash table handles keys of one class with equal hash codes. */
     private enum Kind {
-        /** The keys have an order, so the table arranges them in a tree. */
+        /** The keys can be ordered, so the table arranges them in a tree. */
         ORDERED,
         /**
-         * The keys have no order that the table can use, so the table searches them one by one. Each key is small.
-         * Examples are keys of time classes that are Comparable only through their supertype.
+         * The table cannot order the keys, so it searches them one by one. Each key is small. Examples are keys of time
+         * classes that are Comparable only through their supertype.
          */
         SCALAR,
         COMPOSITE;

@@ -325,7 +325,7 @@ final class Session implements AutoCloseable {
             schedule(() -> check(loss), CHECK_AGAIN_AFTER);
             boolean isLate = clock.nanoTime() - startedNanos >= TimeUnit.MILLISECONDS.toNanos(settings.connectMillis());
             if (lastSession == 0 && (isLate || !cause.isEmpty())) {
-                // If the address or the TLS settings are wrong, the listeners are informed without further waiting.
+                // If the address or the TLS settings are wrong, the listeners are informed without waiting any longer.
                 reportOutage();
             }
         }

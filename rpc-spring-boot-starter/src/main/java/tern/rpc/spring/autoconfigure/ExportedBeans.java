@@ -104,7 +104,7 @@ final class ExportedBeans {
             }
             RpcService annotation = annotation(beans, name);
             if (bean != null && annotation != null) {
-                // If a @Bean method returns an interface, the bean's class is not known until now.
+                // If a @Bean method returns an interface, the bean's class was unknown until now.
                 Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
                 Set<Class<?>> services = interfaces(beans, name, annotation);
                 checkExported(beans, name, annotation, services, exported);

@@ -47,7 +47,7 @@ final class Http2Limits {
 
     /**
      * A shorter DATA frame counts as this number of bytes towards {@link #MAX_BYTES_IN_VAIN}, because each frame costs
-     * time. A frame with a whole gRPC message has at least this number of bytes.
+     * time. A frame that contains a whole gRPC message is at least this long.
      */
     static final int MIN_BYTES_IN_VAIN = 5;
 

@@ -210,7 +210,7 @@ final class RequestBody {
         return receiver;
     }
 
-    /** Requests the given number of further messages of a stream. */
+    /** Requests the given number of additional messages of a stream. */
     void request(int messages) {
         demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
         allowedBytes = MessageStream.ALLOWED_BYTES;
