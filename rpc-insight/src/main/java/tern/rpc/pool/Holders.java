@@ -206,7 +206,7 @@ public final class Holders {
         held.remove(holder);
     }
 
-    /** Records the stack traces of more borrowings, because a connection seems to have leaked. */
+    /** Records more stack traces of borrowings, because a connection seems to have leaked. */
     public void suspect() {
         suspicious = true;
     }

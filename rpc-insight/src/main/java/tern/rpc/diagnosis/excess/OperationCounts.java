@@ -75,7 +75,7 @@ public final class OperationCounts {
     }
 
     /**
-     * The usual operations with one name.
+     * The usual operations that share one name.
      *
      * @param count the usual number of operations per call; -1 if unknown
      * @param eachNanos the usual time of one operation; -1 if unknown

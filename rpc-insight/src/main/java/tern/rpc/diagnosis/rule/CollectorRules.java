@@ -109,8 +109,8 @@ final class CollectorRules {
                 ? areLarge()
                 : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part) || hasManyRows(part));
         // If the calls spend more time running code than reading large data, this code probably fills the heap. The
-        // collector then pauses all threads. The operations with large data also take longer, but they are not the
-        // cause.
+        // collector then pauses all threads. The operations that handle large data also take longer, but they are not
+        // the cause.
         boolean byCode = byCause.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
                         .sum()
                 > large.sum();

@@ -76,7 +76,7 @@ import tern.rpc.server.ServiceExport;
 
 /**
  * Tests calls between Tern and a real Apache Dubbo instance in the same process, over sockets and in both directions.
- * Subclasses run the tests with one protocol each.
+ * Each subclass runs the tests over one protocol.
  */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
