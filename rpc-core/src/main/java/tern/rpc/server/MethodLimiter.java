@@ -19,7 +19,7 @@ final class MethodLimiter {
 
     private final Limiter limiter;
 
-    /** The number of running calls that each tenant has. */
+    /** The number of each tenant's running calls. */
     private final CallCounts<Share> held = new CallCounts<>();
 
     // the last refused tenant that had less than an equal share

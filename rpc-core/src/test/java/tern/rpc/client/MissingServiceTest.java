@@ -42,7 +42,7 @@ class MissingServiceTest {
         CompletableFuture<String> storeLater();
     }
 
-    /** A service that all providers have. */
+    /** A service that all providers offer. */
     public interface Stock {
         String find();
     }

@@ -270,7 +270,7 @@ class LoopSharesTest {
         channels.subList(0, 100).forEach(EmbeddedChannel::close);
         busy.forEach(SocketReading::closed);
 
-        read(other, LoopShares.PASS_NANOS); // no other address is left, so no connection needs to rest
+        read(other, LoopShares.PASS_NANOS); // no other address is left, so no connection needs to be paused
         shares.passEnds();
 
         assertThat(other).noneMatch(SocketReading::isResting);

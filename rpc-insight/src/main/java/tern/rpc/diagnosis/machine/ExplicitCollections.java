@@ -26,7 +26,7 @@ final class ExplicitCollections {
     private static final Logger LOG = LoggerFactory.getLogger(ExplicitCollections.class);
     private static final String EVENT = "jdk.SystemGC";
 
-    /** A search with the flight recorder lasts at most this time. */
+    /** A search with the flight recorder lasts at most this long. */
     private static final Duration LENGTH = Duration.ofSeconds(60);
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(5);

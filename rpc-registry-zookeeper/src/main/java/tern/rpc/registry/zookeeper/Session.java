@@ -35,7 +35,7 @@ final class Session implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-    /** After this time without a connection, provider lists become stale. */
+    /** After this long without a connection, provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
     /** If the session is not connected this long after its start, it determines why it cannot connect. */

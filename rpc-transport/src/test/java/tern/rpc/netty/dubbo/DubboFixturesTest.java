@@ -230,7 +230,7 @@ class DubboFixturesTest {
             answer -> assertThat(failure(answer))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("bad:x"),
-            // Tern's answer has the attachments in a different order.
+            // Tern's answer contains the attachments in a different order.
             "attachments",
             DubboFixturesTest::hasAttachments,
             // Tern answers when the deadline passes. Dubbo answers later, with the result.
