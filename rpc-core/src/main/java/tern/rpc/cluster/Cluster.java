@@ -409,7 +409,7 @@ public final class Cluster implements AutoCloseable {
         return rules.timeLimit(method);
     }
 
-    /** Returns whether the call's key determines the provider of a call, according to the settings or rules. */
+    /** Returns whether the call's key determines its provider, according to the settings or rules. */
     public boolean isChosenByKey() {
         return chosenByKey;
     }

@@ -118,7 +118,8 @@ final class StallRelief {
         }
         stalls++;
         if (extra < maxExtra) {
-            // More threads are permitted than tasks are waiting, because these tasks may in turn wait for other tasks.
+            // More threads are permitted than there are waiting tasks, because these tasks may in turn wait for other
+            // tasks.
             extra = Math.min(maxExtra, 2 * extra + pool.queued() + 1);
             pool.relieved();
         } else if (stalls > CHECKS_BEFORE_GIVING_UP) {

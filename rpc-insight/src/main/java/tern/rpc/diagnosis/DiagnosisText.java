@@ -85,7 +85,7 @@ public final class DiagnosisText {
 
     /**
      * Returns whether there are two main causes. This is the case if the second cause also takes a lot of time, and if
-     * fewer than half of the late or failed calls would meet the target after only one of the two causes is removed.
+     * fewer than half of the late or failed calls would meet the target if only one of the two causes were removed.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1

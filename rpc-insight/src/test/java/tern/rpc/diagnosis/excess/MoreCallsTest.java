@@ -85,7 +85,7 @@ class MoreCallsTest {
             second(100, 34, slow(SHORT), slow(LONG));
         }
 
-        // In some seconds of the observed period, the number of calls is usual.
+        // In some seconds of the observed period, the number of calls is normal.
         assertThat(first(shop.diagnosis()).change().text())
                 .as(shop.diagnosis().text())
                 .matches("the caller 10.0.0.7 sends (2\\.\\d|3) times the usual calls of " + REPORT + ":.*");
