@@ -187,8 +187,8 @@ final class FurtherAttempts {
     /**
      * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
      * the whole service. A provider without the service certainly did not run the call, and another provider may have
-     * the service. The repetition does not count towards the retry budget. No overload can result, because later calls
-     * avoid the provider without the service.
+     * the service. The repetition does not count towards the retry budget. This cannot cause an overload, because later
+     * calls avoid the provider without the service.
      */
     private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
         long now = clock.nanoTime();

@@ -97,8 +97,8 @@ final class MethodReserve {
     }
 
     /**
-     * Admits a call that the limiter has refused to the reserve, if its method occupies few threads. For every admitted
-     * call, {@link #leaveWithoutPermit} must be called once.
+     * Admits a call to the reserve after the limiter has refused the call, if its method occupies few threads. For
+     * every admitted call, {@link #leaveWithoutPermit} must be called once.
      */
     boolean enterWithoutPermit(ServerCall call) {
         return method(call) != null && enter(WITHOUT_PERMIT * threads.maxThreads());
