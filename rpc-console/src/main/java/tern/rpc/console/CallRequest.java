@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
  * @param messages JSON texts: one text with all arguments, or one text for each message of a request stream
  * @param maxMessages the number of answers after which the console cancels a stream
  * @param id an id that differs for each press of the Send button, so that the server can reject a repeated request;
- * null if the client sends no id
+ *     null if the client sends no id
  * @param instance the id of the process that provided the data shown on the page; null if unknown
  */
 record CallRequest(

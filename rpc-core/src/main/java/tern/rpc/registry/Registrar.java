@@ -80,7 +80,7 @@ public final class Registrar implements AutoCloseable {
 
     /**
      * @param timer runs the verifications, which can block for a few seconds while they look for the address; the
-     * registrar does not shut down the timer
+     *     registrar does not shut down the timer
      */
     public Registrar(List<Registry> registries, ScheduledExecutorService timer) {
         this(registries, timer, NanoClock.SYSTEM, Waiting.SYSTEM);
@@ -108,7 +108,7 @@ public final class Registrar implements AutoCloseable {
      * one registry throws an exception, the registration is withdrawn from the other registries.
      *
      * @param registrations returns the registration for a registry, and may block for a few seconds while it looks for
-     * the address. If this function throws {@link NoRouteException}, the timer calls it again later
+     *     the address. If this function throws {@link NoRouteException}, the timer calls it again later
      */
     public synchronized CompletableFuture<Void> register(Function<Registry, Registration> registrations) {
         if (publications.isEmpty()) {

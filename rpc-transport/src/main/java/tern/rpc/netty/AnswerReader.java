@@ -13,7 +13,7 @@ public interface AnswerReader {
      *
      * @return the answer, which keeps no reference to the given bytes; null until all of its bytes have arrived
      * @throws tern.rpc.RpcException if the answer is invalid; the reader cannot decode any more answers on this
-     * connection
+     *     connection
      */
     @Nullable
     Answer read(ByteBuf in, PendingCall call);

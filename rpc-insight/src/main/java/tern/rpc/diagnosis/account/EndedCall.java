@@ -9,7 +9,7 @@ import tern.rpc.CallLedger;
  * @param endedNanos the end of the call, on the clock of {@link System#nanoTime()}
  * @param tookNanos the time from receiving the call to its end
  * @param isRunning whether a thread is still working on the call. Its caller may already have received an answer, for
- * example because the deadline has passed
+ *     example because the deadline has passed
  * @param caller the caller's address; null if it is unknown, or if the call met the latency target
  * @param kept the failure of the call, or its replacement; null if the call has not failed
  */

@@ -37,7 +37,7 @@ public record ObservedPool(
      * @param then the pool's state at the beginning of the observed period; null if the pool is new
      * @param holders null if holders are not recorded
      * @param working the calls that threads are working on. A thread may still be working on a call that has ended, for
-     * example because its deadline has passed
+     *     example because its deadline has passed
      */
     public static ObservedPool of(
             PoolSnapshot now,

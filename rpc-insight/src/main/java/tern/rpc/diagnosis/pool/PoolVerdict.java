@@ -107,7 +107,7 @@ public record PoolVerdict(
      * @param lateWithoutWaits whether calls would miss the latency target even if no call waited for a connection
      * @param waitsMuch whether the wait for this pool takes a large part of the target
      * @param burst the number of calls that arrive at once, if they need more connections than the pool has; otherwise
-     * 0
+     *     0
      */
     public static PoolVerdict of(
             ObservedPool pool,

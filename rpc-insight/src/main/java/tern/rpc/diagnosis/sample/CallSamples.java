@@ -44,7 +44,7 @@ public final class CallSamples {
 
     /**
      * @param waitingShare the time for which threads wait for a processor, as a share of the time for which they run or
-     * wait for a processor
+     *     wait for a processor
      */
     public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples, double waitingShare) {
         this.waitingShare = waitingShare;

@@ -118,10 +118,10 @@ final class ExportedBeans {
     }
 
     /**
-     * Checks that a bean is exported. A bean is not exported if the annotation is only on its class and its {@code
-     * @Bean} method declares a different type, because the class was unknown when the server was created. The check
-     * accepts a bean with at least one exported interface, because the type that a {@code @Bean} method declares limits
-     * the exported interfaces.
+     * Checks that a bean is exported. A bean is not exported if the annotation is only on its class and its
+     * {@code @Bean} method declares a different type, because the class was unknown when the server was created. The
+     * check accepts a bean with at least one exported interface, because the type that a {@code @Bean} method declares
+     * limits the exported interfaces.
      */
     private static void checkExported(
             ConfigurableListableBeanFactory beans,

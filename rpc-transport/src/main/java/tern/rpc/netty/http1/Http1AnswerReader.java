@@ -76,7 +76,7 @@ public final class Http1AnswerReader {
      *
      * @return the answer; null until it is complete
      * @throws Http1Violation if the bytes are not a valid answer, or the answer is too long; no other answer can then
-     * be read from the connection
+     *     be read from the connection
      */
     @Nullable
     public Http1Answer read(ByteBuf in) {

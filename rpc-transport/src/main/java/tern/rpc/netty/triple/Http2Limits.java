@@ -180,8 +180,8 @@ final class Http2Limits {
 
     /**
      * @param permitted the number of additional frames permitted for each stream that has ended. Streams that ended in
-     * the previous time window count too, because a new window can begin between the end of a stream and its last
-     * frames
+     *     the previous time window count too, because a new window can begin between the end of a stream and its last
+     *     frames
      */
     void frameInVain(long now, int permitted) throws Http2Exception {
         window(now);
