@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.StampedLock;
 import java.util.function.Supplier;
 
-/** Application code that calls a peer while it holds a permit, or with a client from the application's own pool. */
+/** Application code that calls a peer while holding a permit, or through a client from the application's own pool. */
 public final class Stock {
 
     private Stock() {}
@@ -19,7 +19,7 @@ public final class Stock {
         Permits.with(permits, () -> Client.ask(answer));
     }
 
-    /** Works with a permit without calling another process. */
+    /** Does work while holding a permit, without calling another process. */
     public static void count(Semaphore permits, CompletableFuture<String> end) {
         permits.acquireUninterruptibly();
         try {
@@ -29,7 +29,7 @@ public final class Stock {
         }
     }
 
-    /** Works with a lock whose owner the JVM does not report. */
+    /** Does work while holding a lock whose owner the JVM does not report. */
     public static void refresh(StampedLock lock, CompletableFuture<String> end) {
         long stamp = lock.writeLock();
         try {

@@ -77,7 +77,7 @@ public final class CallLedger {
 
     /**
      * Returns the ledger of the call that the current thread serves. If the thread runs a part of another thread's
-     * call, returns the ledger of this part. Returns {@link #none()} if the thread does not work on a call.
+     * call, returns the ledger of this part. Returns {@link #none()} if the thread is not working on a call.
      */
     public static CallLedger current() {
         ServerContext serving = ServerContext.current();
@@ -414,8 +414,8 @@ public final class CallLedger {
     }
 
     /**
-     * If the current thread works on a part of this call, adds the part's times and counts to this ledger. Called when
-     * the call ends on the current thread.
+     * If the current thread is working on a part of this call, adds the part's times and counts to this ledger. Called
+     * when the call ends on the current thread.
      */
     public void joinPresentPart() {
         CallLedger ofThread = current();

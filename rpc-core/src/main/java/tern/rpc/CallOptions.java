@@ -130,14 +130,14 @@ public final class CallOptions {
     }
 
     /**
-     * Lets a call without an available provider wait for one until the call's deadline, instead of failing immediately.
+     * If no provider is available, the call waits for one until its deadline instead of failing immediately.
      */
     public CallOptions waitForReady() {
         return waitForReady(true);
     }
 
     /**
-     * Sets whether calls without an available provider wait for one. This option takes precedence over the settings of
+     * Sets whether calls wait for a provider if none is available. This option takes precedence over the settings of
      * the method and the reference.
      */
     public CallOptions waitForReady(boolean wait) {

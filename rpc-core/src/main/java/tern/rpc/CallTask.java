@@ -95,8 +95,8 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Runs the task on a thread that already works on the call, for example if a full executor runs the task on the
-     * submitting thread.
+     * Runs the task on a thread that is already working on the call, for example if a full executor runs the task on
+     * the submitting thread.
      */
     private void runByCaller(CallLedger ledger) {
         Phase outer = ledger.enter(Phase.CALLER_RUNS);

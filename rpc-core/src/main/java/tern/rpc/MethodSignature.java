@@ -101,8 +101,8 @@ record MethodSignature(
     }
 
     /**
-     * Returns the declared exceptions. Type variables in {@code throws} are replaced by the types that a sub-interface
-     * declares.
+     * Returns the declared exceptions. Type variables in {@code throws} are replaced with the types that a
+     * sub-interface declares.
      */
     private static List<Class<?>> exceptions(Method method, TypeVariables variables) {
         List<Class<?>> exceptions = new ArrayList<>();
@@ -217,7 +217,7 @@ record MethodSignature(
     }
 
     /**
-     * Refuses type arguments and element types that are futures or streams, or whose values exist only within one
+     * Rejects type arguments and element types that are futures or streams, or whose values exist only within one
      * process.
      */
     private static void checkPart(Type part, Type whole, String position) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NamedTimes {
 
-    /** The name of the entry that combines all operations without an entry of their own. */
+    /** The name of the entry that combines all operations without their own entry. */
     public static final String OTHERS = "others";
 
     private static final int PLACES = 8;

@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 public final class ServerContext {
 
     /**
-     * Limits the log lines about listeners that throw exceptions. Callers can cancel any number of calls, and so cause
-     * any number of such exceptions.
+     * Limits the number of log lines about listeners that throw exceptions. Callers can cause any number of such
+     * exceptions by cancelling calls.
      */
     private static final SeldomWarning FAILED_LISTENER =
             new SeldomWarning(LoggerFactory.getLogger(ServerContext.class), NanoClock.SYSTEM);
@@ -159,7 +159,7 @@ public final class ServerContext {
     private void run(Runnable task, Supplier<CallLedger> parts) {
         ServerContext before = current();
         if (before != null && before.whole == whole) {
-            task.run(); // The thread already works on this call and writes to the call's ledger.
+            task.run(); // The thread is already working on this call and writes to the call's ledger.
             return;
         }
         CallLedger part = parts.get();
@@ -264,7 +264,7 @@ public final class ServerContext {
      * Returns whether the caller has stopped waiting. Possible reasons: the deadline has passed, the caller has
      * cancelled the call, or the connection was lost. The server may also have ended the stream, for example because
      * the caller read too slowly. When the caller stops waiting, the nested calls that the method has made through Tern
-     * are also cancelled. Further nested calls fail.
+     * are also cancelled. Later nested calls fail.
      */
     public boolean isCancelled() {
         return whole.cancelled;

@@ -138,7 +138,7 @@ public final class ServiceDescriptor {
     /** The side effects of a call. */
     public enum Effects {
         ANY,
-        /** Repeating a call has no further effect. */
+        /** Repeating a call has no additional effect. */
         IDEMPOTENT,
         /** The call has no side effects. */
         NONE

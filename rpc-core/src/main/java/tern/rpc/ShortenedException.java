@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A copy of an exception for the log, with the same stack traces and shorter texts. An exception message often contains
- * an argument chosen by the caller, and can have several MiB. A logger writes the messages of all causes and suppressed
- * exceptions, and can need several times as much memory as these messages occupy.
+ * an argument chosen by the caller, and can be several MiB long. A logger writes the messages of all causes and
+ * suppressed exceptions, and can need several times as much memory as these messages occupy.
  *
  * <p>The copy's message begins with the class name of the original exception.
  */

@@ -20,10 +20,10 @@ public interface StreamObserver<T> {
 
     void onNext(T value);
 
-    /** Ends the stream with a failure. No further methods are called on this observer. */
+    /** Ends the stream with a failure. No more methods are called on this observer. */
     void onError(Throwable failure);
 
-    /** Ends the stream. No further methods are called on this observer. */
+    /** Ends the stream. No more methods are called on this observer. */
     void onCompleted();
 
     /** Returns whether {@link #onNext} can send a value without blocking. Always true for a receiving observer. */

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Thrown {
 
-    /** The maximum number of causes that are read. Further causes are ignored. */
+    /** The maximum number of causes that are read. Any other causes are ignored. */
     private static final int MAX_CAUSES = 64;
 
     /**
@@ -78,7 +78,7 @@ public final class Thrown {
     }
 
     /**
-     * Returns whether an exception, with its causes and all suppressed exceptions, needs much memory.
+     * Returns whether an exception, together with its causes and all suppressed exceptions, needs a lot of memory.
      *
      * @param maxCharacters the exception is long if its texts have more characters than this in total, or if there are
      *     more than {@value #MAX_EXCEPTIONS} exceptions

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /**
- * The architecture rules for every module. Each module has a subclass with further rules. All tests of a class share
- * one instance, because reading the classes takes most of the time.
+ * The architecture rules for every module. Each module has a subclass that adds rules. All tests of a class share one
+ * instance, because reading the classes takes most of the time.
  */
 @TestInstance(Lifecycle.PER_CLASS)
 public abstract class AnyModuleRules {

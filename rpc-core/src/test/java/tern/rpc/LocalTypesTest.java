@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests that a service is refused if it uses a library type that cannot be sent, such as Spring's MultipartFile. The
+ * Tests that a service is rejected if it uses a library type that cannot be sent, such as Spring's MultipartFile. The
  * error message must name the type and a replacement.
  */
 class LocalTypesTest {

@@ -10,7 +10,7 @@ public interface Half {
 
     String name();
 
-    /** Returns whether a run of this half prints only totals by default, without the single diagnoses. */
+    /** Returns whether a run of this half prints only totals by default, without the individual diagnoses. */
     boolean blind();
 
     List<Fault> faults();

@@ -36,7 +36,7 @@ final class Live {
             say("No diagnosis within " + DIAGNOSIS_SECONDS + " s.");
         } else {
             say(String.format("Diagnosed %.0f s after the first late or failed call:", seconds));
-            // The pause lets further calls arrive, so that the diagnosis is based on more calls.
+            // The pause lets more calls arrive, so that the diagnosis is based on more calls.
             Thread.sleep(AFTER_FIRST_SECONDS * 1_000L);
         }
         Answer answer = Answer.of(garden.shop().diagnosis("application/json"));

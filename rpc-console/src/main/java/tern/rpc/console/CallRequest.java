@@ -23,8 +23,8 @@ import tools.jackson.databind.JsonNode;
  * @param descriptor the concatenated JVM descriptors of the parameter types; null if the method is not overloaded
  * @param messages JSON texts: one text with all arguments, or one text for each message of a request stream
  * @param maxMessages the number of answers after which the console cancels a stream
- * @param id a different id for each press of the Send button, so that the server can reject a repeated request; null if
- *     the client sends no id
+ * @param id an id that differs for each press of the Send button, so that the server can reject a repeated request;
+ *     null if the client sends no id
  * @param instance the id of the process that provided the data shown on the page; null if unknown
  */
 record CallRequest(

@@ -15,7 +15,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * The answers to a {@link ConsoleCall} as JSON. If there are too many answers or bytes, the answers are truncated and
- * further answers are dropped. The call's lock guards the state.
+ * later answers are dropped. The call's lock guards the state.
  */
 final class ConsoleAnswers {
 

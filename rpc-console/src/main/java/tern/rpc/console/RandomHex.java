@@ -10,7 +10,7 @@ final class RandomHex {
 
     private RandomHex() {}
 
-    /** @param bytes the number of random bytes; the text has two characters for each */
+    /** @param bytes the number of random bytes; the text contains two characters for each */
     static String of(int bytes) {
         byte[] made = new byte[bytes];
         RANDOM.nextBytes(made);

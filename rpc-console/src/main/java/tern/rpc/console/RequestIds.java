@@ -18,7 +18,7 @@ final class RequestIds {
     private long @Nullable [] seenIds;
     private int seen; // guarded by this object's lock
 
-    /** Returns whether the id is known, and stores it otherwise. */
+    /** Returns whether the id is known. Stores an unknown id. */
     synchronized boolean isRepeated(String id) {
         long hash = hash(id);
         long[] ids = seenIds;

@@ -54,7 +54,7 @@ final class TypeCatalog {
     private static final boolean MESSAGES =
             ClassUtils.isPresent("com.google.protobuf.Message", TypeCatalog.class.getClassLoader());
 
-    /** The JSON kinds of classes whose instances become a single JSON value. */
+    /** The JSON kinds of classes whose instances are encoded as a single JSON value. */
     private static final Map<Class<?>, String> SCALARS = scalars();
 
     private final JsonMapper mapper;

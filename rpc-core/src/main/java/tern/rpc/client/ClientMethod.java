@@ -15,7 +15,7 @@ import tern.rpc.metrics.CallMeters;
  * The settings for calls to one method of one reference, computed when the proxy is created.
  *
  * @param limit the time limit; null for none. A streaming method has a limit only if the limit is set for this method
- * @param waitForReady whether calls without an available provider wait for one
+ * @param waitForReady whether calls wait for a provider if none is available
  * @param keyArgument the index of the argument that is the key for consistent hashing; {@link #NO_KEY} for none
  * @param filters the application's filters
  * @param filtered the chain of these filters and the last step of a call; null for streams and if no call needs a

@@ -13,7 +13,7 @@ final class DefaultMethods {
 
     /**
      * Runs a default method of the proxy's interface. The interface need not be public. The JDK's own
-     * {@code invokeDefault} refuses interfaces that this class cannot access.
+     * {@code invokeDefault} rejects interfaces that this class cannot access.
      *
      * @throws Throwable the exception that the method threw
      */

@@ -248,8 +248,8 @@ final class EndpointInvoker implements AutoCloseable {
      * Sends a probe (a copy of an idempotent call) to a provider that was slow or failed, if a probe is due. The
      * outcome of the probe shows whether the provider has recovered. The caller does not wait for the probe. The probe
      * waits longer for its answer than the original call, because even a late answer shows that an overloaded provider
-     * is serving its calls. Waiting probes with large arguments could occupy much memory. Therefore, a probe drops its
-     * arguments as soon as it has been sent, and no probe is sent while the provider does not read its requests.
+     * is serving its calls. Waiting probes with large arguments could occupy a lot of memory. Therefore, a probe drops
+     * its arguments as soon as it has been sent, and no probe is sent while the provider does not read its requests.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {

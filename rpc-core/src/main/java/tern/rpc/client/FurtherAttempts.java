@@ -33,7 +33,7 @@ final class FurtherAttempts {
     private static final Logger LOG = LoggerFactory.getLogger(FurtherAttempts.class);
 
     /**
-     * A provider counts as silent if it has not answered the client's ping for this time, plus the additional time that
+     * A provider counts as silent if it has not answered the client's ping for this long, plus the additional time that
      * a ping on the connection may take. A provider whose methods are only slow answers the ping earlier.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -187,8 +187,8 @@ final class FurtherAttempts {
     /**
      * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
      * the whole service. A provider without the service certainly did not run the call, and another provider may have
-     * the service. The repetition does not count towards the retry budget. No overload can result, because later calls
-     * avoid the provider without the service.
+     * the service. The repetition does not count towards the retry budget. This cannot cause an overload, because later
+     * calls avoid the provider without the service.
      */
     private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
         long now = clock.nanoTime();

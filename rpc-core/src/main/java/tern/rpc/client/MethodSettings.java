@@ -13,7 +13,7 @@ import tern.rpc.Durations;
  * @param idempotent whether a call may be repeated even if the method may have run; false on the last level
  * @param oneWay whether the caller does not wait for an answer; false on the last level
  * @param timeoutFrom where the timeout was set, usually a property; error messages name it
- * @param waitForReady whether calls without an available provider wait for one until their deadline; false on the last
+ * @param waitForReady whether calls wait for a provider until their deadline if none is available; false on the last
  *     level
  * @param hashKey the name of the argument whose value is the key for consistent hashing
  * @param hedged whether a slow call to an idempotent method is also sent to a second provider; false on the last level

@@ -17,7 +17,7 @@ final class NonBlockingThreads {
 
     private static final String MARK = "reactor.core.scheduler.NonBlocking";
 
-    /** True for each thread class that has Reactor's marker interface. */
+    /** True for each thread class that implements Reactor's marker interface. */
     private static final ClassValue<Boolean> MARKED = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {

@@ -19,7 +19,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
 
     /**
      * Adds the reason why no other provider accepted the call to the last attempt's failure. The message then names up
-     * to {@value #MAX_ADDRESSES_NAMED} further addresses.
+     * to {@value #MAX_ADDRESSES_NAMED} other addresses.
      */
     RpcException explained(RpcException failure, Target used) {
         if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {

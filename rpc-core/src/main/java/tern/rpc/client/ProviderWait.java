@@ -184,7 +184,7 @@ final class ProviderWait {
             taken();
         }
 
-        /** Returns the task on the first call, and null on further calls. */
+        /** Returns the task on the first call, and null on later calls. */
         private @Nullable Runnable taken() {
             if (!waiting.remove(this)) {
                 return null;
@@ -208,7 +208,8 @@ final class ProviderWait {
             once.run(); // The timer rejects the task because the client is closed.
         }
         if (closed) {
-            // close() may have run before waiting.add() did. The task runs now, because a closed timer drops its tasks.
+            // close() may have run before waiting.add() did. The task is run here, because a closed timer drops its
+            // tasks.
             once.run();
         }
         return once;
@@ -224,8 +225,8 @@ final class ProviderWait {
     }
 
     /**
-     * Runs all waiting tasks now. Tasks that are added after this call run immediately. Therefore all calls through the
-     * closed client end.
+     * Runs all waiting tasks immediately. Tasks added after this call are also run immediately. Therefore all calls
+     * through the closed client end.
      */
     void close() {
         closed = true;

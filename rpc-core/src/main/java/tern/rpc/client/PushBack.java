@@ -26,7 +26,7 @@ record PushBack(long nanos) {
             int millis = Integer.parseInt(text.trim());
             return millis < 0 ? STOP : new PushBack(TimeUnit.MILLISECONDS.toNanos(millis));
         } catch (NumberFormatException e) {
-            // A value that is not a number forbids further attempts, just like a negative number (gRPC, proposal A6).
+            // A value that is not a number forbids more attempts, just like a negative number (gRPC, proposal A6).
             return STOP;
         }
     }

@@ -58,7 +58,7 @@ public final class RpcClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);
     /**
      * The maximum number of callback threads. A callback that waits for another call blocks one of these threads.
-     * Applications should compose stages instead of waiting.
+     * Applications should therefore compose stages instead of waiting.
      */
     private static final int CALLBACK_THREADS = 200;
 

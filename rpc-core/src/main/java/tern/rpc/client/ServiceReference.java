@@ -148,8 +148,7 @@ public record ServiceReference<T>(
         }
 
         /**
-         * Makes calls without an available provider wait for one until their deadline. By default, these calls fail
-         * immediately.
+         * If no provider is available, calls wait for one until their deadline. By default, they fail immediately.
          */
         public Builder<T> waitForReady() {
             return defaults(defaults.withWaitForReady(true));

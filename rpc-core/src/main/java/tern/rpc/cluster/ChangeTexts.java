@@ -39,7 +39,7 @@ final class ChangeTexts {
                 : count + " providers of " + from + " are not connected, for example " + example;
     }
 
-    /** Returns the first service name and the number of further services. */
+    /** Returns the first service name and the number of other services. */
     static String services(List<String> services) {
         long others = services.stream().distinct().count() - 1;
         return services.get(0) + (others <= 0 ? "" : " and " + others + (others == 1 ? " other" : " others"));

@@ -235,7 +235,7 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider that
-     * is being connected. Without such a provider, picks any provider, so that the call fails with the reason why that
+     * is being connected. If there is none, picks any provider, so that the call fails with the reason why that
      * provider cannot be reached.
      *
      * @param method the method name
@@ -352,7 +352,7 @@ public final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /** Returns whether a provider other than {@code besides} can take the call, and probably has the service. */
+    /** Returns whether a provider other than {@code besides} can take the call and probably offers the service. */
     public boolean isServedElsewhere(String method, String tag, boolean forceTag, Target besides, long now) {
         Group group = group(method, tag, forceTag);
         return group != null && group.hasUsable(besides, now);
@@ -418,14 +418,14 @@ public final class Cluster implements AutoCloseable {
         return rules.timeLimit(method);
     }
 
-    /** Returns whether the call's key determines the provider of a call, according to the settings or rules. */
+    /** Returns whether the call's key determines its provider, according to the settings or rules. */
     public boolean isChosenByKey() {
         return chosenByKey;
     }
 
     /**
-     * Returns whether a call to the method with the given tag would be sent immediately, or would wait only for a
-     * connection that is being opened. Also returns true after {@link #close}, because waiting for a provider is then
+     * Returns whether a call to the method with the given tag would be sent immediately, or would only have to wait for
+     * a connection that is being opened. Also returns true after {@link #close}, because waiting for a provider is then
      * pointless.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {
@@ -476,7 +476,7 @@ public final class Cluster implements AutoCloseable {
         return source.toString();
     }
 
-    /** Releases the source and the connections. Further calls have no effect. */
+    /** Releases the source and the connections. Later calls have no effect. */
     @Override
     public void close() {
         SharedSources.@Nullable Subscription current;

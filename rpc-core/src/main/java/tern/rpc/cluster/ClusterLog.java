@@ -43,7 +43,7 @@ final class ClusterLog {
         }
     }
 
-    /** Logs that a provider without the service has now served a call to the service. */
+    /** Logs that a provider that had lacked the service has served a call to the service. */
     void availableAgain(Target target) {
         changes.changed(Level.INFO, () -> service + " is available again at " + target.endpoint());
     }

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ClusterStatistics {
 
-    /** A provider gets its full weight after it has been usable for this time. */
+    /** A provider gets its full weight after it has been usable for this long. */
     static final long SLOW_START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private volatile double medianCost = 1;

@@ -3,7 +3,7 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Delays frequent changes, so that a source that changes constantly causes little work. The first change is passed on
+ * Delays frequent changes, so that a constantly changing source causes little work. The first change is passed on
  * immediately. The next change is passed on after a gap of 100 ms. While changes continue, the gap doubles up to one
  * second. If no change arrives for one second after the gap, the gap is 100 ms again. Not thread-safe.
  */

@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Candidate;
  * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. If that provider is not
  * usable, is avoided, or has more than 1.25 times the mean number of calls in flight, the slot's next provider is used
  * instead. When the provider list changes, only the keys of added and removed providers move. A choice takes constant
- * time, except the first choice for a slot and choices that skip a provider. Thread-safe.
+ * time unless it is the first choice for a slot or skips a provider. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
 
@@ -39,7 +39,7 @@ final class ConsistentHash implements Balancer {
     private static final int FEW = 2;
 
     /**
-     * The computed mean number of calls in flight is reused for this time, because the computation looks at all
+     * The computed mean number of calls in flight is reused for this long, because the computation looks at all
      * providers.
      */
     private static final long BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);

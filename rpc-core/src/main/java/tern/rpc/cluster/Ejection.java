@@ -7,8 +7,8 @@ import org.slf4j.event.Level;
 
 /**
  * Counts the failures of a provider and ejects the provider for a while after too many failures. The limits are five
- * consecutive failures, or failures of half of at least twenty calls within ten seconds. An ejected provider gets no
- * calls as long as another provider is available. Thread-safe.
+ * consecutive failures, or failures of half of the calls within ten seconds if there are at least twenty calls. An
+ * ejected provider gets no calls as long as another provider is available. Thread-safe.
  */
 public final class Ejection {
 

@@ -63,8 +63,8 @@ final class Group {
 
     /**
      * Measures the share of the calls that stays in the client's zone. A good provider is usable, has the service and a
-     * weight above 0, and is neither silent nor ejected. If fewer than half of the zone's providers are good, a part of
-     * the calls goes to providers in other zones.
+     * weight above 0, and is neither silent nor ejected. If fewer than half of the zone's providers are good, some of
+     * the calls go to providers in other zones.
      *
      * @return whether more than half of the connected providers are ejected. Ejections are then ignored. Providers with
      *     weight 0 count only if all providers have weight 0, because they do not take over calls from ejected
@@ -138,7 +138,7 @@ final class Group {
                 .anyMatch(target -> target.isUsable() || target.node().isConnecting());
     }
 
-    /** Returns whether a provider other than {@code besides} is connected, and probably has the service. */
+    /** Returns whether a provider other than {@code besides} is connected and probably offers the service. */
     boolean hasUsable(Target besides, long now) {
         return targets.stream().anyMatch(target -> target != besides && target.isUsable() && !target.lacksService(now));
     }

@@ -42,8 +42,8 @@ record LastGood(
     /** The reason why providers that the source no longer lists stay in use, if there are any. */
     enum Holding {
         /**
-         * The list lost most of its entries. Also the initial state, before any provider is held (kept in use although
-         * the source no longer lists it).
+         * The list lost most of its entries. This is also the initial state, before any provider is held (kept in use
+         * although the source no longer lists it).
          */
         LOST_MOST,
         /** The source reports an empty list after a list with entries. */
@@ -115,7 +115,7 @@ record LastGood(
         return new LastGood(next, instances, missing(held, instances), since, Holding.LOST_MOST, before);
     }
 
-    /** Returns whether the source now reports an empty list, after a list with entries. */
+    /** Returns whether the source reports an empty list after a list with entries. */
     boolean emptied() {
         return state == Holding.EMPTIED;
     }
@@ -130,7 +130,7 @@ record LastGood(
 
     /**
      * Returns whether fewer than half of the providers in use are in the next list. Unlisted providers that are tried
-     * last do not count. Otherwise, each further list change would extend the time for which these providers stay in
+     * last do not count. Otherwise, each additional list change would extend the time for which these providers stay in
      * use.
      */
     private boolean hasLostMost(List<Instance> next) {

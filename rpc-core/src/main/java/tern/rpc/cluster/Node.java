@@ -22,7 +22,7 @@ public final class Node {
      */
     private static final double LONG_WAIT = 3;
 
-    /** A probe (a copy of an idempotent call) waits for its answer for at least this time. */
+    /** A probe (a copy of an idempotent call) waits for its answer for at least this long. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
     /**
@@ -302,7 +302,7 @@ public final class Node {
     /**
      * Returns the cost (the response time as a multiple of the usual response time) for a comparison with other nodes.
      * The cost is 1 for a healthy node, because the response times of healthy nodes vary by chance. Otherwise, a node
-     * with more calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls gives
+     * with more calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls returns
      * more slow answers.
      */
     double judgedCost(long now) {
@@ -484,7 +484,7 @@ public final class Node {
     }
 
     /**
-     * Returns {@link #judgedCost} without the calls in flight. No probe is needed because of a waiting call, whose end
+     * Returns {@link #judgedCost} without the calls in flight. A waiting call makes no probe necessary, because its end
      * will show how fast the provider is.
      */
     double endedCost(long now) {

@@ -32,7 +32,7 @@ public final class Nodes {
 
     private static final long OPEN_EVERY_MILLIS = 20;
 
-    /** The client stops using an unlisted provider that has been silent for this time. */
+    /** The client stops using an unlisted provider that has been silent for this long. */
     private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
@@ -180,7 +180,7 @@ public final class Nodes {
     }
 
     /**
-     * Returns whether an additional connection attempt may start now. In addition, each connection regularly tries to
+     * Returns whether an additional connection attempt may start, besides each connection's regular attempts to
      * reconnect.
      */
     boolean mayAttempt() {

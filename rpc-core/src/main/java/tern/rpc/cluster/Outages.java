@@ -21,7 +21,7 @@ final class Outages {
     /**
      * The loss of a connection counts as a provider failure under two conditions: the connection was open for less than
      * this time, and a call on this connection failed. Without this rule, a provider that resets every connection would
-     * get further calls after each reconnect.
+     * get more calls after each reconnect.
      */
     private static final long SOON_LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 

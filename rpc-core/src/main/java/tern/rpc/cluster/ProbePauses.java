@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 final class ProbePauses {
 
     /**
-     * A client waits for the answer to a probe for at least this time, even if the timeout of the copied call is
+     * A client waits for the answer to a probe for at least this long, even if the timeout of the copied call is
      * shorter. An overloaded provider answers late, and sending another probe instead of waiting would increase the
      * overload.
      */
@@ -39,8 +39,7 @@ final class ProbePauses {
     private static final long FAILED_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
 
     /**
-     * The pause after a good answer. The pause is short, because the next good answer may make further probes
-     * unnecessary.
+     * The pause after a good answer. The pause is short, because the next good answer may make more probes unnecessary.
      */
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 

@@ -21,9 +21,9 @@ final class ResponseCost {
     private static final double MAX_SLOW = 20;
 
     /**
-     * The cost of the first failed call, as a multiple of the usual time. Each further consecutive failure doubles the
-     * cost. Because the cost decays, a client with few calls tries a failing node again after about 20 s if no probe is
-     * possible.
+     * The cost of the first failed call, as a multiple of the usual time. Each additional consecutive failure doubles
+     * the cost. Because the cost decays, a client with few calls tries a failing node again after about 20 s if no
+     * probe is possible.
      */
     private static final double FAILED = 100;
 
@@ -75,7 +75,7 @@ final class ResponseCost {
     private static final double REMEMBERED = 0.25;
 
     /**
-     * A failure or a slow mean within this time after a recovery counts as a relapse. Each relapse doubles the number
+     * A failure or a slow mean within this period after a recovery counts as a relapse. Each relapse doubles the number
      * of good answers that the next recovery needs. Otherwise, a provider that fails only for some calls would get its
      * calls back too early.
      */
@@ -98,7 +98,7 @@ final class ResponseCost {
     private volatile long slowNanos;
     private volatile boolean failing; // True from a failure until the next slow answer or the provider's recovery.
     private volatile int relapses;
-    // True if the provider has been neither slow nor failing since its last recovery.
+    // True if the provider has been neither slow nor failing since it last recovered.
     private volatile boolean recovered;
     private volatile long recoveredNanos; // The time of the last recovery.
 

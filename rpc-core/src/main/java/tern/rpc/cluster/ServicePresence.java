@@ -3,9 +3,9 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Records whether a provider has the service of one reference. The provider may lack the service, for example because
- * another process has taken over its address. The reference then avoids the provider for 10 s, and for 10 s longer
- * after each further failed attempt, up to 300 s. A new connection resets this state. Thread-safe.
+ * Records whether a provider offers the service of one reference. The provider may lack the service, for example
+ * because another process has taken over its address. The reference then avoids the provider for 10 s, and for 10 s
+ * longer after each additional failed attempt, up to 300 s. A new connection resets this state. Thread-safe.
  */
 final class ServicePresence {
 
@@ -56,7 +56,7 @@ final class ServicePresence {
     }
 
     /**
-     * Records that the provider does not have the service.
+     * Records that the provider does not offer the service.
      *
      * @return the time for which the provider will be avoided, or 0 if it is already avoided
      */

@@ -29,7 +29,7 @@ import tern.rpc.endpoint.Instance;
  */
 final class SharedSources {
 
-    /** The maximum number of providers that are used from one source. Further providers are ignored. */
+    /** The maximum number of providers that are used from one source. All other providers are ignored. */
     static final int MAX_INSTANCES = 200_000;
 
     /** The maximum number of warnings about invalid provider addresses per source. */

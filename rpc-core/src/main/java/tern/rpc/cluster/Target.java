@@ -152,7 +152,7 @@ public final class Target implements Candidate {
         return current == null ? 0 : current.presence().avoidedForNanos(node.usableSinceNanos(), nowNanos);
     }
 
-    /** Returns the object that records whether the provider has the reference's service. */
+    /** Returns the object that records whether the provider offers the reference's service. */
     ServicePresence presence() {
         return calls().presence();
     }

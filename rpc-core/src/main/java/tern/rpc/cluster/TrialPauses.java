@@ -40,7 +40,7 @@ final class TrialPauses {
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * The pause after a good answer. This pause is short, because the next good answer may make further trial calls
+     * The pause after a good answer. This pause is short, because the next good answer may make more trial calls
      * unnecessary.
      */
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);

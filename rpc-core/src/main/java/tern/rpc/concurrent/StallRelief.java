@@ -118,8 +118,8 @@ final class StallRelief {
         }
         stalls++;
         if (extra < maxExtra) {
-            // The number of permitted threads exceeds the number of waiting tasks, because these tasks may wait for
-            // further tasks.
+            // More threads are permitted than there are waiting tasks, because these tasks may in turn wait for other
+            // tasks.
             extra = Math.min(maxExtra, 2 * extra + pool.queued() + 1);
             pool.relieved();
         } else if (stalls > CHECKS_BEFORE_GIVING_UP) {

@@ -19,7 +19,7 @@ import tern.rpc.Thrown;
 
 /**
  * A bounded number of threads with a bounded queue. At most one wake-up is in progress: a producer wakes one idle
- * worker, and no further worker is woken until that worker runs. A worker that takes a task and finds more tasks wakes
+ * worker, and no other worker is woken until that worker runs. A worker that takes a task and finds more tasks wakes
  * the next worker. Under load, submitting a task therefore needs no system call. Threads are created on demand. While
  * many tasks are waiting for a thread, each new thread starts another thread. Idle threads are reused in last-in,
  * first-out order, and end after the keep-alive time. With virtual threads and no keep-alive time, the pool starts a
@@ -222,8 +222,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return;
             }
             waking.set(false);
-            // The loop is repeated because another worker may have become idle or ended in the meantime. This other
-            // worker may not have woken a further worker, because it saw that a wake-up was in progress.
+            // The loop is repeated because another worker may have become idle or ended in the meantime. It may not
+            // have woken another worker, because it saw that a wake-up was in progress.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < limit() && !failing)));
     }
 
@@ -392,8 +392,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Closes the pool. New tasks are rejected, except tasks of {@link #executeAdmitted}. Queued tasks still run, and
-     * idle threads end.
+     * Closes the pool. New tasks are rejected unless they are passed to {@link #executeAdmitted}. Queued tasks still
+     * run, and idle threads end.
      */
     @Override
     public void close() {

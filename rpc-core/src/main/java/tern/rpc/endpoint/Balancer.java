@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses a provider for each attempt of a call. Many threads use a balancer concurrently. A balancer must not block,
- * should not allocate memory, and should not become slower with the number of providers.
+ * should not allocate memory, and should not become slower as the number of providers grows.
  */
 public interface Balancer {
 

@@ -35,11 +35,11 @@ public final class DnsEndpoints implements EndpointSource {
     /** The default time between two lookups. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(30);
 
-    /** The delay between a call to {@link #refresh} and the lookup. Further calls within this time have no effect. */
+    /** The delay between a call to {@link #refresh} and the lookup. Other calls within this time have no effect. */
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     /**
-     * For this time after its start, the source waits for the addresses of all names. After that, the source also
+     * For this long after its start, the source waits for the addresses of all names. After that, the source also
      * reports incomplete lists, which lack the addresses of unresolved names.
      */
     private static final long FIRST_LIST_MILLIS = 500;

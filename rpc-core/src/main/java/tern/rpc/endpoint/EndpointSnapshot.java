@@ -64,7 +64,7 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
     }
 
     /**
-     * Returns whether both snapshots have the same state, reason and rules, and the same instances in the same order.
+     * Returns whether both snapshots contain the same state, reason and rules and the same instances in the same order.
      */
     public boolean saysTheSameAs(EndpointSnapshot other) {
         return state == other.state

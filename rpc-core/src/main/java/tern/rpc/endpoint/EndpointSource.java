@@ -28,8 +28,8 @@ public interface EndpointSource extends AutoCloseable {
     void start(Consumer<EndpointSnapshot> listener);
 
     /**
-     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method, and may call it often,
-     * because the source limits the rate of its lookups. Does not block.
+     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method, even often, because
+     * the source limits the rate of its lookups. Does not block.
      */
     default void refresh() {}
 

@@ -8,8 +8,8 @@ import tern.rpc.limit.Limit.Window;
  * server if it sends most of the calls ({@link FairShares}). A flooding tenant is limited to this number of calls, so
  * that the calls from other tenants need not wait. A window is one measurement period of the {@link Limiter}.
  *
- * <p>By Little's law, x * u calls are in progress if x calls end per second and each takes the time u without waiting.
- * The number is a quarter larger than x * u, so that the server stays busy while calls are passed from one thread to
+ * <p>By Little's law, x * u calls are in progress if x calls end per second and each takes time u without waiting. The
+ * number is a quarter larger than x * u, so that the server stays busy while calls are passed from one thread to
  * another. The throughput x is measured. The usual time u was learned before the tenant began flooding the server, and
  * may be outdated. If u is too short, too few calls are admitted, the throughput x drops, and the product x * u drops
  * further. If u is too long, too many calls are admitted and wait for each other, and no shorter time is measured.
@@ -56,11 +56,11 @@ final class BusyPoint {
     private final int min;
     private double calls;
     private Step step = Step.NONE; // The change to the call count that is tried in the current window.
-    // The last window before the current trial of a different number of calls; null if no trial is in progress.
+    // The last window before a different number of calls was tried; null if no trial is in progress.
     private @Nullable Window before;
     private Step last = Step.FEWER; // The last change to the call count that was tried.
-    private int held; // The number of consecutive windows without a trial of a different number of calls.
-    // The mean call duration in the first window after the last trial of a different number of calls, or 0 if unknown.
+    private int held; // The number of consecutive windows in which no different number of calls was tried.
+    // The mean call duration in the first window after a different number of calls was last tried, or 0 if unknown.
     private double heldNanos;
 
     /** @param min the smallest number of calls to admit */

@@ -32,7 +32,7 @@ import tern.rpc.NanoClock;
 final class FairShares {
 
     /**
-     * Permits stay reserved for this time after the last call from a tenant that has fewer calls than the largest
+     * Permits stay reserved for this long after the last call from a tenant that has fewer calls than the largest
      * tenant.
      */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Finds the number of concurrent calls that a service can use. The limit measures how additional calls affect the
  * duration of all calls.
  *
- * <p>By Little's law (J. Little, 1961), n concurrent calls that each take the time r give a throughput of n / r. While
+ * <p>By Little's law (J. Little, 1961), n concurrent calls that each take time r result in a throughput of n / r. While
  * calls do not wait for each other, more calls raise the throughput and leave r unchanged. If they share an exhausted
  * resource, such as processors or a pool, the throughput stays the same and r grows with n. Additional calls then only
  * wait. The gradient between two windows with different n distinguishes these cases:
@@ -134,8 +134,8 @@ public final class GradientLimit implements Limit {
     private double usualNanos; // The usual duration of a call, or 0 if it is unknown.
     private @Nullable Trial trial;
     private boolean dependent; // True if the last step down has shown that calls wait for each other.
-    // The number of consecutive steps down that did not make calls faster, which shows that calls do not wait for each
-    // other.
+    // The number of consecutive steps down that did not make calls faster. Such steps show that calls do not wait for
+    // each other.
     private int independent;
     private int held; // The number of windows since the limit became constant.
     // The mean call duration in the first window after the limit became constant, or 0 if unknown.

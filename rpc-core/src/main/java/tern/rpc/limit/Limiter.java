@@ -39,13 +39,13 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. So few
-     * calls have little influence on the measurement.
+     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. Such a
+     * small number of calls has little influence on the measurement.
      */
     private static final int MAX_HAVE_LEFT = 8;
 
     /**
-     * Calls are considered to hang if no call has ended for this multiple of the mean call duration, and for at least
+     * Calls are considered to hang if no call has ended for this multiple of the mean call duration and for at least
      * one second.
      */
     private static final int HANGING = 8;
@@ -101,7 +101,7 @@ public final class Limiter {
 
     /**
      * @param limit the limit; it must not be shared with other limiters
-     * @param servedAtOnce the number of threads that serve calls; further calls wait unless they need no thread
+     * @param servedAtOnce the number of threads that serve calls; additional calls wait unless they need no thread
      */
     public Limiter(Limit limit, int servedAtOnce, NanoClock clock) {
         this.limit = limit;
@@ -270,8 +270,8 @@ public final class Limiter {
     }
 
     /**
-     * Records that an admitted call continues without a thread. {@link #threadStays} must be called before the call
-     * leaves.
+     * Records that an admitted call continues without occupying a thread. {@link #threadStays} must be called when the
+     * call needs a thread again, or before it leaves the limiter.
      */
     public void threadLeaves(@Nullable Share share) {
         elsewhere.incrementAndGet();
@@ -281,7 +281,7 @@ public final class Limiter {
     }
 
     /**
-     * Records that an admitted call needs a thread again, or has ended. Called once after each call of
+     * Records that an admitted call needs a thread again or has ended. Called once after each call of
      * {@link #threadLeaves}.
      */
     public void threadStays(@Nullable Share share) {

@@ -92,7 +92,7 @@ public final class CallMeters {
         timer.record(nanos, TimeUnit.NANOSECONDS);
     }
 
-    /** Logs an exception that the application's meter registry threw. The call must still be completed. */
+    /** Logs an exception that the application's meter registry threw, because the call must still be completed. */
     private void failed(Throwable failure) {
         FAILING.warn(() -> method + " could not be measured", failure);
     }

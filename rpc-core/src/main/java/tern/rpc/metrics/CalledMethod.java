@@ -26,12 +26,12 @@ public final class CalledMethod {
         return name;
     }
 
-    /** Returns the number of calls that have ended, including failed calls. */
+    /** Returns the number of completed calls, including failed calls. */
     public long calls() {
         return calls.sum();
     }
 
-    /** Returns the total duration of the calls that have ended, in nanoseconds. */
+    /** Returns the total duration of the completed calls, in nanoseconds. */
     public long totalNanos() {
         return nanos.sum();
     }

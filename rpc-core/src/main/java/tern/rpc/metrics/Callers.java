@@ -85,7 +85,7 @@ public final class Callers {
     }
 
     /**
-     * Adds a call that has ended to its caller's count.
+     * Adds a completed call to its caller's count.
      *
      * @param now the current time on the clock that times the calls
      */

@@ -286,7 +286,7 @@ public final class FileRegistry implements Registry {
             return;
         }
         Set<PosixFilePermission> expected = Files.getPosixFilePermissions(from);
-        // Some file systems refuse any change of permissions.
+        // Some file systems do not allow permissions to be changed.
         if (!expected.equals(Files.getPosixFilePermissions(to))) {
             permissions.setPermissions(expected);
         }

@@ -42,7 +42,7 @@ final class LatePublication implements Publication {
      * Publishes a registration immediately, or as soon as its address is known.
      *
      * @param registration supplies the registration; may throw {@link NoRouteException}
-     * @param timer runs the search for the address, which can take some seconds
+     * @param timer runs the search for the address, which can take a few seconds
      */
     static Publication of(Registry registry, Supplier<Registration> registration, ScheduledExecutorService timer) {
         LatePublication late = new LatePublication(registry, registration, timer);
@@ -137,7 +137,7 @@ final class LatePublication implements Publication {
             }
             try {
                 next = registry.publish(found);
-            } catch (RuntimeException e) { // Publishing has failed: the registry may refuse the new address.
+            } catch (RuntimeException e) { // Publishing has failed. The registry may be rejecting the new address.
                 refused(found, e);
                 return;
             }

@@ -264,7 +264,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         return "\"" + (text.length() > MAX_SHOWN ? text.substring(0, MAX_SHOWN) + "…" : text) + "\"";
     }
 
-    /** Collects the first problems of a file, and counts the further problems. */
+    /** Collects the first problems of a file, and counts the others. */
     private static final class Problems {
         private final List<String> first = new ArrayList<>();
         private int more;
@@ -323,7 +323,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
                 + named + (all.size() > MAX_NAMED ? " and " + (all.size() - MAX_NAMED) + " more" : "");
     }
 
-    /** @param others further members of the file */
+    /** @param others other members of the file */
     String json(Map<String, ?> others) {
         Map<String, Object> written = new LinkedHashMap<>();
         services.forEach((service, providers) -> written.put(

@@ -79,7 +79,7 @@ public final class Registrar implements AutoCloseable {
     private record Warning(String text, long nanos) {}
 
     /**
-     * @param timer runs the verifications, which can block for some seconds while they look for the address; the
+     * @param timer runs the verifications, which can block for a few seconds while they look for the address; the
      *     registrar does not shut down the timer
      */
     public Registrar(List<Registry> registries, ScheduledExecutorService timer) {
@@ -107,7 +107,7 @@ public final class Registrar implements AutoCloseable {
      * Starts publishing like {@link #register(Registration)}, but with a separate registration for each registry. If
      * one registry throws an exception, the registration is withdrawn from the other registries.
      *
-     * @param registrations returns the registration for a registry, and may block for some seconds while it looks for
+     * @param registrations returns the registration for a registry, and may block for a few seconds while it looks for
      *     the address. If this function throws {@link NoRouteException}, the timer calls it again later
      */
     public synchronized CompletableFuture<Void> register(Function<Registry, Registration> registrations) {

@@ -10,7 +10,7 @@ import tern.rpc.ServiceKey;
  * @param application the application name
  * @param host the address to which consumers connect; an IPv6 address has no brackets
  * @param protocols the protocols on the port, such as {@code dubbo} and {@code tri}; the first protocol is preferred
- * @param attributes further attributes of the process for consumers, such as {@value #ZONE}; any value is allowed
+ * @param attributes other attributes of the process for consumers, such as {@value #ZONE}; any value is allowed
  * @param warmupMillis the time after the start during which the weight grows to its full value, or 0 for no warm-up
  * @param startedAtMillis the start of the process in milliseconds since 1970
  */

@@ -133,7 +133,7 @@ final class FairPermits {
                 removed(tenant, own, request);
             }
             changeWaiting(-1);
-            grant(); // A request that has waited too long blocks later requests until it is removed.
+            grant(); // A request that has waited too long would block later requests if it were not removed.
         }
         return request.granted;
     }
@@ -157,9 +157,10 @@ final class FairPermits {
     }
 
     /**
-     * Takes the permits of a request if it may be decoded now. A request may be decoded if its permits are available. A
-     * request may also be decoded if no other request is being decoded and running calls have left at least one permit.
-     * The number of available permits can then become negative. The calling thread must hold the lock.
+     * Takes a request's permits if the request may be decoded now. A request may be decoded if its permits are
+     * available. A request may also be decoded if no other request is being decoded and running calls have left at
+     * least one permit. The number of available permits can then become negative. The calling thread must hold the
+     * lock.
      */
     private boolean take(int permits) {
         int before = available.get();

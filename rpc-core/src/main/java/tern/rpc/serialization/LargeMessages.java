@@ -13,9 +13,9 @@ import tern.rpc.StatusCode;
  * this memory free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
  * Thread-safe.
  *
- * <p>A further sixteenth of the heap is reserved for requests of up to 128 KiB. Without this reserve, a caller that
- * constantly sends requests of several MiB could occupy all of the memory, and requests of medium size from other
- * callers would fail.
+ * <p>Another sixteenth of the heap is reserved for requests of up to 128 KiB. Without this reserve, a caller that
+ * constantly sends requests of several MiB could occupy all of the memory, and medium-sized requests from other callers
+ * would fail.
  */
 public final class LargeMessages {
 
@@ -30,7 +30,7 @@ public final class LargeMessages {
 
     private static final int HEAP_SHARE = 4;
 
-    /** The maximum size of a request that may use the memory for requests of medium size. */
+    /** The maximum size of a request that may use the memory for medium-sized requests. */
     private static final int MEDIUM_BYTES = 128 << 10;
 
     private static final int MEDIUM_HEAP_SHARE = 16;
@@ -57,8 +57,8 @@ public final class LargeMessages {
     private static final int WAITING_PER_PROCESSOR = 50;
 
     /**
-     * The maximum number of threads that wait to read a request. Further requests fail immediately, so waiting requests
-     * cannot occupy all workers.
+     * The maximum number of threads that wait to read a request. Additional requests fail immediately, so waiting
+     * requests cannot occupy all workers.
      */
     private static final int MAX_WAITING =
             WAITING_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
@@ -93,7 +93,7 @@ public final class LargeMessages {
      * @param objectBytes the maximum memory of the request's objects, such as {@link #maxObjectBytes}
      * @param tenant identifies the caller; memory is shared between tenants
      * @return the permits, which the caller must pass to {@link #release} when the request has been decoded; negative
-     *     if the permits belong to the memory for requests of medium size
+     *     if the permits belong to the memory for medium-sized requests
      * @throws RpcException RESOURCE_EXHAUSTED if the permits do not become available within three seconds, or if too
      *     many other requests are waiting
      */
@@ -136,8 +136,8 @@ public final class LargeMessages {
                 }
                 case TIMED_OUT -> patience -= PATIENCE_MILLIS / 2;
                 case CROWDED -> {
-                    // MEDIUM has refused the permits without a wait, so the request may wait for the full time for
-                    // permits of OBJECTS.
+                    // MEDIUM has refused the permits without waiting, so the request may wait the full time for permits
+                    // of OBJECTS.
                 }
             }
         }

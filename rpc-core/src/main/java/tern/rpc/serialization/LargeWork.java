@@ -58,7 +58,7 @@ public final class LargeWork {
 
     /**
      * The maximum number of threads that may wait for each kind of work. Each waiting writer holds the object to be
-     * written, such as a result. Further calls fail immediately, so that their objects can be released.
+     * written, such as a result. Additional calls fail immediately, so that their objects can be released.
      */
     private static final int MAX_WAITING = maxWaiting(Runtime.getRuntime().maxMemory());
 
@@ -73,8 +73,8 @@ public final class LargeWork {
     private static final int MAX_WAITING_TO_DECODE = Math.min(MAX_WAITING, 32);
 
     /**
-     * Decompresses and decodes requests that were compressed. One processor is left free for other work, because a few
-     * compressed bytes can take long to process.
+     * Decompresses and decodes requests that were compressed. One processor is left free for other work, because even a
+     * few compressed bytes can take a long time to process.
      */
     private static final LargeWork DECODE_UNPACKED =
             new LargeWork("decoded", "decode", Math.max(1, PROCESSORS - 1), MAX_WAITING_TO_DECODE);
@@ -136,7 +136,7 @@ public final class LargeWork {
     /**
      * Returns the decompressed size up to which a compressed request is decompressed and decoded without a permit. The
      * result is 16 times the compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger
-     * causes much work although it consists of few bytes.
+     * causes a lot of work although it consists of only a few bytes.
      */
     public static int uncheckedBytes(int compressedBytes) {
         return (int)

@@ -19,7 +19,7 @@ public interface ObjectReader {
     void start(byte[] array, int offset, int length);
 
     /**
-     * Starts decoding a message whose sender is known. Messages that take much work are then decoded for one sender
+     * Starts decoding a message whose sender is known. Messages that take a lot of work are then decoded for one sender
      * after another, so that a sender of many such messages does not delay the messages of other senders.
      *
      * @param sender identifies the sender, such as its address; has {@code equals} and {@code hashCode}

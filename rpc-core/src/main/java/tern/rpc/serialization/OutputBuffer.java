@@ -22,7 +22,7 @@ public final class OutputBuffer {
     private @Nullable LargeWork turn; // the kind of work for which this buffer currently has a permit
 
     /**
-     * The array's length or the limit, whichever is smaller. Bytes below this position can be claimed without a further
+     * The array's length or the limit, whichever is smaller. Bytes below this position can be claimed without another
      * check.
      */
     private int bound = INITIAL_BYTES;

@@ -158,14 +158,14 @@ abstract class CallPermits {
         heldMemory = 0;
     }
 
-    /** Records that a unary call continues without its worker, until another thread completes it. */
+    /** Records that a unary call continues without its worker until another thread completes it. */
     void workerLeaves() {
         if (counted && !returned) {
             dispatcher.workerLeaves(call);
         }
     }
 
-    /** Reverses {@link #workerLeaves}, because the call has ended in the meantime. */
+    /** Undoes {@link #workerLeaves}, because the call has ended in the meantime. */
     void workerStays() {
         if (counted && !returned) {
             dispatcher.workerStays(call);

@@ -201,7 +201,7 @@ final class Dispatcher implements CallHandler {
         limiter.threadLeaves(call.share());
     }
 
-    /** Reverses {@link #workerLeaves}, because the call is about to end or has ended in the meantime. */
+    /** Undoes {@link #workerLeaves}, because the call is about to end or has ended in the meantime. */
     void workerStays(ServerCall call) {
         limiter.threadStays(call.share());
     }

@@ -74,7 +74,7 @@ final class FairWorkers {
     private final AtomicInteger waitingCalls = new AtomicInteger();
     private final NanoClock clock;
     // True while calls wait too long for a thread or find the queue full. During this time, tenants whose calls occupy
-    // many threads get no further threads.
+    // many threads get no additional threads.
     private volatile boolean pressed;
     private volatile long neededUntil;
     private volatile long vainUntil;

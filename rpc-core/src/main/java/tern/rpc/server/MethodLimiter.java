@@ -9,9 +9,9 @@ import tern.rpc.limit.Share;
 /**
  * Limits the running calls to one method, and divides the permitted number of calls among tenants. While there is only
  * one tenant, it may make all permitted calls. A call may be refused although its tenant has less than an equal share
- * of the running calls. Then tenants with an equal share or more may start no further calls for one second. When calls
- * of these tenants end, the refused tenant can therefore make its calls. Thread-safe. A race can cause a single call to
- * be wrongly accepted or refused.
+ * of the running calls. Tenants with an equal share or more may then start no more calls for one second. When calls of
+ * these tenants end, the refused tenant can therefore make its calls. Thread-safe. A race can cause a single call to be
+ * wrongly accepted or refused.
  */
 final class MethodLimiter {
 
@@ -19,7 +19,7 @@ final class MethodLimiter {
 
     private final Limiter limiter;
 
-    /** The number of running calls that each tenant has. */
+    /** The number of each tenant's running calls. */
     private final CallCounts<Share> held = new CallCounts<>();
 
     // the last refused tenant that had less than an equal share

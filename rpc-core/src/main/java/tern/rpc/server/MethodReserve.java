@@ -15,10 +15,9 @@ import tern.rpc.transport.ServerCall;
  * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies few threads:
  * at most 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. The reserve's queue has as
  * many places as the reserve has threads. A queue is needed because a thread is still counted for a short time after it
- * has sent an answer. The number of calls to one method that are running or waiting in the reserve is limited to half
- * of the reserve's threads, but the limit is at least four. The threads and queue positions are divided among tenants
- * ({@link TenantPlaces}). All connections from one address together get at most half of the threads and queue
- * positions.
+ * has sent an answer. At most half as many calls to one method as the reserve has threads, but at least four, may be
+ * running or waiting in the reserve. The threads and queue positions are divided among tenants ({@link TenantPlaces}).
+ * All connections from one address together get at most half of the threads and queue positions.
  *
  * <p>A call that gets no permit from the server's concurrency limiter may still run in the reserve, without a permit.
  * This also applies while regular threads are idle because measurements have reduced the limit. The total number of
@@ -98,8 +97,8 @@ final class MethodReserve {
     }
 
     /**
-     * Admits a call that the limiter has refused to the reserve, if its method occupies few threads. For every admitted
-     * call, {@link #leaveWithoutPermit} must be called once.
+     * Admits a call to the reserve after the limiter has refused the call, if its method occupies few threads. For
+     * every admitted call, {@link #leaveWithoutPermit} must be called once.
      */
     boolean enterWithoutPermit(ServerCall call) {
         return method(call) != null && enter(WITHOUT_PERMIT * threads.maxThreads());

@@ -251,8 +251,8 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Closes the server and its transports immediately, without draining. Running calls are cancelled, except one-way
-     * calls. Does not wait for their methods. A second call has no effect.
+     * Closes the server and its transports immediately, without draining. All running calls except one-way calls are
+     * cancelled. Does not wait for their methods to return. A second call has no effect.
      */
     @Override
     public void close() {
@@ -316,8 +316,8 @@ public final class RpcServer implements AutoCloseable {
          * threads. There is one spare thread for every four regular threads, but at least four. There are never more
          * spare threads than regular threads. With only one regular thread, there are no spare threads. One thread for
          * every eight regular threads is reserved for methods whose calls occupy few threads. For every twenty regular
-         * threads, but at least once, one further thread serves critical services. Stream callbacks run on a separate
-         * pool of the same size. All threads are created when needed.
+         * threads, but at least once, one additional thread serves critical services. Stream callbacks run on a
+         * separate pool of the same size. All threads are created when needed.
          *
          * @param threads the number of threads, at least 1; 200 by default
          * @param queueCapacity the number of calls that may wait, at least 0; 400 by default
@@ -390,10 +390,10 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Limits the time that a worker may block in {@code onNext} because the reader of a stream is slow. The default
          * is 1 s. The limit applies to the sum of a stream's waits. For every 32 KiB that the caller reads, the worker
-         * may wait for this time again. Unused time is kept until the caller next reports what it has read, up to 17
-         * times the limit. HTTP/2 callers usually report the bytes that they have read when these bytes fill half of
-         * the flow-control window. Once the limit is reached, the transport buffers a limited number of bytes and then
-         * ends the stream with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
+         * may wait this long again. Unused time is kept until the caller next reports what it has read, up to 17 times
+         * the limit. HTTP/2 callers usually report the bytes that they have read when these bytes fill half of the
+         * flow-control window. Once the limit is reached, the transport buffers a limited number of bytes and then ends
+         * the stream with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
          *
          * @param wait the maximum wait, zero or more
          */

@@ -202,7 +202,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Records that the worker has finished its work on the call. If the call has already ended, releases its resources.
+     * Records that the worker has finished working on the call. If the call has already ended, releases its resources.
      * A call counts as running until it has ended and its worker has finished.
      */
     private void leave(CallLedger ledger) {

@@ -299,7 +299,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     /**
      * If the method is still running, ends the call without waiting for the method and its filters. The method may be
-     * waiting for its subscriber, which will get no further signal.
+     * waiting for its subscriber, which will get no more signals.
      */
     @Override
     public void subscriberFailed(Throwable cause) {

@@ -18,7 +18,7 @@ final class ServedTransports {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
-    /** Draining ends when the server has been idle for this time: no call in flight, no new call, no unsent answer. */
+    /** Draining ends when the server has been idle for this long: no call in flight, no new call, no unsent answer. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);

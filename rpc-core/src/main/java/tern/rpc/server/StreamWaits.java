@@ -18,7 +18,7 @@ final class StreamWaits {
 
     /**
      * @param longest the maximum time that a stream may wait for the first {@link #RENEWAL_BYTES} bytes to be read, and
-     *     for each further {@link #RENEWAL_BYTES} bytes
+     *     for each additional {@link #RENEWAL_BYTES} bytes
      * @param pools the thread pools that the limit applies to
      */
     StreamWaits(Duration longest, List<WorkerPool> pools) {

@@ -25,7 +25,7 @@ import tern.rpc.transport.Message;
  * delivers no more than the requested number. After the subscriber's first request, the publisher requests a limited
  * number of messages and bytes from the transport in advance. One task can then deliver messages that arrive together,
  * even if the subscriber requests one message at a time. Messages requested in advance wait undecoded, and the end of
- * the stream is delivered after them. When the subscription has ended, further messages are discarded. Thread-safe.
+ * the stream is delivered after them. When the subscription has ended, later messages are discarded. Thread-safe.
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
@@ -35,19 +35,19 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         /**
          * Requests more messages.
          *
-         * @param messages the number of additional messages; 0 only permits the transport to deliver further bytes
+         * @param messages the number of additional messages; 0 only permits the transport to deliver more bytes
          */
         void request(int messages);
 
         /** Called when the subscriber has cancelled its subscription. */
         void cancel();
 
-        /** Called when no further messages are needed, because a message could not be decoded. */
+        /** Called when no more messages are needed, because a message could not be decoded. */
         void failed(Throwable cause);
 
         /**
-         * Called when no further messages are needed, because the subscriber threw an exception. The subscriber gets no
-         * further signal.
+         * Called when no more messages are needed, because the subscriber threw an exception. The subscriber gets no
+         * more signals.
          */
         default void subscriberFailed(Throwable cause) {
             failed(cause);
@@ -57,8 +57,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
     /**
-     * Limits the log lines about subscribers that throw exceptions. A peer can end any number of calls, and so cause
-     * any number of such exceptions.
+     * Limits the number of log lines about subscribers that throw exceptions. A peer can cause any number of such
+     * exceptions by ending calls.
      */
     private static final SeldomWarning FAILED_END = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
@@ -90,7 +90,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private volatile boolean begun; // true once the subscriber has requested messages
     // a failure that is delivered before the messages that are not requested
     private volatile @Nullable Throwable early;
-    private volatile boolean done; // true once the subscriber gets no further callbacks
+    private volatile boolean done; // true once the subscriber gets no more callbacks
 
     /** @param name the call name, for error messages */
     public InboundPublisher(String name, SerialExecutor serial, Source source) {
@@ -100,8 +100,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Subscribes to the messages. The first subscriber gets all messages, on the serial executor. Each further
-     * subscriber gets an IllegalStateException.
+     * Subscribes to the messages. The first subscriber gets all messages, on the serial executor. Each later subscriber
+     * gets an IllegalStateException.
      */
     @Override
     public void subscribe(Flow.Subscriber<? super Object> given) {
@@ -114,7 +114,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Subscribes an observer, which gets the messages one at a time. Further subscribers are rejected. */
+    /** Subscribes an observer, which gets the messages one at a time. Later subscribers are rejected. */
     public void feed(StreamObserver<Object> observer) {
         subscribe(new ObserverFeed(observer));
     }

@@ -14,15 +14,15 @@ import tern.rpc.SeldomWarning;
 
 /**
  * Sends the values from the application's publisher. The subscriber requests values only while the sink is ready. The
- * first request is for one value. Each further request is for twice as many values, up to a limit, because a publisher
- * may have to switch threads for each request. A value that arrives when the sink is no longer ready waits in this
- * object, and the next request is for one value again. Therefore, only a few large values wait in memory.
+ * first request is for one value. Each subsequent request is for twice as many values, up to a limit, because a
+ * publisher may have to switch threads for each request. A value that arrives when the sink is no longer ready waits in
+ * this object, and the next request is for one value again. Therefore, only a few large values wait in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
     /**
-     * Limits the log lines about publishers that throw exceptions. A peer can cancel any number of calls, and so cause
-     * any number of such exceptions.
+     * Limits the number of log lines about publishers that throw exceptions. A peer can cause any number of such
+     * exceptions by cancelling calls.
      */
     private static final SeldomWarning FAILED_CANCEL =
             new SeldomWarning(LoggerFactory.getLogger(OutboundSubscriber.class), NanoClock.SYSTEM);
@@ -124,8 +124,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     }
 
     /**
-     * Sends values and requests further values while the sink is ready. One thread does all the work, in a loop,
-     * because recursion would overflow the stack if a publisher sends each value within its {@code request} method.
+     * Sends values and requests more values while the sink is ready. One thread does all the work, in a loop, because
+     * recursion would overflow the stack if a publisher sends each value within its {@code request} method.
      */
     private void drain() {
         if (work.getAndIncrement() == 0) {

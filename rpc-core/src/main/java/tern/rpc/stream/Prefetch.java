@@ -19,9 +19,9 @@ final class Prefetch {
     private static final int MAX_AHEAD = 256;
 
     /**
-     * After this number of delivered bytes, the transport is permitted to deliver further bytes. The number is half of
-     * the bytes that the transport may deliver at a time. A large message therefore need not wait until the subscriber
-     * has received all earlier messages.
+     * After this number of delivered bytes, the transport is permitted to deliver more bytes. The number is half of the
+     * bytes that the transport may deliver at a time. A large message therefore need not wait until the subscriber has
+     * received all earlier messages.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 
@@ -47,7 +47,7 @@ final class Prefetch {
      * Called when a message has been delivered.
      *
      * @param starved true if no other message is waiting for the subscriber
-     * @return the number of further messages to request, which may be 0, or {@link #NO_REQUEST}
+     * @return the number of additional messages to request, which may be 0, or {@link #NO_REQUEST}
      */
     synchronized int delivered(int bytes, boolean starved) {
         onTheirWay--;

@@ -188,7 +188,7 @@ final class MemoryStream implements ClientStream {
                 } else if (current != null && credit.get() > 0 && allowedBytes.get() > 0) {
                     credit.decrementAndGet();
                     // The size is subtracted before the receiver gets the message, because the receiver may then permit
-                    // further bytes.
+                    // more bytes.
                     allowedBytes.addAndGet(-message.bytes());
                     current.message(message);
                 } else {

@@ -19,9 +19,10 @@ public interface MessageStream {
     void start(Receiver receiver);
 
     /**
-     * Requests the given number of additional messages, and permits a further {@link #ALLOWED_BYTES}. While no messages
-     * are requested or all permitted bytes have been delivered, the peer is slowed down. The receiver calls this method
-     * again when it has handled half of the permitted bytes; the receiver passes 0 if it needs no additional messages.
+     * Requests the given number of additional messages, and permits another {@link #ALLOWED_BYTES} bytes. While no
+     * messages are requested or all permitted bytes have been delivered, the peer is slowed down. The receiver calls
+     * this method again when it has handled half of the permitted bytes; the receiver passes 0 if it needs no
+     * additional messages.
      */
     void request(int messages);
 

@@ -4,8 +4,7 @@ package tern.rpc.transport;
 public final class RetryPushBack {
 
     /**
-     * The header's value is the number of milliseconds until the next attempt. A negative value forbids further
-     * attempts.
+     * The header's value is the number of milliseconds until the next attempt. A negative value forbids more attempts.
      */
     public static final String HEADER = "grpc-retry-pushback-ms";
 

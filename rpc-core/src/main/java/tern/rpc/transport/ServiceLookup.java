@@ -43,6 +43,6 @@ public interface ServiceLookup {
      */
     ServiceKey withoutGroupAndVersion(String interfaceName);
 
-    /** Returns whether the server accepts generic calls, and {@code $echo} calls with objects. */
+    /** Returns whether the server accepts generic calls and {@code $echo} calls that contain objects. */
     boolean genericCalls();
 }

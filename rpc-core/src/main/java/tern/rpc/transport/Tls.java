@@ -41,7 +41,7 @@ public record Tls(
     /** Determines whether a server requests or requires a certificate from its clients. */
     public enum ClientAuth {
         NONE,
-        /** Requests a certificate, but also accepts clients without a certificate. Refuses an invalid certificate. */
+        /** Requests a certificate, but also accepts clients without a certificate. Rejects an invalid certificate. */
         WANT,
         /** Refuses clients without a certificate. */
         NEED

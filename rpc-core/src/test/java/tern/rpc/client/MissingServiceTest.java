@@ -25,7 +25,7 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** Tests which providers get calls if some of them lack the service. Only the test advances the clock. */
+/** Tests which providers get calls if some of them do not offer the service. Only the test advances the clock. */
 class MissingServiceTest {
 
     private static final Endpoint ONE = new Endpoint("one", 1);
@@ -42,7 +42,7 @@ class MissingServiceTest {
         CompletableFuture<String> storeLater();
     }
 
-    /** A service that all providers have. */
+    /** A service that all providers offer. */
     public interface Stock {
         String find();
     }
@@ -218,7 +218,7 @@ class MissingServiceTest {
         assertThat(sentTo(ONE)).isEqualTo(1);
 
         lacking.clear();
-        lacking.add(TWO); // this provider has the service, so only the method can be missing
+        lacking.add(TWO); // this provider offers the service, so only the method can be missing
         passMillis(20_000);
         long before = sentTo(TWO);
         store(orders, 20);

@@ -6,7 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import tern.rpc.endpoint.StaticEndpoints;
 
-/** Tests which references a client refuses. */
+/** Tests which references a client rejects. */
 class ReferenceChecksTest extends ScriptedProviders {
 
     /** A service with an overloaded method. Only one overload has the parameter {@code b}. */

@@ -16,8 +16,8 @@ import tern.rpc.endpoint.Endpoint;
 class RepeatedCallsTest extends ScriptedProviders {
 
     /**
-     * The first call that reaches any endpoint fails, and the failure says that the call may have run. Further calls
-     * are refused with the given code.
+     * The first call that reaches any endpoint fails, and the failure says that the call may have run. Later calls are
+     * refused with the given code.
      */
     private void losesTheFirstCall(StatusCode code, Runnable afterwards, Endpoint... endpoints) {
         for (Endpoint endpoint : endpoints) {

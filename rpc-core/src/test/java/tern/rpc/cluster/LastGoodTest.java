@@ -223,8 +223,7 @@ class LastGoodTest {
     }
 
     /**
-     * A list can be without any usable provider, for example if the registry was restored with the data of another
-     * cluster.
+     * A list may contain no usable provider, for example if the registry was restored with the data of another cluster.
      */
     @Test
     void providersMissingFromAListWithoutAUsableProviderAreHeldForAsLongAsTheyAnswer() {

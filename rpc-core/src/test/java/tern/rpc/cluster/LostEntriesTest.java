@@ -41,8 +41,7 @@ class LostEntriesTest extends SimulatedCluster {
     }
 
     /**
-     * A list can be without any usable provider, for example if the registry was restored with the data of another
-     * cluster.
+     * A list may contain no usable provider, for example if the registry was restored with the data of another cluster.
      */
     @Test
     void providersStayInUseWhileNoListedProviderCanBeUsed() {
@@ -68,7 +67,7 @@ class LostEntriesTest extends SimulatedCluster {
                         instance(12).endpoint());
     }
 
-    /** The registry may have lost its data before this process starts with a stored list. */
+    /** The registry may already have lost its data when this process starts and loads its stored list. */
     @Test
     void providersOfAStoredListStayInUseAlthoughTheyAreNotConnectedYet() {
         cluster.start(Duration.ZERO);

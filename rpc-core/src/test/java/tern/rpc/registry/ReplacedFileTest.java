@@ -25,7 +25,7 @@ import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSnapshot.State;
 
-/** Tests which file a registration replaces, and which properties of the old file the new file has. */
+/** Tests which file a registration replaces, and which properties of the old file the new file keeps. */
 @Timeout(60)
 class ReplacedFileTest {
 

@@ -109,7 +109,7 @@ class FairWorkersTest {
         while (threads.admitted() > 0) {
             Thread.onSpinWait();
         }
-        call.withdraw(); // the call is over, so the thread that takes it does nothing
+        call.withdraw(); // the call has ended, so the thread that takes it does nothing
 
         assertThat(workers.offerToIdle(call)).isTrue();
 
@@ -131,7 +131,7 @@ class FairWorkersTest {
      */
     private void flood(Share tenant) {
         ServedCall ended = new ServedCall(null, null, true, false);
-        ended.withdraw(); // the call is over, so the thread that takes it does nothing
+        ended.withdraw(); // the call has ended, so the thread that takes it does nothing
         enter(tenant, 1);
         assertThat(workers.offer(ended, tenant)).isNull();
         enter(tenant, 30);

@@ -41,8 +41,7 @@ class SlowMethodsTest extends HeldThreads {
     }
 
     /**
-     * If the processors are busy, a new thread of the reserve may start only after the call has waited too long in the
-     * queue.
+     * If the processors are busy, a new spare thread may start only after the call has waited too long in the queue.
      */
     @Test
     void callWaitsForAThreadOfTheReserveThatStartsLate() throws Exception {

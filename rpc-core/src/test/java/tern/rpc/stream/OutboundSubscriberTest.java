@@ -244,7 +244,7 @@ class OutboundSubscriberTest {
 
         @Override
         public void cancel() {
-            // The test sends no further values.
+            // The test sends no more values.
         }
     }
 

@@ -200,7 +200,7 @@ interface StreamFailuresContract extends StreamContract {
         assertThat(take(service().contexts).isCancelled()).isFalse();
     }
 
-    /** A subscriber that throws gets no further signal, so a method that waits for its subscriber does not return. */
+    /** A subscriber that throws gets no more signals, so a method that waits for its subscriber does not return. */
     @Test
     default void subscriberThatThrowsEndsTheCallOfAMethodThatWaitsForIt() throws Exception {
         CompletableFuture<Boolean> cancelled = new CompletableFuture<>();

@@ -28,8 +28,8 @@ import tern.rpc.pool.ResultRows;
 final class BaselineUpdater {
 
     /**
-     * The usual 99th percentile is updated only after more than this many seconds since the start and since the last
-     * miss of the latency target. The first calls of a process are slower than usual.
+     * The usual 99th percentile is updated only if more than this many seconds have passed since the start and since
+     * the last miss of the latency target. The first calls of a process are slower than usual.
      */
     private static final int PERCENTILE_SECONDS = 60;
 
@@ -46,9 +46,9 @@ final class BaselineUpdater {
     private static final String OWN = "own";
 
     /**
-     * The calls of a second are added to the usual shares of late and failed calls only this number of seconds later.
-     * The delay is slightly longer than the time that {@link MethodMisses} needs to detect that a single method misses
-     * the target.
+     * The calls of each second are added to the usual shares of late and failed calls only after this number of
+     * seconds. The delay is slightly longer than the time that {@link MethodMisses} needs to detect that a single
+     * method misses the target.
      */
     private static final int PENDING_SECONDS = 22;
 
@@ -168,8 +168,8 @@ final class BaselineUpdater {
 
     /**
      * Updates the usual shares of late and failed calls, with a delay of {@value #PENDING_SECONDS} seconds. A miss of a
-     * single method begins only some seconds after its calls became late or began to fail. If the usual shares included
-     * these seconds, the diagnosis would consider the next miss of the same method usual.
+     * single method begins only a few seconds after its calls became late or began to fail. If the usual shares
+     * included these seconds, the diagnosis would consider the next miss of the same method usual.
      */
     private void learnShares(CounterSnapshot before, CounterSnapshot current) {
         pending.addLast(new Pending(before, current));
@@ -190,9 +190,9 @@ final class BaselineUpdater {
 
     /**
      * Learns the usual times of rarely called methods that have never met the target, such as long polls and reports.
-     * Learns these usual times only from a second in which no other calls were late. If these usual times were not
-     * learned, an application that calls such methods from its start would never have usual times, and the diagnosis
-     * would report late calls forever.
+     * Learns these usual times only from seconds in which no other calls were late. Otherwise, an application that
+     * calls such methods from its start would never have usual times, and the diagnosis would report late calls
+     * forever.
      *
      * @param isWarm whether the warm-up has ended
      */

@@ -62,7 +62,7 @@ public final class Diagnostician {
 
     /**
      * If at least this number of calls in one second are late, failed or refused, the sampling of threads begins at
-     * once. The diagnosis then knows the cause when it reports the late calls some seconds later.
+     * once. The cause is then known when the late calls are reported a few seconds later.
      */
     private static final int FIRST_BAD = 3;
 
@@ -98,7 +98,7 @@ public final class Diagnostician {
     private final PoolObserver observedPools; // Only the diagnosis thread uses this field.
     private final FillingHeap fillingHeap = new FillingHeap(); // Only the diagnosis thread uses this field.
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
-    private boolean mayBegin; // whether calls have possibly begun to miss the target; used only by the diagnosis thread
+    private boolean mayBegin; // whether calls may have begun to miss the target; used only by the diagnosis thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the diagnosis thread
     // one element per second; used only by the diagnosis thread
     private final Deque<CounterSnapshot> seconds = new ArrayDeque<>();
@@ -131,8 +131,8 @@ public final class Diagnostician {
     /**
      * Starts measuring the process's pauses.
      *
-     * @param recordMisses whether the JVM's flight recorder may start by itself when calls have missed the latency
-     *     target for ten seconds (decision 45)
+     * @param recordMisses whether the JVM's flight recorder may be started automatically when calls have missed the
+     *     latency target for ten seconds (decision 45)
      */
     public void start(boolean recordMisses) {
         recording.startInMisses(recordMisses);
@@ -340,8 +340,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Diagnoses late calls while the heap is exhausted. The usual diagnosis allocates much memory, so it would take too
-     * long.
+     * Diagnoses late calls while the heap is exhausted. The usual diagnosis allocates a lot of memory, so it would take
+     * too long.
      */
     private void diagnoseExhaustion(long now, double share) {
         List<RunningCall> running = surroundings.running();
@@ -425,7 +425,8 @@ public final class Diagnostician {
         bad.removeIf(usual::isUsual);
         bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
         if (counts.refused() == 0 && !SlowCallers.waitForWorkers(bad, targetNanos)) {
-            // While the processors are full, a slow method may make other calls late, unless its threads wait.
+            // While the processors are saturated, a slow method may make other calls late, unless its threads are
+            // waiting.
             bad = updater.withoutSlowMethods(
                     bad, call -> seen.isFull() && !PossibleLongPolls.hasWaited(call, sampler.samples()));
         }

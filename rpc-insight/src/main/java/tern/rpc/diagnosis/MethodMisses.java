@@ -77,7 +77,7 @@ public final class MethodMisses {
     }
 
     /**
-     * Returns whether at least one method misses the target now although it usually meets the target.
+     * Returns whether at least one method that usually meets the target is currently missing it.
      *
      * @param seconds the counters at the end of each of the last seconds, the oldest first
      * @param isExcused returns whether a late call does not count

@@ -26,8 +26,8 @@ import tern.rpc.diagnosis.text.CauseText;
  * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once
  * when it begins and once when it ends. If the first cause changes and the new first cause remains first for several
  * seconds, logs the new first cause as well, but at most once a minute. A diagnosis with a new first cause is published
- * only if this cause was first in two of the last three seconds and the share of bad calls is not declining. Not
- * thread-safe: only one thread uses it.
+ * only if this cause was first in two of the last three seconds and calls are not recovering. Not thread-safe: only one
+ * thread uses it.
  */
 final class MissReport {
 
@@ -42,7 +42,7 @@ final class MissReport {
      */
     private static final int MAX_UNEXPLAINED_SECONDS = 8;
 
-    /** If the first cause changes, the new first cause is logged after this number of successive seconds. */
+    /** If the first cause changes, the new first cause is logged after this number of consecutive seconds. */
     private static final int LASTING_SECONDS = 10;
 
     private static final int MIN_SECONDS_BETWEEN_LINES = 60;
@@ -60,7 +60,7 @@ final class MissReport {
     private int secondsSinceLine;
     private boolean logs; // whether the current period of late calls may be logged
     private @Nullable String first; // the first cause in the last published diagnosis
-    private int firstSeconds; // for how many consecutive seconds the published diagnoses have had the same first cause
+    private int firstSeconds; // the number of consecutive seconds with the same published first cause
     private int seconds;
 
     MissReport(History history) {
@@ -117,7 +117,7 @@ final class MissReport {
 
     /**
      * Keeps the published first cause in first place, unless a different cause takes clearly more time. Without this
-     * rule, two causes of similar weight would change places every few seconds although nothing has changed.
+     * rule, two causes of similar weight would swap places every few seconds although nothing has changed.
      */
     private List<Cause> withFormerFirst(List<Cause> causes) {
         Diagnosis before = published;

@@ -226,7 +226,7 @@ final class Ranking {
     }
 
     /**
-     * Returns whether the given operation takes its usual time, and calls run it about as often as usual. Such an
+     * Returns true if the given operation takes its usual time and calls run it about as often as usual. Such an
      * operation often appears in late calls only because long calls contain more work.
      *
      * @param threshold the minimum time of a cause
@@ -247,8 +247,8 @@ final class Ranking {
     }
 
     /**
-     * Returns whether the given operation takes only a small part of the time, and pauses of the garbage collector are
-     * the first cause. Operations then end late, because the stopped process cannot receive their answers.
+     * Returns true if the given operation takes only a small part of the time and pauses of the garbage collector are
+     * the first cause. Operations then end late because the stopped process cannot receive their answers.
      */
     private boolean isStretched(Part part, Part first, double all) {
         return first.kind() == Kind.COLLECTOR
@@ -309,7 +309,7 @@ final class Ranking {
 
     /**
      * If calls wait most for permits or connections that other calls lost because of another fault, puts this fault
-     * first. If only the lost permits or connections were returned, the fault would make calls lose further ones.
+     * first. If only the lost permits or connections were returned, the fault would make calls lose more of them.
      */
     private void putFaultBeforeItsLeak(List<Part> parts) {
         Part fault = parts.isEmpty() ? null : new CausedLeaks(evidence, excess, pools, byCause).fault(parts.get(0));

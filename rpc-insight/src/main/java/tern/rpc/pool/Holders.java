@@ -188,7 +188,7 @@ public final class Holders {
 
     private static @Nullable StackTraceElement applicationFrame(Stream<StackWalker.StackFrame> frames) {
         List<StackTraceElement> read = new ArrayList<>();
-        // Frames are read one by one, because reading a whole stack takes long and is rarely needed.
+        // Frames are read one by one, because reading a whole stack is slow and is rarely needed.
         for (Iterator<StackWalker.StackFrame> each = frames.limit(MAX_FRAMES).iterator(); each.hasNext(); ) {
             StackTraceElement frame = each.next().toStackTraceElement();
             read.add(frame);
@@ -206,7 +206,7 @@ public final class Holders {
         held.remove(holder);
     }
 
-    /** Records the stack traces of more borrowings, because a connection seems to have leaked. */
+    /** Records more stack traces of borrowings, because a connection seems to have leaked. */
     public void suspect() {
         suspicious = true;
     }

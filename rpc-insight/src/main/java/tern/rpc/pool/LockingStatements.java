@@ -17,8 +17,8 @@ final class LockingStatements {
     private LockingStatements() {}
 
     /**
-     * Returns whether the statement may lock something. Every statement of the application runs through this method, so
-     * it must be quick, and it also returns true for some statements that lock nothing.
+     * Returns whether the statement may lock something. This method is called for every statement of the application,
+     * so it must be quick. Therefore it also returns true for some statements that lock nothing.
      */
     static boolean mayLock(String statement) {
         Boolean known = KNOWN.get(statement);

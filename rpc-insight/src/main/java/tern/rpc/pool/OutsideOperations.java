@@ -23,7 +23,7 @@ public final class OutsideOperations {
     private static final long UNKNOWN = -1;
     private static final ConcurrentMap<String, Series> KNOWN = new ConcurrentHashMap<>();
 
-    /** The minimum time between two searches for the operation that ran longest ago. */
+    /** The minimum time between two searches for the least recently run operation. */
     private static final long BETWEEN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final AtomicLong FORGOT = new AtomicLong(System.nanoTime() - BETWEEN_NANOS);
@@ -31,7 +31,7 @@ public final class OutsideOperations {
     private OutsideOperations() {}
 
     /**
-     * An operation that is run by a thread outside of calls, or was run a short time ago.
+     * An operation that a thread outside of calls is running or ran recently.
      *
      * @param name the name of the operation
      * @param threadName the name of the thread that ran it last
@@ -103,7 +103,7 @@ public final class OutsideOperations {
         return KNOWN.size() >= MAX_NAMES ? null : KNOWN.computeIfAbsent(key, unknown -> new Series(kind, name));
     }
 
-    /** Forgets the operation that ran longest ago, such as a statement that ran only at startup. */
+    /** Forgets the least recently run operation, such as a statement that ran only at startup. */
     private static void forgetOldest() {
         long now = System.nanoTime();
         long before = FORGOT.get();
@@ -116,8 +116,8 @@ public final class OutsideOperations {
     }
 
     /**
-     * Returns an operation of the given kind whose beginning was recorded with {@link #begins}, and that runs or ended
-     * within the last 10 s; null if there is none.
+     * Returns an operation of the given kind whose beginning was recorded with {@link #begins}, and that is running or
+     * ended within the last 10 s; null if there is none.
      *
      * @param isWanted selects operations by their names
      */
@@ -170,7 +170,7 @@ public final class OutsideOperations {
         private static final double LATE = 3;
 
         /**
-         * After this many successive pauses that are too long, further long pauses are considered usual and change the
+         * After this many consecutive pauses that are too long, such long pauses are considered usual and change the
          * usual pause.
          */
         private static final int MAX_LATE = 20;

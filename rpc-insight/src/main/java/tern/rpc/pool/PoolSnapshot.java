@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pool's state at one moment. A count is -1 if the library does not maintain it.
+ * A snapshot of a pool's state. A count is -1 if the library does not maintain it.
  *
  * @param name the name of the bean or of the group of properties
  * @param kind the kind of the resources in the pool
@@ -64,11 +64,11 @@ public record PoolSnapshot(
     public static final Duration UNKNOWN = Duration.ofNanos(-1);
 
     /**
-     * Tasks of an executor that were submitted by threads without a call, for example by a scheduled job.
+     * Tasks of an executor that were submitted by threads outside of calls, for example by a scheduled job.
      *
      * @param started the number of these tasks that have started since the executor was created
      * @param ran the time that these tasks have run since the executor was created
-     * @param running the number of these tasks that run now
+     * @param running the number of these tasks that are running
      * @param submittedIn the code and the thread that submitted such a task; null if unknown
      */
     public record OtherTasks(

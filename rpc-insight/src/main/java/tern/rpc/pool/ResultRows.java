@@ -48,8 +48,8 @@ public final class ResultRows {
     private ResultRows() {}
 
     /**
-     * Returns the counter of the statement with the given name. If there are too many statements, all further
-     * statements share one counter.
+     * Returns the counter of the statement with the given name. If there are too many statements, all other statements
+     * share one counter.
      */
     public static ResultRows of(String statement) {
         ResultRows known = STATEMENTS.get(statement);

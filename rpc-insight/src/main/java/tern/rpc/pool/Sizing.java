@@ -3,7 +3,7 @@ package tern.rpc.pool;
 import java.time.Duration;
 
 /**
- * Pool sizes and maximum waits, derived from an application's target rate and latency. By Little's law, the number of
+ * Derives pool sizes and maximum waits from an application's target rate and latency. By Little's law, the number of
  * connections equals the number of concurrent calls at the target rate: calls per second × time of a call. More
  * connections than workers are useless, because a call uses one connection at a time.
  *

@@ -79,7 +79,7 @@ public final class StoreNames {
         }
 
         /**
-         * Sets the server that runs the operations. Two stores may share a server, or a database.
+         * Sets the server that runs the operations. Two stores may share a server or a database.
          *
          * @param address any text that is the same for the same server or database; null if it is unknown
          */

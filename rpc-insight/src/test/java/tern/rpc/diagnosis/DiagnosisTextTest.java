@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 
-/** Tests which lines of a cause the text contains. */
+/** Tests which of a cause's lines appear in the text. */
 class DiagnosisTextTest {
 
     private static String text(double saves) {

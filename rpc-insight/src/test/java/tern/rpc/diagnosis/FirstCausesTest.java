@@ -33,7 +33,7 @@ class FirstCausesTest {
         return Arguments.of(title, change, failure, calls);
     }
 
-    /** Returns the exception with the kind of stack trace that an exception from a provider has. */
+    /** Returns the exception with a stack trace like that of an exception from a provider. */
     private static Throwable thrownByProvider(Throwable failure) {
         failure.setStackTrace(new StackTraceElement[] {
             new StackTraceElement("shop.TariffService", "price", "on 10.0.0.7:20880", -1),

@@ -231,7 +231,7 @@ class FullExecutorsTest {
 
     /**
      * Simulates calls that wait in a class whose code no task runs. The tasks of these calls wait in two methods, each
-     * for a future, and for at most some seconds.
+     * for a future, and for at most a few seconds.
      *
      * @param own how many tasks the threads of the executor submit for each task that starts
      */

@@ -97,7 +97,7 @@ class PoolCausesTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("CONNECTIONS CHECKED SLOWLY: hikari");
     }
 
-    /** A job repeatedly uses all connections for a moment, so that few samples show its threads as holders. */
+    /** A job repeatedly uses all connections for a moment, so few samples show its threads as holders. */
     @Test
     void connectionsThatCallsHoldOnlyForAShortTimeAreHeldByOthers() {
         shop.healthy(USUAL);
@@ -118,8 +118,8 @@ class PoolCausesTest {
     }
 
     /**
-     * In each second, 24 calls arrive at once. The pool immediately lends 8 connections, and each further one after a
-     * wait.
+     * In each second, 24 calls arrive at once. The pool immediately lends 8 connections, and each additional one after
+     * a wait.
      */
     @Test
     void burstOfCallsNeedsMoreConnectionsAlthoughFewAreUsedOnAverage() {
@@ -305,7 +305,7 @@ class PoolCausesTest {
 
     /**
      * Returns the recommended change for an executor with one thread and a core size of at most {@code most}. The
-     * executor starts no further thread, because its queue has room.
+     * executor starts no additional thread, because its queue has room.
      */
     private String changeOfCoreSize(int most, double tasksPerSecond) {
         PoolSetting core = new PoolSetting(

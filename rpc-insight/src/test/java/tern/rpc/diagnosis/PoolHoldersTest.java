@@ -182,7 +182,7 @@ class PoolHoldersTest {
         assertFirst(miss, "SLOW STATEMENT: update stock");
     }
 
-    /** The calls that wait for the connections run other operations than the calls that hold them. */
+    /** The calls that wait for connections run different operations from the calls that hold them. */
     @Test
     void slowStatementOfOtherCallsThatHoldTheConnectionsFillsThePool() {
         shop.healthy(call -> call.own(2).in(Phase.SQL, "update stock", 1));

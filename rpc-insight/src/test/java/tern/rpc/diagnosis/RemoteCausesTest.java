@@ -50,7 +50,7 @@ class RemoteCausesTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW NETWORK: every provider");
     }
 
-    /** Two methods of a provider become slower by the same time, and its other methods answer as usual. */
+    /** Two methods of a provider become slower by the same amount, and its other methods answer as usual. */
     @Test
     void providerWhoseOtherMethodsAnswerAsUsualIsNotSlowAsAWhole() {
         String place = "OrderService.place at 10.0.0.9:20880";

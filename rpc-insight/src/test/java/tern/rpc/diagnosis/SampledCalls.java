@@ -280,7 +280,7 @@ public final class SampledCalls {
         return add(method, ownMillis, Phase.SQL, statement, 1, millis, look);
     }
 
-    /** Sets the failure of the calls that are added from now on. */
+    /** Sets the failure of the calls that are added after this call. */
     public SampledCalls failing(@Nullable Throwable with) {
         failure = with;
         return this;

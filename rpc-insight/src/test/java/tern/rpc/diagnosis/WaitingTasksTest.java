@@ -35,7 +35,7 @@ import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests calls that wait for real tasks. These tasks wait for other tasks or for a peer. */
+/** Tests calls that wait for real tasks, which in turn wait for other tasks or for a peer. */
 class WaitingTasksTest {
 
     private static final int THREADS = 6;

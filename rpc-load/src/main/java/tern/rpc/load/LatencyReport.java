@@ -49,8 +49,8 @@ public record LatencyReport(
             double within) {}
 
     /**
-     * One bar of the histogram. The upper bound of the first bar is 0.1 ms, and each further upper bound is 1.25 times
-     * the previous one.
+     * One bar of the histogram. The upper bound of the first bar is 0.1 ms, and each subsequent upper bound is 1.25
+     * times the previous one.
      *
      * @param upToMillis the exclusive upper bound; the lower bound is the previous bar's upper bound
      */

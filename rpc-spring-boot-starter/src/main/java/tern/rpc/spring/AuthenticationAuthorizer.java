@@ -53,7 +53,7 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
         try {
             found = manager.authenticate(credentials);
         } catch (AuthenticationServiceException e) {
-            throw e; // The authentication failed, but the caller is not responsible for the failure.
+            throw e; // The authentication failed for a reason that is not the caller's fault.
         } catch (AuthenticationException e) { // The cause is omitted, because its message can contain the credentials.
             throw RpcAuthorizer.unauthenticated(call + " was refused: its credentials are not accepted");
         }

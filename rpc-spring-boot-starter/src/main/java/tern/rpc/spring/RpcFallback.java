@@ -10,8 +10,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Declares a bean that answers calls made through {@link RpcReference}s when no provider answers them. The fallback
- * applies if a call fails with UNAVAILABLE, except if the method itself has reported this code. The fallback also
- * applies if a call fails with DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED and the method has certainly not run. The bean
+ * applies if a call fails with UNAVAILABLE, unless the method itself has reported this code. The fallback also applies
+ * if a call fails with DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED and the method has certainly not run. The bean
  * implements the service interface. The fallback is never injected instead of the reference. If this annotation is on a
  * class, the class becomes a component.
  *

@@ -19,7 +19,7 @@ import tern.rpc.StatusCode;
 
 /**
  * A {@link ScriptedProvider}'s answers to calls to one method. Each call uses the next step of the script. After the
- * last step, all further calls repeat the last step. Thread-safe.
+ * last step, all later calls repeat it. Thread-safe.
  */
 public final class Script {
 

@@ -108,7 +108,7 @@ public final class CallsInFlight {
     }
 
     /**
-     * Called when an incomplete request that was checked only once a second is complete. From now on, the call's
+     * Called when an incomplete request that was checked only once a second is complete. From this point on, the call's
      * deadline is checked frequently.
      */
     public void servedLate(NettyServerCall call) {

@@ -18,10 +18,10 @@ import tern.rpc.transport.Tls;
  * @param probeAfter the time without received bytes after which the client sends a heartbeat while calls wait for an
  *     answer
  * @param probeTimeout the time limit for the answer to a heartbeat while calls wait for an answer
- * @param maxInFlight the maximum number of unanswered calls on one connection, 1 to {@value #MAX_IN_FLIGHT}; further
+ * @param maxInFlight the maximum number of unanswered calls on one connection, 1 to {@value #MAX_IN_FLIGHT}; additional
  *     calls fail without being sent
- * @param maxQueuedBytes the maximum number of bytes waiting to be written to a connection; while more are waiting,
- *     further requests fail without being sent
+ * @param maxQueuedBytes the maximum number of bytes waiting to be written to a connection; while more are waiting, new
+ *     requests fail without being sent
  * @param maxRequestBytes the maximum size of a request, in bytes
  * @param maxResponseBytes the maximum size of an answer, in bytes
  * @param tls supplies keys and trusted certificates, and is called for every new connection; null for no TLS
@@ -140,7 +140,7 @@ public record ClientTransportSettings(
 
     /**
      * @param maxQueuedBytes the maximum number of bytes waiting to be written to a connection; while more are waiting,
-     *     further requests fail without being sent
+     *     new requests fail without being sent
      */
     public ClientTransportSettings withMaxQueuedBytes(long maxQueuedBytes) {
         return with(draft -> draft.maxQueuedBytes = maxQueuedBytes);

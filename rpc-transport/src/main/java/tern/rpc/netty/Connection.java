@@ -57,7 +57,7 @@ public final class Connection implements PendingCall.Carrier {
     private final DeadlineSweep deadlines;
     private final KeepAlive keepAlive;
     private final PendingOneWayCalls oneWayCalls;
-    // true if the server asked for no further calls before the connection was ready
+    // true if the server asked the client to stop sending calls before the connection was ready
     private boolean leaving;
     private boolean answered;
 
@@ -311,8 +311,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Called when calls have waited for a while because the server serves no further calls on this connection. Must run
-     * on the event loop.
+     * Called when calls have waited for a while because the server serves no more calls on this connection. Must run on
+     * the event loop.
      *
      * @return how many of the waiting calls another connection can serve now
      */

@@ -28,11 +28,11 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint, for a protocol that transmits many calls on a connection at the same time. There is
- * usually one connection. While the server serves no more calls on it, there can be {@link ExtraConnections further
- * connections}. A lost or draining connection is replaced. The first replacements are immediate; later ones follow
- * after pauses that double, with full jitter. A call that finds no connection fails, but can start a connection attempt
- * before the pause ends. A draining connection stays open until its last answer has arrived. A replacement accepts
- * calls once the server has sent bytes on it. Thread-safe.
+ * usually one connection. While the server serves no more calls on it, there can be
+ * {@link ExtraConnections additional connections}. A lost or draining connection is replaced. The first replacements
+ * are immediate; later ones follow after pauses that double, with full jitter. A call that finds no connection fails,
+ * but can start a connection attempt before the pause ends. A draining connection stays open until its last answer has
+ * arrived. A replacement accepts calls once the server has sent bytes on it. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, ConnectionOwner {
 
@@ -190,7 +190,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     }
 
     /**
-     * Returns the next ready connection, round-robin. Prefers a connection on which the server serves a further call
+     * Returns the next ready connection, round-robin. Prefers a connection on which the server serves another call
      * immediately. If none is ready, returns a connection that is being opened, or null.
      */
     private @Nullable Connection choose() {
@@ -362,7 +362,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
             replace(connection);
         } catch (RuntimeException | Error e) {
             Thrown.log(e, shown -> LOG.error("The attempt to connect to {} failed", endpoint, shown));
-            // Without a further scheduled attempt, the pool would never reconnect to the endpoint.
+            // If no other attempt were scheduled, the pool would never reconnect to the endpoint.
             tryAgain(connection);
         }
     }

@@ -4,7 +4,7 @@ package tern.rpc.netty;
  * Keeps some of the permitted connections to a server free for addresses with few connections. Without this rule, a few
  * addresses could occupy all permitted connections and keep a call running on each, and no other client could connect.
  *
- * <p>An address with more than {@link #FEW} connections gets a further connection only while the number of free
+ * <p>An address with more than {@link #FEW} connections gets another connection only while the number of free
  * connections is at least a quarter of the address's own connections, and at least 1/32 of the limit. One address alone
  * therefore gets at most four fifths of the permitted connections. If each of k addresses opens as many connections as
  * it can, each gets 4/(4k + 1) of the permitted connections.

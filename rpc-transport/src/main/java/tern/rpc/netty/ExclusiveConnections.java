@@ -62,7 +62,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this
     private @Nullable ScheduledFuture<?> retry; // null if no attempt is scheduled; guarded by this
-    // true if the last connection attempt succeeded, so that further attempts will probably succeed too
+    // true if the last connection attempt succeeded, so that later attempts will probably succeed, too
     private volatile boolean reachable;
     private long unreachableNanos = System.nanoTime(); // the time of the last failed attempt; guarded by this
     private volatile long timesAvailable; // written only while this object is locked
@@ -126,8 +126,8 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     }
 
     /**
-     * Returns whether an open socket is free. A server that has reached its connection limit accepts no further
-     * sockets, but still answers on open sockets.
+     * Returns whether an open socket is free. A server that has reached its connection limit accepts no more sockets,
+     * but still answers on open sockets.
      */
     private boolean hasIdle() {
         return !idle.isEmpty() || (callers != null && callers.hasIdle());
@@ -411,7 +411,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
             try {
                 open();
             } catch (RuntimeException | Error e) {
-                // If no further attempt were scheduled, this client would never reconnect to the endpoint.
+                // If no other attempt were scheduled, this client would never reconnect to the endpoint.
                 unreachable("the attempt to connect failed: " + Thrown.text(e));
             }
         }

@@ -12,14 +12,14 @@ import tern.rpc.NanoClock;
 import tern.rpc.netty.Connection.State;
 
 /**
- * Further connections to one endpoint, for the calls that exceed the server's limit of concurrent calls on the
+ * Additional connections to one endpoint, for the calls that exceed the server's limit of concurrent calls on the
  * connections of the {@link ConnectionPool}. Many proxies limit the number of HTTP/2 streams per connection; calls
  * above this limit would have to wait until other streams are closed. A connection is closed after it has been idle for
  * the heartbeat interval. A lost connection is not replaced. Thread-safe.
  */
 final class ExtraConnections implements ConnectionOwner {
 
-    /** The maximum number of further connections. */
+    /** The maximum number of additional connections. */
     static final int MAX = 3;
 
     private final ConnectionOwner pool;
@@ -29,7 +29,7 @@ final class ExtraConnections implements ConnectionOwner {
     private final AttemptPace pace;
     // the connections that are being opened or that accept calls; changed only while holding the lock on this object
     private final List<Connection> open = new CopyOnWriteArrayList<>();
-    // the connections that accept no further calls and are not closed yet
+    // the connections that accept no more calls and are not closed yet
     private final List<Connection> leaving = new CopyOnWriteArrayList<>();
     private boolean closed; // guarded by this
 
@@ -63,7 +63,7 @@ final class ExtraConnections implements ConnectionOwner {
         made.connect(loops);
     }
 
-    /** Returns a connection on which the server serves a further call immediately; null if there is none. */
+    /** Returns a connection on which the server serves another call immediately; null if there is none. */
     @Nullable
     Connection free() {
         for (Connection connection : open) {
@@ -100,8 +100,8 @@ final class ExtraConnections implements ConnectionOwner {
     }
 
     /**
-     * Closes a connection that is idle. The connection takes no further calls for a heartbeat interval before it is
-     * closed, because another thread might just have chosen it for a call.
+     * Closes a connection that is idle. Before it is closed, the connection takes no new calls for a heartbeat
+     * interval, because another thread might just have chosen it for a call.
      */
     private void closeIfIdle(Connection connection) {
         boolean idle = connection.calls().running() == 0;

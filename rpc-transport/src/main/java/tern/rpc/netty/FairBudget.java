@@ -120,7 +120,7 @@ final class FairBudget {
         }
 
         /**
-         * Returns whether a connection from this client address may add further bytes.
+         * Returns whether a connection from this client address may add more bytes.
          *
          * @param ofConnection the number of bytes that the connection already holds
          */

@@ -44,7 +44,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
                 if (kept.readableBytes() >= UnexpectedProtocols.ENOUGH_BYTES
                         || UnexpectedProtocols.protocol(kept) != null) {
                     refuse();
-                } else if (!waiting) { // further bytes might identify the protocol that the server uses
+                } else if (!waiting) { // more bytes might identify the protocol that the server uses
                     waiting = true;
                     context.executor().schedule(this::refuse, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 }

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * that are waiting for a worker. A connection whose requests occupy bytes of the budget is read only while it may add
  * bytes. {@link FairBudget} decides this for each connection and its network (the connections from one address).
  *
- * <p>These rules cannot cause a deadlock. Complete messages need no further memory of the budget, because workers
- * decode or refuse them and release their memory. If no connection may add bytes to its incomplete message, one
- * connection at a time is still read until its message is complete. The network with the fewest bytes goes first.
- * Within a network, the connection that has waited the longest goes first. The total exceeds the budget by at most the
- * size of one message. If the message is not complete within {@code rpc.limits.first-bytes-timeout}, its connection is
- * closed, and the next connection is read. Connections that hold no bytes of the budget, such as connections with only
- * small requests, are always read.
+ * <p>These rules cannot cause a deadlock. Complete messages need no more memory from the budget, because workers decode
+ * or refuse them and release their memory. If no connection may add bytes to its incomplete message, one connection at
+ * a time is still read until its message is complete. The network with the fewest bytes goes first. Within a network,
+ * the connection that has waited the longest goes first. The total exceeds the budget by at most the size of one
+ * message. If the message is not complete within {@code rpc.limits.first-bytes-timeout}, its connection is closed, and
+ * the next connection is read. Connections that hold no bytes of the budget, such as connections with only small
+ * requests, are always read.
  *
  * <p>Messages smaller than {@link InboundAccount#SMALL_BYTES} are counted only after they have been in memory for some
  * time, because well-behaved peers send a small message without a pause. A connection checks the budget after each

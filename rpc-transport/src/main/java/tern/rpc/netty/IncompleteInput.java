@@ -26,8 +26,8 @@ public final class IncompleteInput {
         boolean isTooSlow(BodyPace pace, long arrivedBytes, long now);
 
         /**
-         * Returns whether the connection has calls other than health watches, and at most a quarter of the memory for
-         * requests is used. In this case, requests that arrive slowly are harmless.
+         * Returns true if the connection has calls other than health watches and at most a quarter of the memory for
+         * requests is in use. In this case, requests that arrive slowly are harmless.
          */
         boolean hasPatience();
 

@@ -12,7 +12,7 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's TLS engine that limits the number of records without application data, refuses further handshakes, and
+ * A server's TLS engine that limits the number of records without application data, refuses additional handshakes, and
  * never blocks the event loop while another thread computes a part of the handshake. Java's engine holds its lock
  * during such a computation, so a peer that begins handshakes and then closes the connections could block the event
  * loop. Java's engine does all other work. Only this class can count the records: in TLS 1.3, the type of a record is
@@ -31,7 +31,7 @@ final class LimitedTlsEngine extends SSLEngine {
     private boolean inboundCloses;
     private volatile boolean gone; // true after the connection has been closed
     private boolean limited; // true after the first handshake if its TLS version is 1.2 or later
-    private boolean mayRenegotiate; // true after the first handshake if the TLS version permits further handshakes
+    private boolean mayRenegotiate; // true after the first handshake if the TLS version permits additional handshakes
 
     LimitedTlsEngine(SSLEngine engine, TlsRecordLimit limit) {
         this.engine = engine;
@@ -153,7 +153,7 @@ final class LimitedTlsEngine extends SSLEngine {
                 inboundCloses = true;
                 return;
             }
-            engine.closeInbound(); // a computation that starts now waits for this lock
+            engine.closeInbound(); // a computation that starts at this point waits for this lock
         }
     }
 
@@ -173,7 +173,7 @@ final class LimitedTlsEngine extends SSLEngine {
                 outboundCloses = true;
                 return;
             }
-            engine.closeOutbound(); // a computation that starts now waits for this lock
+            engine.closeOutbound(); // a computation that starts at this point waits for this lock
         }
     }
 

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An event loop works in passes: it reads once from each connection that has received bytes, and then runs its
  * tasks. All networks together get {@link #PASS_NANOS} in one pass, in equal shares. When a network's connections have
- * used up its share, each of them rests after its next read: the server does not read from it. After each pass, the
- * connections that have rested the longest are read again, as many as their network's share permits. The next pass
- * begins at once, so no time is lost if only one network sends bytes. Confined to the event loop.
+ * used up its share, the server pauses reading from each of them after its next read. After each pass, the server reads
+ * again from the connections that have been paused the longest, as many as their network's share permits. The next pass
+ * begins at once, so no time is lost if only one network is sending bytes. Confined to the event loop.
  */
 final class LoopShares {
 
@@ -38,7 +38,7 @@ final class LoopShares {
 
     private final Executor loop;
     private final Map<InetAddress, Network> networks = new HashMap<>();
-    private final Queue<Network> resting = new ArrayDeque<>(); // the networks that have resting connections
+    private final Queue<Network> resting = new ArrayDeque<>(); // the networks that have paused connections
     private int pass;
     private int active; // the number of networks from which bytes were read in this pass
     private int activeBefore; // the number of networks from which bytes were read in the previous pass
@@ -97,11 +97,11 @@ final class LoopShares {
     /** The connections from one address. */
     final class Network {
         private final InetAddress address;
-        // the resting connections; connections that have rested longer come first
+        // the paused connections, the longest paused first
         private final Set<SocketReading> waiting = new LinkedHashSet<>();
         private final FairReads.BusyNetwork busy = new FairReads.BusyNetwork();
         private int connections;
-        private boolean rests; // true while this network is in the queue of resting networks
+        private boolean rests; // true while this network is in the queue of networks with paused connections
         private int countedIn = -1; // the last pass in which bytes were read from this network
         private long usedNanos; // the time that counts towards the share
 
@@ -114,8 +114,8 @@ final class LoopShares {
         }
 
         /**
-         * Called when a connection is closed. A closed connection is removed from the resting connections at once,
-         * because a peer could close connections faster than the event loop gets to them.
+         * Called when a connection is closed. A closed connection is removed from the paused connections at once,
+         * because a peer could close connections faster than the event loop resumes them.
          */
         void leave(SocketReading connection) {
             waiting.remove(connection);
@@ -152,17 +152,17 @@ final class LoopShares {
         }
 
         /**
-         * Returns whether this network's connections may rest. A rest gives time to another network, so connections
-         * rest only if at least two networks have connections. A pass reads once from each connection, so a network
-         * with a single connection uses little more than its share. Such a connection rests only if there are very many
-         * networks.
+         * Returns whether this network's connections may be paused. A pause gives time to another network, so
+         * connections are paused only if at least two networks have connections. A pass reads once from each
+         * connection, so a network with a single connection uses little more than its share. Such a connection is
+         * paused only if there are very many networks.
          */
         private boolean mayRest() {
             return networks.size() > 1 && (connections > 1 || shareNanos() == MIN_SHARE_NANOS);
         }
 
         /**
-         * Resumes reading from the connections that have rested the longest.
+         * Resumes reading from the connections that have been paused the longest.
          *
          * @return the expected time for reading from these connections
          */

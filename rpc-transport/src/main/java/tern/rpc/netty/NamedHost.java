@@ -48,7 +48,7 @@ final class NamedHost {
     private final List<ChannelFuture> running = new ArrayList<>();
     private List<InetAddress> addresses = List.of();
     private int next; // the index of the next address to try
-    private boolean overtime; // true if the timeout has passed, so no further attempt starts
+    private boolean overtime; // true if the timeout has passed, so no new attempt starts
 
     private NamedHost(Bootstrap bootstrap, EventLoop loop, String host, int port, long timeoutMillis) {
         this.bootstrap = bootstrap;
@@ -63,7 +63,7 @@ final class NamedHost {
      * Opens a channel.
      *
      * @param bootstrap creates channels on the event loop; its handler is replaced with a handler that does nothing
-     * @param timeoutMillis the time limit of the lookup, and the time after which no further attempt starts
+     * @param timeoutMillis the time limit of the lookup, and the time after which no new attempt starts
      * @param lookups runs the lookup, which blocks
      * @return the channel; the future completes on the event loop, before the channel has read any bytes
      */

@@ -4,8 +4,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 
 /**
- * A snapshot of how far a connection's socket has accepted the written bytes. If two successive values are equal and
- * {@link #isSending} is true, the socket accepted no byte in between.
+ * A snapshot of how many of the written bytes a connection's socket has accepted. If two consecutive values are equal
+ * and {@link #isSending} is true, the socket accepted no byte in between.
  *
  * @param pendingBytes the number of bytes that the socket has not accepted
  * @param buffer identifies the buffer that is being written

@@ -61,14 +61,14 @@ public final class PendingCalls {
         }
     }
 
-    /** Sets the number of calls that the server serves at the same time on this connection. Further calls wait. */
+    /** Sets the number of calls that the server serves at the same time on this connection. Additional calls wait. */
     public void served(int calls) {
         served = calls;
     }
 
     /**
-     * Returns the number of further calls that the server would serve now. The number is negative if calls wait for the
-     * server. For a server without a limit, the number is only an upper bound.
+     * Returns the number of additional calls that the server would serve immediately. The number is negative if calls
+     * wait for the server. For a server without a limit, the number is only an upper bound.
      */
     public int free() {
         int most = served;

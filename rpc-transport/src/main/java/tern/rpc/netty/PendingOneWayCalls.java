@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The one-way calls of a client's connection that the server might still run. The callers of one-way calls do not wait,
- * but many servers cancel running one-way calls when the connection is closed. A connection that accepts no further
- * calls is therefore kept open until the server has answered the one-way calls, but only for a limited time. Confined
- * to the event loop.
+ * but many servers cancel running one-way calls when the connection is closed. A connection that accepts no more calls
+ * is therefore kept open until the server has answered the one-way calls, but only for a limited time. Confined to the
+ * event loop.
  */
 public final class PendingOneWayCalls {
 
@@ -51,7 +51,7 @@ public final class PendingOneWayCalls {
     }
 
     /**
-     * Called when the connection accepts no further calls.
+     * Called when the connection accepts no more calls.
      *
      * @param longest the time after which the connection is no longer kept for the unanswered one-way calls. Without
      *     this limit, a server that never answers them would keep the connection open

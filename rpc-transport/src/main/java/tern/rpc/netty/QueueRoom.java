@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
  * queue is full, and is notified when the queue has room again.
  *
  * <p>Waiting streams are notified in the order in which they began to wait, and only as many at a time as the queue has
- * room for. If all of them were notified at once, thousands of threads would wake up for the space of a single message,
- * and most of them would wait again. A notified stream might send nothing, or might send later on another thread. The
- * room is therefore checked again shortly afterwards, until no stream waits or the queue is full. Thread-safe.
+ * room for. If all of them were notified at once, thousands of threads would wake up although there is space for only a
+ * single message, and most of them would wait again. A notified stream might send nothing, or might send later on
+ * another thread. The room is therefore checked again shortly afterwards, until no stream waits or the queue is full.
+ * Thread-safe.
  */
 public final class QueueRoom {
 
@@ -36,7 +37,7 @@ public final class QueueRoom {
     private final Set<BooleanSupplier> waiting = new LinkedHashSet<>();
     // true while the queue "waiting" is not empty; changed only while holding the lock on that queue
     private volatile boolean anyWaits;
-    private boolean lookingAgain; // true if a further check is scheduled; confined to the event loop
+    private boolean lookingAgain; // true if another check is scheduled; confined to the event loop
 
     QueueRoom(WriteQueue queue, long maxQueuedBytes) {
         this.queue = queue;

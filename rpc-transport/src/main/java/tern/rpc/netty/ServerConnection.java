@@ -26,8 +26,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
     /**
-     * Before the server closes a silent or idle connection, it asks the client to send no further calls and waits for
-     * this time.
+     * Before the server closes a silent or idle connection, it asks the client to send no more calls and waits for this
+     * long.
      */
     private static final long LEAVE_MILLIS = 1_000;
 
@@ -316,8 +316,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Closes the connection if nothing has been read during the idle timeout, no call is in flight and the peer reads
-     * no bytes of its answers. The server first asks the client to stop sending calls, so that no call that is already
-     * on its way is lost. Must run on the event loop.
+     * no bytes of its answers. The server first asks the client to stop sending calls, so that no call in flight is
+     * lost. Must run on the event loop.
      *
      * @return the number of nanoseconds until the earliest time at which the connection can reach the idle timeout
      */

@@ -49,13 +49,13 @@ public final class ServerFaults {
                 + PeerText.name(text.toString(StandardCharsets.ISO_8859_1)));
     }
 
-    /** Logs that a server accepts no further calls on a connection. */
+    /** Logs that a server accepts no more calls on a connection. */
     static void leaves(Object connection) {
         LEAVING.log(connection);
     }
 
     /**
-     * Logs that servers accept no further calls on a connection. A server can do this after the first answer on each
+     * Logs that servers accept no more calls on a connection. A server can do this after the first answer on each
      * connection, and each call then opens a new connection. Lines beyond the limit are logged at level DEBUG.
      * Thread-safe.
      */

@@ -12,10 +12,10 @@ import tern.rpc.transport.Tls;
  *
  * @param address the host name or IP address to bind, IPv6 without brackets; null for all addresses
  * @param port the port to bind; 0 for any free port
- * @param maxConnections the maximum number of connections; the server closes further connections immediately, unless it
- *     can close silent connections to make room
+ * @param maxConnections the maximum number of connections; the server closes additional connections immediately, unless
+ *     it can close silent connections to make room
  * @param maxConnectionsPerHost the maximum number of connections from one remote address
- * @param maxInFlight the maximum number of unanswered calls on one connection; the server refuses further calls, and
+ * @param maxInFlight the maximum number of unanswered calls on one connection; the server refuses additional calls, and
  *     its answer states that they were not executed
  * @param maxRequestBytes the maximum size of a request, in bytes
  * @param maxResponseBytes the maximum size of an answer, in bytes

@@ -37,7 +37,8 @@ final class SlowReaders {
     private static final Logger LOG = LoggerFactory.getLogger(SlowReaders.class);
 
     /**
-     * The time between two successive checks. Each check compares the counters with the counters at the previous check.
+     * The time between two consecutive checks. Each check compares the counters with the counters at the previous
+     * check.
      */
     static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
@@ -171,7 +172,7 @@ final class SlowReaders {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // the flag must be reset even after an exception, so that further checks are possible
+        } finally { // the flag must be reset even after an exception, so that later checks are possible
             if (!again) {
                 last = Map.of();
                 looking.set(false);

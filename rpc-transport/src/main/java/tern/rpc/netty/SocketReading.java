@@ -24,7 +24,7 @@ final class SocketReading implements RecvByteBufAllocator {
     private boolean unwanted; // true while the protocol has paused reading
     private boolean dropping; // true if all received bytes are dropped, so that nothing pauses reading
     private boolean overBudget; // true while reading is paused because the memory for requests is used up
-    private boolean resting; // true while this connection rests because the event loop reads from other addresses first
+    private boolean resting; // true while this connection waits until the event loop has read from other addresses
     // true while reading is paused for a reason other than the turns of other addresses on the event loop
     private boolean paused;
     private int usedNanos; // the time for which the most recently read bytes occupied the event loop
@@ -129,8 +129,8 @@ final class SocketReading implements RecvByteBufAllocator {
     }
 
     /**
-     * Called when all further bytes are dropped. The dropped bytes are still read, so that the server notices when the
-     * peer closes the connection.
+     * Called when all bytes received later will be dropped. The dropped bytes are still read, so that the server
+     * notices when the peer closes the connection.
      */
     void drop() {
         dropping = true;

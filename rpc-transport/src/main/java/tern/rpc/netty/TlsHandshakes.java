@@ -19,11 +19,11 @@ final class TlsHandshakes implements AutoCloseable {
 
     private static final int THREADS = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
 
-    /** The maximum number of computations that wait for a thread. Further handshakes fail. */
+    /** The maximum number of computations that wait for a thread. Additional handshakes fail. */
     private static final int MAX_WAITING = 1_024;
 
     /**
-     * The maximum number of unfinished computations for connections from one address. Further handshakes from this
+     * The maximum number of unfinished computations for connections from one address. Additional handshakes from this
      * address fail.
      */
     static final int MAX_OF_NETWORK = 256;

@@ -8,7 +8,7 @@ import tern.rpc.NanoClock;
 
 /**
  * Limits the TLS records without application data that a client sends after its handshake, such as changes of its keys
- * and empty records. A record without application data has only a few bytes, but makes the server compute keys and
+ * and empty records. A record without application data contains only a few bytes, but makes the server compute keys and
  * queue an answer. No other limit covers this work. A well-behaved client sends many gigabytes of data between two such
  * records. Confined to the event loop.
  */
@@ -61,8 +61,8 @@ final class TlsRecordLimit {
     }
 
     /**
-     * Refuses a further TLS 1.2 handshake. Without this refusal, a client could make the server compute signatures
-     * again and again on one connection. RFC 9113 (9.2.1) forbids renegotiation for HTTP/2.
+     * Refuses another TLS 1.2 handshake. Without this refusal, a client could make the server compute signatures over
+     * and over again on one connection. RFC 9113 (9.2.1) forbids renegotiation for HTTP/2.
      */
     void renegotiated() throws SSLException {
         throw refused("the client began another TLS handshake on the same connection; only one is accepted");

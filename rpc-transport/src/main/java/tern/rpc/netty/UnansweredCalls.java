@@ -45,13 +45,13 @@ final class UnansweredCalls {
     private final Channel channel;
     // The lists are ArrayLists while they contain calls; otherwise they are immutable and empty.
     private List<Unanswered> calls = Collections.emptyList();
-    // the resting calls, for which one check per second is enough
+    // the idle calls, for which one check per second is enough
     private List<Unanswered> resting = Collections.emptyList();
     private boolean sweeping; // true while the next frequent check is scheduled
-    private boolean sweepingRarely; // true while the next check of the resting calls is scheduled
+    private boolean sweepingRarely; // true while the next check of the idle calls is scheduled
 
-    // true if, at the last check, a resting call prevented the server from closing the connection to make room for a
-    // new one
+    // true if, at the last check, an idle call prevented the server from closing the connection to make room for a new
+    // one
     private boolean restingKeep;
     // true while a call prevents the server from closing the connection to make room for a new connection; written only
     // by the event loop
@@ -212,7 +212,7 @@ final class UnansweredCalls {
     }
 
     /**
-     * Ends the calls whose client has disconnected, except one-way calls. The deadlines of calls that continue are
+     * Ends all calls whose client has disconnected, except one-way calls. The deadlines of calls that continue are
      * still checked.
      */
     void disconnected() {

@@ -18,8 +18,8 @@ public final class UnreadBytes {
 
     /**
      * If all unread answers together exceed {@link UnsentBudget#manyBytes}, connections with more unread bytes than
-     * this number get no further answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to connections
-     * with any number of unread bytes.
+     * this number get no more answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to connections with
+     * any number of unread bytes.
      */
     static final long MANY = 1 << 20;
 
@@ -87,7 +87,7 @@ public final class UnreadBytes {
     }
 
     /**
-     * Called when the connection is being closed because its client does not read. Further answers are refused. The
+     * Called when the connection is being closed because its client does not read. Later answers are refused. The
      * unread bytes count until {@link #release}, because they still occupy memory.
      *
      * @return the number of unread bytes; 0 if this method has been called before
@@ -133,10 +133,10 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns whether further calls should be refused. Three conditions must hold: unread answers occupy too much
-     * memory on the server, more than a few of these bytes belong to the client's network (all connections from its
-     * address), and more than 1 MiB belongs to this connection. If the answers occupy more than {@link
-     * UnsentBudget#mostBytes}, the third condition does not apply.
+     * Returns whether new calls should be refused. Three conditions must hold: unread answers occupy too much memory on
+     * the server, more than a few of these bytes belong to the client's network (all connections from its address), and
+     * more than 1 MiB belongs to this connection. If the answers occupy more than {@link UnsentBudget#mostBytes}, the
+     * third condition does not apply.
      */
     public boolean areTooMany() {
         return (bytes > MANY && budget.isShortFor(part)) || budget.isFullFor(part);

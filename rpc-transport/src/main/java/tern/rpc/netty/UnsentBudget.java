@@ -128,7 +128,7 @@ final class UnsentBudget {
     }
 
     /**
-     * Returns whether connections from this address with many unread bytes get no further answers. Two conditions must
+     * Returns whether connections from this address with many unread bytes get no more answers. Two conditions must
      * hold: the unread answers of all connections exceed {@link #manyBytes}, and the connections from this address hold
      * more than a few bytes.
      */
@@ -137,7 +137,7 @@ final class UnsentBudget {
     }
 
     /**
-     * Returns whether no connection from this address gets further answers. Two conditions must hold: the unread
+     * Returns whether no connection from this address gets any more answers. Two conditions must hold: the unread
      * answers of all connections exceed {@link #mostBytes}, and the connections from this address hold more than a few
      * bytes.
      */

@@ -21,7 +21,7 @@ final class CountedBuffers implements AutoCloseable {
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
     }
 
-    /** Counts every buffer that the channel allocates from now on. */
+    /** Counts every buffer that the channel allocates from this point on. */
     void count(Channel channel) {
         channel.config().setAllocator(allocator);
     }

@@ -209,7 +209,7 @@ public final class EmbeddedClient implements AutoCloseable {
 
         @Override
         public void ready() {
-            // the test sends no further messages, so it ignores that the stream is ready
+            // the test sends no more messages, so it ignores that the stream is ready
         }
     }
 }

@@ -102,7 +102,7 @@ public final class EmbeddedConnection implements AutoCloseable {
         return bytes;
     }
 
-    /** Makes the server read the bytes that the client writes from now on. */
+    /** Makes the server read the bytes that the client writes from this point on. */
     public void beginReading() {
         reads = true;
     }

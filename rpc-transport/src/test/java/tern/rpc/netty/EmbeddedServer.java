@@ -191,7 +191,7 @@ public final class EmbeddedServer implements AutoCloseable {
             return bytes.toByteArray();
         }
 
-        /** Reads no further bytes, so that the server keeps all bytes that it sends from now on. */
+        /** Stops reading, so that the server keeps all bytes that it sends from this point on. */
         public void readsNothing() {
             socket.reads = false;
         }

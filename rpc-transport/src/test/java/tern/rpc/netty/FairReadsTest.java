@@ -243,7 +243,7 @@ class FairReadsTest {
         assertThat(read(reads.guess(), 1_100, 4 * FairReads.TURN_NANOS)).isFalse();
     }
 
-    /** A peer that sends each byte separately causes much work with few bytes. */
+    /** A peer that sends each byte separately causes a lot of work with only a few bytes. */
     @Test
     void tinyReadCountsAsMuchMoreTimeThanItsBytesNeed() {
         SocketReading reading = new SocketReading(channel, Duration.ofSeconds(10), null);

@@ -59,7 +59,7 @@ class LoopSharesSocketTest {
                 socket.close();
             }
         }
-        // The event loop's first pass reads from all connections, which afterwards rest during some passes.
+        // The event loop's first pass reads from all connections, which are then paused for a few passes.
         assertThat(readsBetween.subList(2, HONEST_READS)).allMatch(number -> number < BUSY / 4);
     }
 

@@ -47,7 +47,7 @@ class LoopSharesTest {
         }
     }
 
-    /** Reads from all connections that do not rest. Returns the number of these connections. */
+    /** Reads from all connections that are not paused. Returns the number of these connections. */
     private static long read(List<SocketReading> connections, long nanos) {
         List<SocketReading> ready =
                 connections.stream().filter(each -> !each.isResting()).toList();
@@ -123,8 +123,8 @@ class LoopSharesTest {
     }
 
     /**
-     * If closed connections stayed in the list of resting connections, a peer could fill the memory with connections
-     * that it closes while they rest.
+     * If closed connections stayed in the list of paused connections, a peer could fill the memory with connections
+     * that it closes while they are paused.
      */
     @Test
     void connectionThatIsClosedLosesItsPlaceAmongTheResting() {
@@ -270,7 +270,7 @@ class LoopSharesTest {
         channels.subList(0, 100).forEach(EmbeddedChannel::close);
         busy.forEach(SocketReading::closed);
 
-        read(other, LoopShares.PASS_NANOS); // no other address is left, so no connection needs to rest
+        read(other, LoopShares.PASS_NANOS); // no other address is left, so no connection needs to be paused
         shares.passEnds();
 
         assertThat(other).noneMatch(SocketReading::isResting);

@@ -73,7 +73,7 @@ class NamedHostTest {
         return peer;
     }
 
-    /** Opens connections that the server does not accept, until the operating system ignores further attempts. */
+    /** Opens connections that the server does not accept, until the operating system ignores new attempts. */
     private void fill(ServerSocket server) throws IOException {
         while (true) {
             SocketChannel made = SocketChannel.open();

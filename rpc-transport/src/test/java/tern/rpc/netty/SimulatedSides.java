@@ -33,7 +33,7 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.WrappedCalls;
 
 /**
- * A client and a server made of production code, except that their threads, event loops and sockets belong to a
+ * A client and a server that run production code. Only their threads, event loops and sockets belong to a
  * {@link Simulation}. The client and the server are created once, and each simulation opens its own connection.
  */
 final class SimulatedSides<T> implements AutoCloseable {
@@ -152,7 +152,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    /** Describes the calls and bytes that are still in use when no further step can run; empty if nothing is in use. */
+    /** Describes the calls and bytes that are still in use when no more steps can run; empty if nothing is in use. */
     String left() {
         StringBuilder left = new StringBuilder();
         Connection ours = Objects.requireNonNull(connection);

@@ -145,8 +145,8 @@ final class SimulatedStream {
     }
 
     /**
-     * Returns whether the service fails. A service that fails after a number of requests does not fail if fewer
-     * requests are planned.
+     * Returns whether the service fails. A service that is planned to fail after a number of requests does not fail if
+     * fewer requests are planned.
      */
     private boolean fails() {
         boolean readsRequests = shape == Shape.UP || shape == Shape.BOTH || shape == Shape.BOTH_READY;

@@ -18,7 +18,7 @@ final class SlowChannel extends EmbeddedChannel implements DuplexChannel {
         freezeTime();
     }
 
-    /** Lets the peer read up to the given number of further bytes. */
+    /** Lets the peer read up to the given number of additional bytes. */
     void peerReads(long bytes) {
         allowed += bytes;
         flush();

@@ -247,7 +247,7 @@ class SlowTenantsSocketTest {
         }
         Await.until("all have failed", () -> calls.stream().allMatch(CompletableFuture::isCompletedExceptionally));
         Await.until("all threads are held", () -> {
-            // many calls fail at their deadline before their method begins, so this loop makes further calls until all
+            // many calls fail at their deadline before their method begins, so this loop makes more calls until all
             // threads are occupied
             flooding.hold("a").isDone();
             return service.held.availablePermits() >= THREADS;

@@ -5,7 +5,7 @@ import tern.rpc.RpcMethod;
 /**
  * Assigns a task to the least busy of several agents. A call makes one HTTP request for authorization, reads 40 keys
  * from Redis, runs three SQL statements, writes a few log lines, and submits one task to a bounded pool. A typical busy
- * service does as much work per call.
+ * service does a similar amount of work per call.
  */
 public interface ScheduleService {
 

@@ -79,7 +79,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
         upstream = subscription;
-        // The subscriber might already have requested answers, so they are sent now.
+        // The subscriber might already have requested answers, so they are sent immediately.
         handleEvents();
     }
 

@@ -278,7 +278,7 @@ enum Attack {
         return this == SILENT;
     }
 
-    /** Runs the attack until its time is over. */
+    /** Runs the attack until its time is up. */
     void run(Attacker attacker) {
         way.accept(attacker);
     }

@@ -83,7 +83,7 @@ public final class Attacker {
     }
 
     /**
-     * Repeats a step until the attack's time is over. After the server has closed a connection, pauses before the next
+     * Repeats a step until the attack's time is up. After the server has closed a connection, pauses before the next
      * repetition.
      */
     void again(Step step) {

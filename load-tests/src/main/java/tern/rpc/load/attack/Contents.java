@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Attacks with requests whose content or form is unusual. Most of the attacks come from 20 addresses. */
+/** Attacks that send requests with unusual content or an unusual form. Most of the attacks come from 20 addresses. */
 final class Contents {
 
     private static final int REFERENCES = 1_000_000;

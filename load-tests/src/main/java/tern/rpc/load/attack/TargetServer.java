@@ -214,7 +214,7 @@ public final class TargetServer {
 
                 @Override
                 public void cancel() {
-                    // The subscriber requests no further messages.
+                    // The subscriber requests no more messages.
                 }
             });
         }

@@ -113,8 +113,8 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Discards the last reported state of a provider. {@link #awaitServing} then waits at least for the consumer's next
-     * report, which comes once per second.
+     * Discards the last reported state of a provider. {@link #awaitServing} then waits at least until the consumer's
+     * next report, which arrives once per second.
      */
     synchronized void forget(int port) {
         shown.remove(port);

@@ -10,8 +10,8 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * Watches the list of instances with ZooKeeper's own client and no further processing. The measured delay is therefore
- * ZooKeeper's own delay.
+ * Watches the list of instances with ZooKeeper's own client, without any other processing. The measured delay is
+ * therefore ZooKeeper's own delay.
  */
 final class PlainWatch implements AutoCloseable {
 

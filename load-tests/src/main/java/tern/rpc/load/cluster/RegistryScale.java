@@ -247,8 +247,8 @@ final class RegistryScale {
     }
 
     /**
-     * Changes all instances except the first instance, in ten steps per second. Each step changes about the same number
-     * of instances.
+     * Changes all instances except the first, in ten steps per second. Each step changes about the same number of
+     * instances.
      */
     private void inSteps(int seconds, Step step) throws Exception {
         int steps = seconds * 10;

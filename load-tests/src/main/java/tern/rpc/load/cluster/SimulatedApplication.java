@@ -22,7 +22,7 @@ final class SimulatedApplication {
     private int created;
     private Consumer<EndpointSnapshot> listener = snapshot -> {};
 
-    /** @param number a number below 65,536 that no other application has */
+    /** @param number a number below 65,536 that no other application uses */
     SimulatedApplication(String name, int number, int size) {
         this.name = name;
         this.number = number;

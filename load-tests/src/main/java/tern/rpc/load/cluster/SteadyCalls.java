@@ -139,7 +139,7 @@ final class SteadyCalls {
     }
 
     /**
-     * Starts no further calls, and waits until the running calls have ended.
+     * Starts no more calls, and waits until the running calls have ended.
      *
      * @return whether all calls have ended
      */

@@ -81,7 +81,7 @@ final class BareHttp2 extends BareConnection {
         out.write(PREFACE);
         write(SETTINGS, 0, 0);
         while (next().type != SETTINGS) {
-            // Frames before the server's SETTINGS frame need no further work, because next() has handled them.
+            // Frames before the server's SETTINGS frame need no more work, because next() has handled them.
         }
         ping();
     }
@@ -137,7 +137,7 @@ final class BareHttp2 extends BareConnection {
     void ping() throws IOException {
         write(PING, 0, 0, new byte[PING_BYTES]);
         while (!next().is(PING, ACK)) {
-            // Frames other than the response to the ping need no further work, because next() has handled them.
+            // Frames other than the response to the ping need no more work, because next() has handled them.
         }
     }
 

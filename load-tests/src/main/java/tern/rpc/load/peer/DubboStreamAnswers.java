@@ -20,6 +20,6 @@ final class DubboStreamAnswers implements DubboStreams {
 
     @Override
     public StreamObserver<Item> ping(StreamObserver<Item> answers) {
-        return answers; // each message is sent back as it is
+        return answers; // each message is sent back unchanged
     }
 }

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The TLS engine of a compared framework, or {@code NONE} for a framework without TLS. The suffix of the framework's
- * name selects the engine.
+ * The TLS engine that a compared framework uses, or {@code NONE} for a framework that does not use TLS. The suffix of
+ * the framework's name selects the engine.
  */
 enum Encryption {
     NONE("", null),

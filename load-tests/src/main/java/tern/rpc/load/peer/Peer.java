@@ -79,7 +79,8 @@ interface Peer extends AutoCloseable {
     /** The frameworks that are compared both with and without TLS. */
     List<String> ENCRYPTED = List.of("tern-dubbo", "tern-tri", "tern-proto", "grpc-java");
 
-    /** The names of all compared frameworks: first the frameworks without TLS, then the frameworks with TLS. */
+    /** The names of all compared frameworks: first the frameworks that do not use TLS, then the frameworks that use it.
+     */
     List<String> NAMES = Stream.of(
                     CLEAR_TEXT.stream(),
                     ENCRYPTED.stream().map(Encryption.JDK::added),

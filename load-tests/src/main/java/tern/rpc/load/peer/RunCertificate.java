@@ -12,8 +12,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * The key and certificate of the compared frameworks with TLS. The first process that needs them creates both with the
- * JDK's {@code keytool}. A system property passes the path of their file to the other processes.
+ * The key and certificate that the compared frameworks use for TLS. The first process that needs them creates both with
+ * the JDK's {@code keytool}. A system property passes the path of their file to the other processes.
  */
 final class RunCertificate {
 

@@ -21,8 +21,8 @@ record Result(
         Answer answer) {
 
     /**
-     * A fix makes a clear difference if the highest rate with the mistake is at most this share of the highest rate
-     * after the fix.
+     * A fix makes a clear difference if the highest rate before the fix is at most this share of the highest rate after
+     * it.
      */
     static final double CLEARLY_WORSE = 0.7;
 

@@ -9,7 +9,7 @@ import java.util.List;
  */
 final class GadgetNames {
 
-    /** Library packages whose classes are never sent as data, but have been used in deserialization attacks. */
+    /** Library packages whose classes are never sent as data but have been used in deserialization attacks. */
     private static final List<String> PREFIXES = List.of(
             "bsh.",
             "ch.qos.logback.",

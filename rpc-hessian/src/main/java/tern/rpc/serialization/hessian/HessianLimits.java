@@ -10,8 +10,8 @@ import tern.rpc.serialization.KeyLimits;
  * @param classDefinitions the number of class definitions in a message
  * @param fields the number of fields in a class definition
  * @param typeNameLength the number of characters in the name of a class or a field
- * @param hashedNesting the nesting depth of set elements and map keys that contain further sets or maps; the contents
- *     of all levels are hashed together
+ * @param hashedNesting the nesting depth of set elements and map keys that contain other sets or maps; the contents of
+ *     all levels are hashed together
  * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not strings, numbers or similar
  *     scalars
  * @param equalKeys the number of keys in one container that have equal hash codes but cannot be sorted together, for

@@ -23,7 +23,7 @@ public final class HessianSerializer implements Serializer {
 
     private static final String NAME = "hessian2";
 
-    /** The packages whose exceptions every caller has. */
+    /** The packages whose exception classes are available to every caller. */
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
 
     private final HessianLimits limits;

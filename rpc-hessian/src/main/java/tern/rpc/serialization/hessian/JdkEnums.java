@@ -25,8 +25,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JDK enums whose constants are data. These enums may be read where no enum is declared, for example as a value of
- * a {@code Map<String, Object>}. Other JDK enums must be declared. Immutable.
+ * The JDK enums whose constants represent plain data. These enums may be read where no enum is declared, for example as
+ * a value of a {@code Map<String, Object>}. Other JDK enums must be declared. Immutable.
  */
 final class JdkEnums {
 
@@ -57,7 +57,8 @@ final class JdkEnums {
 
     private JdkEnums() {}
 
-    /** Returns the enum with the given class name; null if there is no such enum, or if its constants are not data. */
+    /** Returns the enum with the given class name; null if there is no such enum, or if its constants do not represent
+     * plain data. */
     static @Nullable Class<?> find(String name) {
         return BY_NAME.get(name);
     }

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Caches the {@link WireForm} for the class of the last value at one place, such as a field. Most places contain values
- * of only one class and need no further lookup. If values of several classes are written at a place, caching ends for
+ * of only one class and need no other lookup. If values of several classes are written at a place, caching ends for
  * this place. Thread-safe. Concurrent threads may repeat a lookup.
  */
 final class LastForm {

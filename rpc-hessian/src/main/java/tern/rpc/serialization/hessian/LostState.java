@@ -36,8 +36,8 @@ final class LostState {
             List.of(SortedMap.class, SortedSet.class, PriorityQueue.class, PriorityBlockingQueue.class);
 
     /**
-     * The names of the classes that need no further warning. Names are stored instead of classes, so that class loaders
-     * can be unloaded.
+     * The names of the classes for which a warning has been logged. Names are stored instead of classes, so that class
+     * loaders can be unloaded.
      */
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
 

@@ -30,8 +30,7 @@ final class References {
     private int size;
 
     /**
-     * The number that the next value gets. The number equals {@code size}, except while an earlier skipped value is
-     * read.
+     * The reference number of the next value. It equals {@code size}, except while an earlier skipped value is read.
      */
     private int next;
 

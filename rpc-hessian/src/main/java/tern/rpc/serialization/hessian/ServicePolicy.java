@@ -164,9 +164,9 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether callers of the service have an exception class. Callers have the class if it belongs to a package
-     * of the service, if the configuration allows it, or if a method declares the class or one of its superclasses.
-     * Declared superclasses from the JDK do not count.
+     * Returns whether an exception class is available to callers of the service. The class is available to them if it
+     * belongs to a package of the service, if the configuration allows it, or if a method declares the class or one of
+     * its superclasses. Declared superclasses from the JDK do not count.
      */
     boolean isKnownException(Class<?> type) {
         String name = type.getName();

@@ -116,7 +116,7 @@ public final class Bombs {
 
     private Bombs() {}
 
-    /** Returns all bombs by name. Each has at most {@code size} bytes. */
+    /** Returns all bombs by name. Each is at most {@code size} bytes long. */
     public static Map<String, byte[]> all(int size) {
         Map<String, byte[]> bombs = new LinkedHashMap<>();
         bombs.put("sets in sets, each twice in each", sets(30));

@@ -38,7 +38,7 @@ class BombsTest {
 
     /**
      * Returns the maximum number of bytes that may be allocated while reading a message, including short-lived objects:
-     * 1 MiB plus four bytes for each byte of the message. For each byte in the first 1 MiB of the message, 200 further
+     * 1 MiB plus four bytes for each byte of the message. For each byte in the first 1 MiB of the message, another 200
      * bytes are allowed, because small values need more memory. The most expensive small value is a number in a set.
      */
     private static long mostAllocated(int size) {

@@ -91,7 +91,7 @@ class LimitsTest {
         assertThat(THREADS.getCurrentThreadAllocatedBytes() - before).isLessThan(256 << 10);
     }
 
-    /** The message has enough bytes for each of the announced lists, but not for all nested lists together. */
+    /** The message is long enough for each of the announced lists, but not for all nested lists together. */
     @Test
     void claimsInsideEachOtherAreAddedUp() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

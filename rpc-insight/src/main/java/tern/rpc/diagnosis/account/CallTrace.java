@@ -14,8 +14,8 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * The last {@value #SIZE} calls to all methods, kept for replays with other pool sizes. Adding a call allocates no
- * memory. If a call is overwritten while another thread reads it, the reader gets some values of the old call and some
- * of the new call. A few such calls do not distort a replay of many calls. Thread-safe.
+ * memory. If a call is overwritten while another thread reads it, the reader gets a mixture of the values of both
+ * calls. A few such calls do not distort a replay of many calls. Thread-safe.
  */
 public final class CallTrace {
 
@@ -78,8 +78,8 @@ public final class CallTrace {
 
     /**
      * Returns the size of the largest burst of calls that use the given kind of pool. In a burst, the first calls find
-     * a free connection and all further calls wait. If instead all calls wait, the pool lends connections slowly, and
-     * the calls do not count as a burst.
+     * a free connection and all later calls wait. If instead all calls wait, the pool lends connections slowly, and the
+     * calls do not count as a burst.
      *
      * @param calls in order of arrival
      * @param nanos the maximum time between the first and the last call of a burst

@@ -4,11 +4,11 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
 /**
- * A call that has ended, or that has taken long and is still running.
+ * A call that has ended, or that has been running for a long time.
  *
  * @param endedNanos the end of the call, on the clock of {@link System#nanoTime()}
  * @param tookNanos the time from receiving the call to its end
- * @param isRunning whether a thread still works on the call. Its caller may already have received an answer, for
+ * @param isRunning whether a thread is still working on the call. Its caller may already have received an answer, for
  *     example because the deadline has passed
  * @param caller the caller's address; null if it is unknown, or if the call met the latency target
  * @param kept the failure of the call, or its replacement; null if the call has not failed

@@ -5,7 +5,7 @@ import tern.rpc.Thrown;
 
 /**
  * The failure of a recorded call, stored so that it occupies little memory. A failure may refer to the arguments of the
- * call, for example in its message, and an argument may have a size of several MiB.
+ * call, for example in its message, and an argument may be several MiB in size.
  *
  * <p>A failure with long messages is replaced by a {@link Forgotten} with the same stack trace. Other failures are
  * replaced when the process has little memory.

@@ -8,7 +8,7 @@ import tern.rpc.pool.StoreNames;
 
 /**
  * Extracts information from the names of operations. The name of an HTTP exchange or a remote call contains a peer. The
- * name of an operation that failed ends with a status, or with the word {@code failed} and perhaps an error code.
+ * name of an operation that failed ends with a status, or with the word {@code failed} and possibly an error code.
  */
 public final class OperationNames {
 

@@ -1,7 +1,7 @@
 package tern.rpc.diagnosis.account;
 
 /**
- * A part of a call's time: an activity of the call, or a wait of the call for something.
+ * A part of a call's time: an activity of the call, or a wait.
  *
  * @param name the stack frame, statement, host or pool that is responsible; empty if the kind alone identifies the part
  */
@@ -117,7 +117,7 @@ public record Part(Kind kind, String name) {
         }
 
         /**
-         * Returns whether this kind is a wait for other work, and therefore only a symptom. The time of such a wait is
+         * Returns whether this kind is a wait for other work. Such a wait is only a symptom. The time of such a wait is
          * attributed to the awaited work.
          */
         boolean isPassedOn() {

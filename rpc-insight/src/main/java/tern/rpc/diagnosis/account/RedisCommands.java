@@ -34,7 +34,7 @@ public final class RedisCommands {
     private static final Set<String> STOPPING =
             Set.of("KEYS", "FLUSHALL", "FLUSHDB", "SAVE", "SORT", "EVAL", "EVALSHA", "FCALL", "DEBUG");
 
-    /** The Redis commands that usually take long even if the server and the network are fast. */
+    /** The Redis commands that usually take a long time even if the server and the network are fast. */
     private static final Set<String> ALWAYS_SLOW = Set.of("KEYS", "FLUSHALL", "FLUSHDB");
 
     /** The Redis commands that take constant time, and transfer only one value. */
@@ -75,7 +75,7 @@ public final class RedisCommands {
         return BLOCKING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }
 
-    /** Returns whether the command usually takes long, even if the server and the network are fast. */
+    /** Returns whether the command usually takes a long time even if the server and the network are fast. */
     public static boolean isAlwaysSlow(String verb) {
         return ALWAYS_SLOW.contains(verb);
     }

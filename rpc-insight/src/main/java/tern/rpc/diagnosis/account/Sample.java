@@ -6,7 +6,7 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
 /**
- * A snapshot of a call's activity at one moment.
+ * A snapshot of a call's activity.
  *
  * @param phase the phase of the call's ledger
  * @param part the activity of the call's thread
@@ -153,7 +153,7 @@ public record Sample(
         return phase == Phase.OWN;
     }
 
-    /** Returns whether the activity is work or a wait within this process, and not an operation of a peer. */
+    /** Returns whether the activity is work or a wait within this process rather than an operation of a peer. */
     public boolean isOwnWork() {
         return isOwn() || isApart;
     }

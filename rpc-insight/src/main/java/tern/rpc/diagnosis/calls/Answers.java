@@ -11,7 +11,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
  * answering at that time.
  *
  * @param byPhase for each kind of operation, the end of the last call that ran an operation of this kind and did not
- * fail
+ *     fail
  * @param byMethod for each method, the end of the last call to the method that did not fail
  * @param byStore when each data source and each Redis server last answered; empty if there is only one
  * @param servers the server of each data source and each Redis server, where it is known

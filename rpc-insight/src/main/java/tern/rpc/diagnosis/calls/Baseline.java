@@ -63,8 +63,8 @@ public final class Baseline {
     private static final double LEAST_WEIGHT = 1.0 / 300;
 
     /**
-     * After the first {@link #QUICK_SECONDS} seconds, the calls of one second together have at most the weight of this
-     * many calls.
+     * After the first {@link #QUICK_SECONDS} seconds, the calls of one second together count for at most this many
+     * calls.
      */
     private static final double CALLS_OF_FULL_WEIGHT = 10;
 
@@ -84,7 +84,7 @@ public final class Baseline {
     private static final double MAX_LONGEST = 3;
 
     /**
-     * The longest usual time is multiplied by this factor after each further call, so that old values lose their
+     * The longest usual time is multiplied by this factor after each additional call, so that old values lose their
      * effect.
      */
     private static final double LONGEST_DECAY = 0.999;
@@ -143,15 +143,15 @@ public final class Baseline {
         Times slow = new Times(); // the mean of the slowest tenth of the calls
         double slowFromNanos = -1; // the minimum time of a call in the slowest tenth; -1 before the first call
         int slowCalls;
-        double longestNanos; // the duration of the longest usual call; decays with each further call
+        double longestNanos; // the duration of the longest usual call; decays with each additional call
         int seconds;
         boolean hasMet; // whether usual times were learned from a call that met the target
         long good;
         long late;
 
         /**
-         * Forgets the usual times if they were learned only from late calls, and a call meets the target for the first
-         * time. The late calls were the slow first calls of a new process.
+         * Forgets the usual times when a call meets the target for the first time, if they were learned only from late
+         * calls. The late calls were the slow first calls of a new process.
          */
         void forgetFirstLateCalls() {
             if (!hasMet) {

@@ -24,7 +24,7 @@ import tern.rpc.metrics.CallObserver;
 /**
  * Records the calls to each method: their counts, the most recent calls that missed the latency target or failed, and
  * some calls that met the target, for comparison. Records up to {@value #MAX_METHODS} methods separately. Calls to any
- * further methods are counted under {@value #OTHERS}. Thread-safe.
+ * other methods are counted under {@value #OTHERS}. Thread-safe.
  */
 public final class CallRecords implements CallObserver {
 
@@ -35,7 +35,7 @@ public final class CallRecords implements CallObserver {
     public static final int GOOD_CALLS = 64;
     private static final int MAX_CALLERS = 16; // the maximum number of callers counted for each method
 
-    /** If an address has sent no sampled call for this time, a new address may take its place. */
+    /** If an address has sent no sampled call for this long, a new address may take its place. */
     private static final long FORGOTTEN_NANOS = 60_000_000_000L;
 
     private final long targetNanos;
@@ -350,7 +350,7 @@ public final class CallRecords implements CallObserver {
     }
 
     /**
-     * Returns the calls that {@link #bad} returns, except those that a circuit breaker, bulkhead or rate limiter
+     * Returns the calls that {@link #bad} returns, without the calls that a circuit breaker, bulkhead or rate limiter
      * refused.
      */
     public List<EndedCall> badAdmitted(long sinceNanos) {

@@ -24,7 +24,7 @@ public final class MissWatch {
 
     /**
      * The share of bad calls in the last {@value #FAST_SECONDS} seconds is used only if at least one call has ended
-     * within this shorter number of seconds.
+     * within this number of seconds.
      */
     private static final int RECENT_SECONDS = 3;
 
@@ -33,25 +33,25 @@ public final class MissWatch {
     private static final double Z = 2.326; // the one-sided 99 % quantile of the normal distribution
     private static final int MIN_HUNG = 3;
 
-    /** A miss of the latency target begins if calls hang in each of this number of successive seconds. */
+    /** A miss of the latency target begins if calls hang in each of this many consecutive seconds. */
     private static final int HUNG_SECONDS = 2;
 
     /**
-     * During the warm-up, a miss of the latency target begins only if calls hang for at least this number of successive
-     * seconds. The number is high because the first calls also wait for connections that are opened and for clients
-     * that are initialized.
+     * During the warm-up, a miss of the latency target begins only if calls hang for at least this number of
+     * consecutive seconds. The number is high because the first calls also wait until connections are opened and
+     * clients are initialized.
      */
     private static final int EARLY_HUNG_SECONDS = 10;
 
     /**
-     * A miss of the latency target is considered to decline if the share of bad calls falls below the highest share in
-     * the same miss, divided by this number.
+     * Calls are considered to be recovering from a miss of the latency target if the share of bad calls falls below the
+     * highest share during this miss, divided by this number.
      */
     private static final double DECLINE = 3;
 
     /**
-     * After this number of seconds, a declining miss of the latency target no longer counts as declining. The calls
-     * that are still late then show the current cause.
+     * After this number of seconds, calls are no longer considered to be recovering. The calls that are still late then
+     * show the current cause.
      */
     private static final int MAX_DECLINE_SECONDS = 15;
 
@@ -59,7 +59,7 @@ public final class MissWatch {
 
     /**
      * A lull is a series of at least this number of seconds in which calls meet the target during a miss. Late calls
-     * after a lull may have a different cause than the late calls before it.
+     * after a lull may have a different cause than late calls before the lull.
      */
     private static final int LULL_SECONDS = 8;
 
@@ -94,10 +94,10 @@ public final class MissWatch {
     private boolean isOfStart; // whether the current miss began soon after the start
     private boolean renewed; // whether a new miss began in the last second, before the current miss ended
     private boolean missed; // whether calls missed the latency target in the last second
-    // the highest share of bad calls in RECENT_SECONDS successive seconds since the current miss began
+    // the highest share of bad calls in RECENT_SECONDS consecutive seconds since the current miss began
     private double highest;
     private double highestMissed; // like highest, but only in seconds in which calls missed the target
-    private int declining; // for how many successive seconds the miss has been declining
+    private int declining; // the number of consecutive seconds in which calls have been recovering
 
     /**
      * Adds the calls in a second, and decides whether calls miss the latency target.
@@ -241,8 +241,8 @@ public final class MissWatch {
     }
 
     /**
-     * Returns whether calls missed the latency target in the last second. A miss of the latency target ends only some
-     * seconds after calls meet the target again.
+     * Returns whether calls missed the latency target in the last second. A miss of the latency target ends only a few
+     * seconds after calls have begun to meet the target again.
      */
     public boolean isMissed() {
         return missed;

@@ -15,12 +15,12 @@ import tern.rpc.diagnosis.sample.Sampler;
 /**
  * Recognizes running calls to methods whose usual times are unknown, if the calls may be long polls or the methods may
  * always be slow. Without this class, a few long polls soon after the start of the application would count as calls
- * that hang. The diagnosis would then report a miss of the latency target, and would not learn the usual times that
- * show that long polls take long.
+ * that hang. The diagnosis would then report a miss of the latency target, and would not learn the usual times from
+ * which it could see that long polls are always slow.
  */
 public final class PossibleLongPolls {
 
-    /** Long polls are expected to end several times within this time after the application's first call. */
+    /** Several long polls are expected to end within this time after the application's first call. */
     private static final long EARLY_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     /** A call whose thread is busy, instead of waiting for an event, is expected to end within this time. */

@@ -60,7 +60,8 @@ public final class UsualOwnTimes {
         return new UsualOwnTimes(weights);
     }
 
-    /** Returns the time of the call. The result is too long if the call ran operations in parallel. */
+    /** Returns the time of the call. If the call ran operations in parallel, the result is longer than the actual time.
+     */
     private static long measuredNanos(CallLedger ledger) {
         long sum = 0;
         for (Phase phase : Phase.values()) {

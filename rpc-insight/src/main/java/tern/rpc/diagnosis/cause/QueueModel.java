@@ -18,7 +18,7 @@ public final class QueueModel {
         if (busy >= places) {
             return 1;
         }
-        double blocked = 1; // The loop evaluates the Erlang B formula by its recurrence.
+        double blocked = 1; // The loop evaluates the Erlang B formula using its recurrence.
         for (int k = 1; k <= places; k++) {
             blocked = busy * blocked / (k + busy * blocked);
         }

@@ -46,8 +46,8 @@ final class CommonSlowdown {
 
     /**
      * Returns whether the given operation became notably slower. Its additional time must be at least half of its usual
-     * time, or at least half of the additional time of the usually quickest operation. Returns true for a new
-     * operation, because nothing is known about it.
+     * time, or at least half of the additional time of the operation that is usually the quickest. Returns true for a
+     * new operation, because nothing is known about it.
      */
     boolean isSlower(String name) {
         Double usually = usual.get(name);

@@ -64,8 +64,8 @@ public final class ExcessTime {
     private final Map<String, Integer> badByMethod = new TreeMap<>();
 
     /**
-     * For each failed call, the activity or wait to which its failure is attributed. The result is stored, because the
-     * inspection of a call's exceptions takes long.
+     * For each failed call, the activity or wait to which its failure is attributed. The result is stored, because
+     * inspecting a call's exceptions takes a long time.
      */
     private final Map<EndedCall, Optional<Part>> failures = new IdentityHashMap<>();
 
@@ -166,9 +166,9 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the activity or wait that a timeout ended, if the time of the call does not show the reason: the call
-     * failed within the latency target, or took no longer than usual. If no operation timed out but the call took
-     * longer than usual, returns the activity or wait that took longer.
+     * Returns the activity or wait that a timeout ended, if the call's duration does not show the reason. This is the
+     * case if the call failed within the latency target or took no longer than usual. If no operation timed out but the
+     * call took longer than usual, returns the activity or wait that took longer.
      */
     private @Nullable Part timedOut(EndedCall call) {
         Part part = timedOutPart(call);
@@ -226,9 +226,9 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the operation of the call that failed; null if no operation failed. Application code often throws its own
-     * exception after a failed operation. If the exception shows a programming error, a failed statement or command is
-     * not its reason.
+     * Returns the call's failed operation; null if no operation failed. Application code often throws its own exception
+     * after a failed operation. If the exception shows a programming error, a failed statement or command is not its
+     * reason.
      */
     private static @Nullable Part failedOperation(EndedCall call, Part failure) {
         boolean ofStores = failure.kind() == Part.Kind.LIMIT || FailurePart.isOfOwnCode(call);
@@ -324,8 +324,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns whether most of the time of the given activity or wait was added for failures, such as timeouts, and was
-     * not measured. If so, the activity or wait did not become slower.
+     * Returns true if most of the time of the given activity or wait was not measured but added for failures such as
+     * timeouts. If so, the activity or wait did not become slower.
      */
     public boolean isMostlyFailure(Part part) {
         double nanos = times.sum(Operations.only(part));
@@ -338,7 +338,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the calls that {@link #good} returns, except those that started before calls began to miss the target.
+     * Returns the calls that {@link #good} returns, without the calls that started before calls began to miss the
+     * target.
      */
     public List<EndedCall> goodDuringMiss() {
         // The latest end of a late call is about the current time, because at least one late call has just ended or is

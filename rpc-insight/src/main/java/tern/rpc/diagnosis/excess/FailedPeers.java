@@ -26,7 +26,7 @@ public final class FailedPeers {
     private final PeerKinds kinds;
     private final TimesByCause byCause;
 
-    // for each wait, the calls that ended after they had waited long
+    // for each wait, the calls that ended after they had waited for a long time
     private final Map<Part, Ended> byWait = new HashMap<>();
     private final Map<Kind, Ended> byKind = new HashMap<>();
 

@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.failure.FailurePart;
 /**
  * Merges the failures of several operations of one peer into one cause. If several methods of a provider fail with the
  * same status, the reason lies in the provider and not in the methods. Then merges the failures of several providers:
- * if all providers fail alike, the reason lies in their code or in something that they share.
+ * if all providers fail alike, the reason lies in their code or in a resource that they share.
  */
 public final class FailedProviders {
 

@@ -9,9 +9,9 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.MethodRate;
 
 /**
- * Finds the method that is called several times as often as usual, and whose additional calls use much of the shared
- * resources. Each call is weighted with the usual time of its method, because calls to different methods may take very
- * different times.
+ * Finds the method that is called several times as often as usual, and whose additional calls use a large part of the
+ * shared resources. Each call is weighted with the usual time of its method, because calls to different methods may
+ * take very different times.
  */
 public final class MoreCalls {
 
@@ -24,15 +24,15 @@ public final class MoreCalls {
     private static final double HALF = 0.5;
 
     /**
-     * If the additional calls begin more than this time after calls became late, they are assumed to be retries of late
+     * If the additional calls begin more than this long after calls became late, they are assumed to be retries of late
      * calls.
      */
     private static final double MAX_DELAY_NANOS = 3e9;
 
     /**
      * A few additional calls may be retries, one for each late call. Additional calls are therefore a cause only if
-     * they began at least this time before the miss of the latency target, which begins some seconds after calls became
-     * late.
+     * they began at least this long before the miss of the latency target. A miss begins a few seconds after calls have
+     * become late.
      */
     private static final double MIN_LEAD_NANOS = 2e9;
 

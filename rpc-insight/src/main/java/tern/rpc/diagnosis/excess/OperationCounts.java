@@ -40,7 +40,7 @@ public final class OperationCounts {
 
     /**
      * If a cache has lost its values, each call runs the operation that loads a value once, and a few calls run it
-     * again. Therefore a higher mean number of runs per call than this has a different reason.
+     * again. If the mean number of runs per call is higher than this, there must be a different reason.
      */
     private static final double ONCE = 1.3;
 
@@ -75,7 +75,7 @@ public final class OperationCounts {
     }
 
     /**
-     * The usual operations with one name.
+     * The usual operations that share one name.
      *
      * @param count the usual number of operations per call; -1 if unknown
      * @param eachNanos the usual time of one operation; -1 if unknown
@@ -86,8 +86,8 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether the number of the given operations per call is the cause: calls run many of them, each of them is
-     * short, and their number has grown by at least the same factor as their duration.
+     * Returns whether the number of the given operations per call is the cause. This is the case if calls run many
+     * short operations and their number has grown by at least the same factor as their duration.
      *
      * @param name the operations' name; empty for all operations of the kind
      */
@@ -135,9 +135,9 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether the given operation loads values for a cache that no longer holds them: usually, only some calls
-     * run the operation, and now nearly every call runs it once. The additional executions may slow down their server,
-     * so each execution may also take longer.
+     * Returns whether the given operation loads values for a cache that no longer holds them. In this case, usually
+     * only some calls run the operation, but now nearly every call runs it once. The additional executions may slow
+     * down their server, so each execution may also take longer.
      */
     public boolean isBehindEmptyCache(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -155,9 +155,9 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether calls ran the given operation soon after the start, did not run it later, and run it again now: a
-     * cache was empty at the start, and no longer holds the values. The operation must be short, or take about as long
-     * as at the start.
+     * Returns true if calls ran the given operation soon after the start, did not run it later, and are running it
+     * again. In this case, a cache was empty at the start and no longer holds the values. The operation must be short
+     * or take about as long as at the start.
      */
     private boolean isOfStart(Part part, Phase phase, Map<String, Integer> methods) {
         String name = name(part);
@@ -182,7 +182,7 @@ public final class OperationCounts {
                         || (now >= MORE_MISSES * usual.count && each <= SLOWER * usual.eachNanos));
     }
 
-    /** Returns whether calls run two operations of one kind about equally often, both now and usually. */
+    /** Returns whether calls run two operations of one kind about equally often, both currently and usually. */
     boolean areEquallyFrequent(Part one, Part other) {
         Phase phase = phase(one);
         Map<String, Integer> methods = methodsThatRun(phase, name(other));
@@ -197,7 +197,7 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether the given operation is new, and calls run it in addition to their usual operations of the same
+     * Returns true if the given operation is new and calls run it in addition to their usual operations of the same
      * kind. Returns false if the new operation replaces other operations, as after a change of an address.
      */
     public boolean areNew(Part part) {
@@ -228,8 +228,9 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether calls run the given operation at most {@code mostPerCall} times on average, both now and usually.
-     * Considers only the methods whose late or failed calls run it, because calls to other methods never run it.
+     * Returns whether calls run the given operation at most {@code mostPerCall} times on average, both currently and
+     * usually. Considers only the methods whose late or failed calls run it, because calls to other methods never run
+     * it.
      */
     public boolean areRare(Part part, double mostPerCall) {
         Phase phase = phase(part);
@@ -366,7 +367,7 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether the part represents all operations of its kind, and calls run several times as many of these
+     * Returns true if the part represents all operations of its kind and calls run several times as many of these
      * operations as usual.
      */
     private boolean areManyMore(Part part) {
@@ -426,8 +427,8 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns the mean number of operations per call, over all calls to the methods that miss the latency target. Late
-     * calls alone would give a wrong mean, because calls that run a slow operation are late more often than other
+     * Returns the mean number of operations per call, over all calls to the methods that miss the latency target. The
+     * mean over late calls alone would be wrong, because calls that run a slow operation are late more often than other
      * calls.
      */
     double perCall(Phase phase, String name) {

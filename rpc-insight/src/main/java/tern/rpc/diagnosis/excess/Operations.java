@@ -261,7 +261,7 @@ public final class Operations {
 
     /**
      * Returns the remote method of an operation if the number of calls to the method is the cause: a served call makes
-     * many remote calls to it, perhaps to several providers, and each remote call is short and about as fast as usual.
+     * many remote calls to it, possibly to several providers, and each remote call is short and about as fast as usual.
      * Otherwise returns null.
      */
     @Nullable

@@ -52,8 +52,8 @@ public final class OutsideStatements {
     }
 
     /**
-     * Returns the statement that other threads currently run in the given activity. If no such statement is running,
-     * returns the statement that took longest when it ran last. Returns null if the statement is unknown.
+     * Returns the statement that other threads are currently running in the given activity. If no such statement is
+     * running, returns the statement whose last execution took longest. Returns null if the statement is unknown.
      */
     @Nullable
     public Found of(Part called) {

@@ -12,8 +12,8 @@ import tern.rpc.pool.LargeReplies;
 
 /**
  * Recognizes a Redis server that another client repeatedly blocks for a short time. Only the command that a call sends
- * at such a moment waits. The next commands of the same call, and all commands of other calls, are quick, so not every
- * command is slower in late calls.
+ * during such a pause waits. The next commands of the same call, and all commands of other calls, are quick, so not
+ * every command is slower in late calls.
  */
 final class RedisPauses {
 
@@ -106,7 +106,8 @@ final class RedisPauses {
         return isPaused ? new TreeSet<>(delays.keySet()) : Set.of();
     }
 
-    /** Returns whether different commands are delayed by the same time, and none of them is slow by itself. */
+    /** Returns true if different commands are delayed by the same time and no command has a long run time of its own.
+     */
     private static boolean areAlike(Map<String, Delays> delays, double all) {
         double sum = 0;
         double shortest = Double.MAX_VALUE;

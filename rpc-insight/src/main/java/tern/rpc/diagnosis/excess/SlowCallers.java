@@ -21,8 +21,8 @@ public final class SlowCallers {
     private static final double MOST = 0.8;
 
     /**
-     * A call is judged only if it has at least this number of samples, because a single sample may happen to show a
-     * short wait.
+     * A call is judged only if it has at least this number of samples, because a single sample may show a short wait by
+     * chance.
      */
     private static final int MIN_LOOKS = 2;
 

@@ -50,7 +50,7 @@ public final class SlowServers {
         if (slower.isEmpty()) {
             return Set.of();
         }
-        // Several data sources, Redis servers or peers are unlikely to become slow at the same time for different
+        // It is unlikely that several data sources, Redis servers or peers become slow at the same time for different
         // reasons.
         boolean oneOfSeveral = isOfPeer(kind)
                 || each.keySet().stream()

@@ -118,7 +118,8 @@ public final class TimeOuts {
         return !areMost || part.name().equals(FailurePart.DEADLINE) ? List.of() : List.of(deadlines(failed));
     }
 
-    /** Returns the time limits of the given calls and where the limits are set; empty if the limits are unknown. */
+    /** Returns the time limits of the given calls and the places where the limits are set; empty if the limits are
+     * unknown. */
     private static String limit(List<EndedCall> ended) {
         return most(ended, FailurePart::limit).stream().findFirst().orElse("");
     }
@@ -369,7 +370,7 @@ public final class TimeOuts {
     /**
      * Returns the largest share of operations that the timeout is expected to end if the operations take their usual
      * times. The measured time of a timeout also includes the time until the thread runs again. A timeout that seems a
-     * little longer than the slowest tenth may therefore really be shorter.
+     * little longer than the slowest tenth may therefore actually be shorter.
      */
     private static double expected(double timeout, double usually, double slow, boolean isMuchLonger) {
         if (timeout <= usually) {

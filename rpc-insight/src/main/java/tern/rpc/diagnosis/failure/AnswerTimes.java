@@ -87,9 +87,9 @@ public record AnswerTimes(int recorded, double meanNanos, double medianNanos, do
     }
 
     /**
-     * Returns whether the given timeout is within the usual variation of the times: the slow answers take nearly as
-     * long as the timeout, and the mean answer takes at least half as long. If the mean answer is much faster, the
-     * operation probably hangs occasionally, and a longer timeout would not help.
+     * Returns whether the given timeout is within the usual variation of the times. This is the case if slow answers
+     * take nearly as long as the timeout and the mean answer takes at least half as long. If the mean answer is much
+     * faster, the operation probably hangs occasionally, and a longer timeout would not help.
      */
     public boolean reach(double timeoutNanos) {
         return areEnough() && slowNanos >= NEAR * timeoutNanos && meanNanos >= HALF * timeoutNanos;

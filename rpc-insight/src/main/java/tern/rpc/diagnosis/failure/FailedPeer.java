@@ -185,7 +185,8 @@ public final class FailedPeer {
         };
     }
 
-    /** Returns the operation of the given phase that took longest; null if none was recorded with its name. */
+    /** Returns the operation of the given phase that took longest; null if no operation of this phase was recorded by
+     * name. */
     public static @Nullable Part longest(EndedCall call, Phase phase) {
         return longest(call, phase, name -> true);
     }

@@ -366,8 +366,8 @@ public final class FailurePart {
     }
 
     /**
-     * Returns whether application code created the given exception, as a service does for its own failures. The client
-     * adds the provider's frame to an exception sent by a provider.
+     * Returns whether application code created the given exception. Services, for example, create exceptions for their
+     * own failures. The client adds the provider's frame to an exception sent by a provider.
      */
     private static boolean isThrownByApplication(RpcException failure) {
         StackTraceElement[] frames = failure.getStackTrace();

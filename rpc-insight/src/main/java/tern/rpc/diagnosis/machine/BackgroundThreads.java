@@ -3,7 +3,7 @@ package tern.rpc.diagnosis.machine;
 import java.util.List;
 import java.util.Locale;
 
-/** Names application threads that serve no call but use much processor time while the processors are saturated. */
+/** Names application threads that serve no call but use a lot of processor time while the processors are saturated. */
 public final class BackgroundThreads {
 
     /** Threads that serve no call are named if they keep at least this share of the processors busy. */
@@ -12,8 +12,8 @@ public final class BackgroundThreads {
     private BackgroundThreads() {}
 
     /**
-     * Returns one fact for each group of threads that serve no call but use much processor time. Returns an empty list
-     * while processors are free.
+     * Returns one fact for each group of threads that serve no call but use a lot of processor time. Returns an empty
+     * list while processors are free.
      */
     public static List<String> facts(Machine machine) {
         return machine.isFull()

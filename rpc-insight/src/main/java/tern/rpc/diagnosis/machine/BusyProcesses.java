@@ -22,11 +22,11 @@ public final class BusyProcesses {
 
     public static final BusyProcesses OF_MACHINE = new BusyProcesses(BusyProcesses::read, NanoClock.SYSTEM);
 
-    /** The time between two readings. Reading all processes takes some milliseconds. */
+    /** The time between two readings. Reading all processes takes a few milliseconds. */
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * Two readings are compared only if at most this time passed between them. Otherwise they usually belong to
+     * Two readings are compared only if at most this much time passed between them. Otherwise they usually belong to
      * different periods of late calls.
      */
     private static final long MAX_PERIOD_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -63,7 +63,7 @@ public final class BusyProcesses {
 
     /**
      * Describes the program that used the most processor time since the last reading, as the end of a sentence. Returns
-     * an empty string if no program used much processor time, or if there was no earlier reading.
+     * an empty string if no program used much processor time or if there was no earlier reading.
      */
     public synchronized String most() {
         long now = clock.nanoTime();

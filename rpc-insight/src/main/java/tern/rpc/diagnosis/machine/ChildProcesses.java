@@ -15,7 +15,7 @@ public final class ChildProcesses {
     private ChildProcesses() {}
 
     /**
-     * A program is remembered for this time after it was last seen, because most short-lived programs end before the
+     * A program is remembered for this long after it was last seen, because most short-lived programs end before the
      * next check.
      */
     private static final Duration REMEMBERED = Duration.ofSeconds(10);

@@ -34,7 +34,7 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final int MAX_PAUSES = 4_096;
 
-    /** The used share of the heap is computed from this number of collections. */
+    /** The used share of the heap is computed from this number of recent collections. */
     private static final int RECENT = 8;
 
     /** The growth of the used heap is computed from at most this number of collections. */

@@ -26,12 +26,12 @@ final class ExplicitCollections {
     private static final Logger LOG = LoggerFactory.getLogger(ExplicitCollections.class);
     private static final String EVENT = "jdk.SystemGC";
 
-    /** A search with the flight recorder lasts at most this time. */
+    /** A search with the flight recorder lasts at most this long. */
     private static final Duration LENGTH = Duration.ofSeconds(60);
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    /** A caller that was last seen longer ago than this is assumed not to be the reason for the current collections. */
+    /** A caller that has not been seen for this long is assumed not to be the reason for the current collections. */
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private static final int MAX_CALLERS = 64;
@@ -63,7 +63,7 @@ final class ExplicitCollections {
         } catch (RuntimeException | Error e) {
             LOG.info("The code that calls System.gc() cannot be found: {}", e.toString());
             if (events != null) {
-                events.close(); // If the recording stayed open, each further search would add another open recording.
+                events.close(); // If the recording stayed open, each later search would add another open recording.
             }
         }
     }

@@ -10,13 +10,13 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Recognizes objects that fill the heap because they wait for their finalizers. One thread of the JVM runs all
- * finalizers, so one slow finalizer delays the release of all objects that have finalizers.
+ * finalizers, so a single slow finalizer delays the release of all objects with finalizers.
  */
 public final class Finalizers {
 
     public static final String CHANGE = "close objects with try-with-resources or a Cleaner instead of finalize(): ";
 
-    /** Finalizers are mentioned only if at least this many objects wait for their finalization. */
+    /** Finalizers are mentioned only if at least this many objects wait to be finalized. */
     private static final int MANY = 10_000;
 
     private static final String THREAD = "Finalizer";

@@ -36,7 +36,7 @@ public final class FlightRecording {
     private static final int NOT_INSTRUMENTED_SINCE = 24;
 
     /**
-     * A recording is due when calls have missed the latency target for this time. Because of this delay, the processor
+     * A recording is due when calls have missed the latency target for this long. Because of this delay, the processor
      * time that a recording uses does not affect the first diagnoses.
      */
     private static final long DUE_AFTER_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -90,8 +90,8 @@ public final class FlightRecording {
      * Returns whether the flight recorder may search for a cause that can be found only by the recorder. If starting
      * the recorder is expensive, two more conditions apply. The search must not begin before a recording would be due,
      * because the start would slow down the calls that the first diagnoses describe. The search must also not begin
-     * while the processors are busy: the start of the recorder discards all compiled code, and busy processors take
-     * long to compile the code again.
+     * while the processors are busy: the start of the recorder discards all compiled code, and busy processors take a
+     * long time to compile the code again.
      *
      * @param sinceNanos when calls began to miss the latency target
      */

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The growth of the memory that objects occupy after collections. If this memory will soon reach the size of the heap,
- * the application keeps too many objects. If it stays the same, the application only allocates much.
+ * the application keeps too many objects. If it stays the same, the application merely allocates a lot.
  *
  * @param fromShare the used share of the heap at the beginning of the growth, from 0 to 1
- * @param toShare the used share of the heap now
+ * @param toShare the current used share of the heap
  * @param seconds the duration of the growth so far
  * @param keptPerSecond the number of bytes that are kept per second
  * @param secondsToFull the time until the heap is full, if the used memory continues to grow at the same rate
@@ -204,7 +204,8 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     }
 
     /**
-     * Returns the index of the collection after which the least memory was in use; if there are several, the last one.
+     * Returns the index of the collection after which the least memory was in use. If there are several, returns the
+     * last one.
      */
     static int least(List<Use> uses) {
         int smallest = 0;

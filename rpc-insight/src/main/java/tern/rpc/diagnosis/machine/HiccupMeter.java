@@ -16,7 +16,7 @@ import tern.rpc.evidence.RunTime;
 import tern.rpc.evidence.ThreadIds;
 
 /**
- * Detects pauses of the whole process. A thread repeatedly sleeps for 10 ms. If the thread wakes up more than 20 ms too
+ * Detects pauses of the whole process. A thread repeatedly sleeps for 10 ms. If the thread wakes up more than 20 ms
  * late, the delay is recorded as a pause of all threads. The thread's wait for a processor is subtracted first.
  * Thread-safe.
  */

@@ -79,7 +79,8 @@ public record Machine(
     private static final double NEARLY_IDLE = 0.1;
 
     /**
-     * The host is considered to take much processor time if it takes at least this share of the processors' total time.
+     * The host is considered to take a lot of processor time if it takes at least this share of the processors' total
+     * time.
      */
     private static final double MUCH_STOLEN = 0.1;
 
@@ -88,7 +89,7 @@ public record Machine(
 
     /**
      * Stolen processor time is the reason for late calls only if it is at least this multiple of its usual value.
-     * Some hosts always take some processor time.
+     * On some hosts, a little processor time is always stolen.
      */
     private static final double MORE_THAN_USUAL = 2;
 
@@ -370,7 +371,7 @@ public record Machine(
     }
 
     /**
-     * Returns whether the processors are busier than usual and saturated, and other processes use at least twice as
+     * Returns true if the processors are saturated and busier than usual, and other processes use at least twice as
      * much processor time as this process.
      */
     public boolean isFullOfOthers() {
@@ -387,11 +388,11 @@ public record Machine(
     }
 
     /**
-     * Returns whether the processors are usually about as busy as now. Processors that are usually so busy are not the
-     * reason why calls are late now: the other processes may run with a lower priority, for example. Returns false in
-     * two cases in which calls wait although the processors are as busy as usual. In the first case, work of normal
-     * priority has displaced work of low priority. In the second case, the threads that serve calls wait much longer
-     * for a processor than usual, because more threads share the processors.
+     * Returns whether the processors are usually about as busy as now. If the processors are usually this busy, they
+     * are not the reason why calls are currently late. For example, the other processes may run with a lower priority.
+     * Returns false in two cases in which calls wait although the processors are as busy as usual. In the first case,
+     * work of normal priority has displaced work of low priority. In the second case, the threads that serve calls wait
+     * much longer for a processor than usual, because more threads share the processors.
      */
     public boolean isUsuallyAsBusy() {
         if (delay.isLonger()) {
@@ -407,10 +408,10 @@ public record Machine(
     }
 
     /**
-     * Returns whether this process, and not the other processes, is responsible for busier processors. If the usual
-     * values are known, this process is responsible if its use has grown more than the use of all other processes. New
-     * work of this process may displace the usual work of the others. If the usual values are unknown, this process is
-     * responsible if it uses at least as much as the others.
+     * Returns whether this process, rather than other processes, is the reason why the processors are busier. If the
+     * usual values are known, this process is responsible if its use has grown more than the use of all other
+     * processes. New work of this process may displace the usual work of the others. If the usual values are unknown,
+     * this process is responsible if it uses at least as much as the others.
      */
     public boolean isBusierItself() {
         double usuallyOwn = delay.usuallyOwn();
@@ -422,8 +423,8 @@ public record Machine(
     }
 
     /**
-     * Returns whether threads of this process that serve no call have saturated the processors, and the threads that
-     * serve calls therefore wait much longer for a processor than usual.
+     * Returns true if the processors are saturated by threads of this process that serve no call. The threads that
+     * serve calls then wait much longer for a processor than usual.
      */
     public boolean isDelayedByOtherThreads() {
         return isFull() && delay.isLonger() && isBusierItself() && isBusyWithOtherThreads();

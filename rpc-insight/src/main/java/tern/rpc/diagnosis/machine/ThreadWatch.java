@@ -21,7 +21,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class ThreadWatch {
 
-    // The maximum number of groups to report for processor time, and for allocated bytes.
+    // The maximum number of groups to report, both for processor time and for allocated bytes.
     private static final int MAX_BURNERS = 3;
     private static final int MAX_FRAMES = 256;
     private static final int MAX_PLACES = 64;

@@ -11,8 +11,8 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * The JVM operations that stopped all threads, except collections. The JVM lists its last operations in an event log.
- * Only one thread calls {@link #read}; any thread may call {@link #since}.
+ * All JVM operations that stopped all threads, except garbage collections. The JVM lists its last operations in an
+ * event log. Only one thread calls {@link #read}; any thread may call {@link #since}.
  */
 public final class VmOperations {
 
@@ -57,7 +57,7 @@ public final class VmOperations {
                             new String[] {String[].class.getName()});
             add(String.valueOf(log));
         } catch (JMException | RuntimeException e) {
-            // The pauses are reported without a name, because there is no event log.
+            // The pauses are reported without names, because there is no event log.
         }
     }
 
@@ -103,8 +103,8 @@ public final class VmOperations {
 
     /**
      * Returns whether the diagnosis itself requests operations with the given name while it samples late calls. Such an
-     * operation is not the reason for a pause. If it takes long, it mostly waits for a thread that does not stop in
-     * time.
+     * operation is not the reason for a pause. If it takes a long time, it is usually waiting for a thread that does
+     * not stop promptly.
      */
     public static boolean isOwn(String operation) {
         return operation.equals("ThreadDump") || operation.equals("FindDeadlocks");

@@ -16,8 +16,8 @@ import tern.rpc.pool.Holders.Holder;
 
 /**
  * The holders of a pool's connections, as found by inspections several times a second. A single inspection shows only
- * the current holders. Over many inspections, the number of inspections that find a holder shows for which share of the
- * time it holds a connection. Not thread-safe: only the diagnosis thread uses it.
+ * the current holders. If there are many inspections, the share of inspections that find a holder shows the share of
+ * the time for which it holds a connection. Not thread-safe: only the diagnosis thread uses it.
  */
 public final class ConnectionUse {
 
@@ -97,7 +97,7 @@ public final class ConnectionUse {
     }
 
     /**
-     * Returns whether at least half of the connections in use are held by calls that wait for a further connection of
+     * Returns whether at least half of the connections in use are held by calls that wait for another connection from
      * the given pool.
      */
     boolean isMostlyNested(String pool) {
@@ -119,7 +119,7 @@ public final class ConnectionUse {
         return most(outside);
     }
 
-    /** Returns the most frequent code of calls that wait for a further connection; null if there is none. */
+    /** Returns the most frequent code of calls that wait for another connection; null if there is none. */
     @Nullable
     Place nestedPlace(String pool) {
         return most(nestedIn(pool));

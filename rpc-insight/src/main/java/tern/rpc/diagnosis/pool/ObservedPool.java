@@ -17,8 +17,8 @@ import tern.rpc.pool.PoolSnapshot;
  * @param now the current state of the pool
  * @param since the counts and sums from the observed period
  * @param holders the holders of the pool's connections; empty if holders are not recorded
- * @param lost the holders whose calls or threads have ended, so that their connections are no longer used
- * @param recordsHolders whether holders are recorded, so that an empty list means that nobody holds a connection
+ * @param lost the holders whose calls or threads have ended, which means that their connections are no longer used
+ * @param recordsHolders whether holders are recorded; if so, an empty list means that nobody holds a connection
  * @param usualHoldNanos the usual time that a connection is held, in nanoseconds; -1 if unknown
  * @param use the activities of the holders while they hold connections; null if unknown
  */
@@ -36,8 +36,8 @@ public record ObservedPool(
      *
      * @param then the pool's state at the beginning of the observed period; null if the pool is new
      * @param holders null if holders are not recorded
-     * @param working the calls on which threads work. A thread may still work on a call that has ended, for example
-     *     because its deadline has passed
+     * @param working the calls that threads are working on. A thread may still be working on a call that has ended, for
+     *     example because its deadline has passed
      */
     public static ObservedPool of(
             PoolSnapshot now,

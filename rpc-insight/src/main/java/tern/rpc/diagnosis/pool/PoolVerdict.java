@@ -105,9 +105,9 @@ public record PoolVerdict(
      *
      * @param nested the holders whose calls wait for a second connection
      * @param lateWithoutWaits whether calls would miss the latency target even if no call waited for a connection
-     * @param waitsMuch whether the wait for this pool is a large part of the target
+     * @param waitsMuch whether the wait for this pool takes a large part of the target
      * @param burst the number of calls that arrive at once, if they need more connections than the pool has; otherwise
-     * 0
+     *     0
      */
     public static PoolVerdict of(
             ObservedPool pool,
@@ -245,7 +245,7 @@ public record PoolVerdict(
                 .toList();
     }
 
-    /** Returns the verdict that calls which hold a connection wait for a further one. */
+    /** Returns the verdict that calls which hold a connection are waiting for another one. */
     private static PoolVerdict nested(ObservedPool pool, ConnectionUse use, List<String> facts) {
         ConnectionUse.Place place = use.nestedPlace(pool.now().name());
         List<String> all = new ArrayList<>();
@@ -317,7 +317,7 @@ public record PoolVerdict(
     }
 
     /**
-     * Returns the line of application code that one of the holders' threads is running now; null if no such thread runs
+     * Returns the line of application code that one of the holders' threads is running; null if no such thread runs
      * application code.
      */
     private static @Nullable String placeNow(List<Holder> holders) {
@@ -341,7 +341,7 @@ public record PoolVerdict(
         return asUsual && now.waiting() > 0 && now.active() >= now.effectiveMax();
     }
 
-    /** Returns whether connections are held, or tasks take, longer than usual. */
+    /** Returns whether connections are held longer or tasks take longer than usual. */
     public boolean isSlower() {
         double usual = pool.usualHoldNanos();
         return usual > 0 && pool.holdNanos() > USUAL_FACTOR * usual;
@@ -388,7 +388,7 @@ public record PoolVerdict(
         if (hold < 0) {
             return -1;
         }
-        // Requests that got no connection in time also needed one, so they are added to the number of uses.
+        // Requests that did not get a connection in time needed one, too, so they are added to the number of uses.
         double waiting = Math.max(0, pool.since().refused()) / seconds;
         double busy = (takings + waiting) * hold / 1e9;
         int max = (int) pool.now()

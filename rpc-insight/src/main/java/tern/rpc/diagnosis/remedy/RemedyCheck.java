@@ -68,9 +68,9 @@ public final class RemedyCheck {
     }
 
     /**
-     * Returns a line that compares the expected p99 with the p99 measured after the property was changed. The line is
-     * available for ten minutes, starting one minute after the change. At any other time, the result is an empty
-     * string.
+     * Returns a line that compares the expected 99th percentile with the percentile measured after the property was
+     * changed. The line is available for ten minutes, starting one minute after the change. At any other time, the
+     * result is an empty string.
      */
     public String line() {
         return line;

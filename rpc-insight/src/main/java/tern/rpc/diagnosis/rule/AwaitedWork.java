@@ -34,8 +34,8 @@ import tern.rpc.pool.PoolSnapshot;
  * Finds the threads that most likely produce the results for which calls wait, and decides whether the work of these
  * threads is the reason for the wait. These threads usually also do other work. Samples therefore show some of them in
  * operations even if none of them works on the result. Their work is the reason for the wait in only three cases.
- * First, an operation takes long. Second, the threads are always busy, so the awaited task may be queued. Third, the
- * threads work while calls wait.
+ * First, an operation takes a long time. Second, the threads are always busy, so the awaited task may be queued. Third,
+ * the threads work while calls wait.
  */
 public final class AwaitedWork {
 
@@ -376,7 +376,7 @@ public final class AwaitedWork {
     /**
      * Returns text about tasks that failed on the executor of this wait, such as {@code 12 tasks of "mail" ended with
      * NumberFormatException in Menu.price:9}; null if there are no such tasks, or only a few. Calls may be waiting for
-     * a signal that a failed task did not give.
+     * a signal that a failed task did not send.
      */
     @Nullable
     public String failedTasks(Part wait) {

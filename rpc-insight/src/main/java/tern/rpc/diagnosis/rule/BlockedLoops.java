@@ -90,7 +90,7 @@ public final class BlockedLoops {
     }
 
     /**
-     * Describes, as a cause, code that blocks an event loop.
+     * Describes code that blocks an event loop, as a cause.
      *
      * @param place the line that blocks the loop, with the method that it calls
      */

@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.stack.FrameworkWork;
 import tern.rpc.pool.LargeReplies;
 
 /**
- * Decides whether the garbage collector makes calls late, or whether the reason is an operation with so much data that
- * it causes the collector's pauses.
+ * Decides whether the garbage collector makes calls late, or whether the reason is an operation that handles so much
+ * data that it causes the collector's pauses.
  */
 final class CollectorRules {
 
@@ -85,7 +85,7 @@ final class CollectorRules {
      * Attributes waits for a processor to the collector if the heap is nearly full or filling up, and the collector's
      * threads use most of the processor time. While the heap is neither nearly full nor filling up, attributes the
      * collector's pauses to operations that read much more data than usual: large requests, and results that a thread
-     * spends much time decoding. Does nothing if the collections have a different cause.
+     * spends a lot of time decoding. Does nothing if the collections have a different cause.
      */
     void apply() {
         Part collector = Part.of(Kind.COLLECTOR);
@@ -109,8 +109,8 @@ final class CollectorRules {
                 ? areLarge()
                 : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part) || hasManyRows(part));
         // If the calls spend more time running code than reading large data, this code probably fills the heap. The
-        // collector then pauses all threads. The operations with large data also take longer, but they are not the
-        // cause.
+        // collector then pauses all threads. The operations that handle large data also take longer, but they are not
+        // the cause.
         boolean byCode = byCause.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
                         .sum()
                 > large.sum();
@@ -170,7 +170,7 @@ final class CollectorRules {
 
     /**
      * Returns whether the requests of at least one method are much larger than usual. One such method is enough,
-     * because the calls to the other methods may be late only because of the collector's pauses.
+     * because calls to the other methods may be late only because of the collector's pauses.
      */
     private boolean areLarge() {
         return slowlyDecoded() > 0;

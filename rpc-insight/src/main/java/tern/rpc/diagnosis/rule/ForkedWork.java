@@ -30,8 +30,8 @@ import tern.rpc.pool.PoolSnapshot;
 public final class ForkedWork {
 
     /**
-     * The common pool is considered the cause only if in at least this many late calls, the calling thread itself
-     * processes items of its parallel stream.
+     * The common pool is considered the cause only if the calling thread itself processes items of its parallel stream
+     * in at least this many late calls.
      */
     private static final int MIN_CALLS = 3;
 
@@ -115,8 +115,8 @@ public final class ForkedWork {
     }
 
     /**
-     * Returns whether the common pool was full in at least half of the samples of the given wait, and blocking tasks
-     * occupy the pool.
+     * Returns true if blocking tasks occupy the common pool and the pool was full in at least half of the samples of
+     * the given wait.
      */
     static boolean isFullDuring(Part wait, TaskSamples tasks, TaskWatch watch, CallSamples samples) {
         List<Sample> waiting = samples.in(wait);

@@ -56,7 +56,7 @@ public final class HeldConnections {
 
     /**
      * Returns whether the holder still uses its connection. The thread of a call that has ended, for example because
-     * its deadline has passed, may still run an operation or wait for a further connection.
+     * its deadline has passed, may still be running an operation or waiting for another connection.
      */
     private static boolean isUsed(Holder holder) {
         boolean works = holder.isExecuting() || holder.call().phase().isOperation();
@@ -68,8 +68,8 @@ public final class HeldConnections {
     }
 
     /**
-     * Returns whether the diagnosis shows the holder's code: the holder serves no call, or its call waits for a further
-     * connection.
+     * Returns whether the diagnosis shows the holder's code: the holder serves no call, or its call is waiting for
+     * another connection.
      */
     private static boolean isTelling(Holder holder) {
         return !holder.call().isOpen() || holder.call().phase() == Phase.JDBC_CONNECTION;

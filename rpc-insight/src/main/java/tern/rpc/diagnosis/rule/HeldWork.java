@@ -23,7 +23,7 @@ final class HeldWork {
      * @param extra the extra time of calls, by activity or wait
      * @param account the mean time of calls, by activity or wait
      * @param isNew returns whether an operation has no usual time; the calls that run a new operation may not have
-     * ended yet
+     *     ended yet
      */
     static Times weighted(ConnectionUse use, Times extra, Times account, Predicate<Part> isNew) {
         Times weighted = new Times();

@@ -21,8 +21,8 @@ import tern.rpc.diagnosis.failure.FailureText;
 import tern.rpc.diagnosis.sample.Sampler;
 
 /**
- * Describes HTTP exchanges that take long because calls open connections, or because they wait for a connection of a
- * client that Tern does not measure. Both reasons are found in the samples of the calls' threads.
+ * Describes HTTP exchanges that take a long time because calls open connections, or because they wait for a connection
+ * from a client that Tern does not measure. Both reasons are found in the samples of the calls' threads.
  */
 public final class HttpConnections {
 
@@ -58,7 +58,7 @@ public final class HttpConnections {
     }
 
     /**
-     * The reason why HTTP exchanges take long.
+     * The reason why HTTP exchanges take a long time.
      *
      * @param facts the evidence, one fact per short line
      */
@@ -71,14 +71,13 @@ public final class HttpConnections {
      * @param waits the number of samples in which the call waited for a connection
      * @param connects the number of samples in which the call opened a connection
      * @param connectingCalls the number of calls that opened a connection
-     * @param slowlyConnectingCalls the number of calls that took long to open one
+     * @param slowlyConnectingCalls the number of calls that took a long time to open one
      * @param jdk the number of samples in which the call used the JDK's HTTP client
      */
     private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls, int jdk) {}
 
     /**
-     * Returns the text of the cause if the connections are the reason for the time of the given exchange; null
-     * otherwise.
+     * Returns the cause's text if the connections explain how long the given exchange takes; null otherwise.
      *
      * @param host the name of the exchange
      * @param place the code that runs it, preceded by {@code " in "}; empty if unknown
@@ -166,8 +165,8 @@ public final class HttpConnections {
 
     /**
      * Returns the number of late or failed calls in which the given exchange has ended without a failure. These
-     * exchanges got a connection, so earlier exchanges must have given their connections back. Samples alone do not
-     * show this, because they seldom find an exchange that is much shorter than the wait for its connection.
+     * exchanges got a connection, so earlier exchanges must have returned their connections. Samples alone do not show
+     * this, because they seldom find an exchange that is much shorter than the wait for its connection.
      */
     private long ended(Part part) {
         Predicate<Part> matching = Operations.only(part);

@@ -26,12 +26,13 @@ public final class LargeResults {
     /** A result with fewer rows than this is never considered large. */
     private static final double MANY = 1_000;
 
-    /** A result is considered to have become large if it has at least this multiple of the usual number of rows. */
+    /** A result is considered to have become large if it contains at least this multiple of the usual number of rows.
+     */
     private static final double MORE = 3;
 
     /**
      * Results are considered large only if the rows of at least this many results were counted, because a single large
-     * result may be a coincidence.
+     * result may occur by chance.
      */
     private static final int MIN_RESULTS = 3;
 
@@ -95,7 +96,8 @@ public final class LargeResults {
         return eachNanos > 0 && eachNanos <= rows * NANOS_OF_ROW;
     }
 
-    /** Returns the evidence about the number of rows; null if results have few rows or if their number is unknown. */
+    /** Returns the evidence about the number of rows; null if results contain few rows or if the number of rows is
+     * unknown. */
     @Nullable
     public String fact(Part statement) {
         return rows(statement) < NOTABLE ? null : "rows     " + text(statement);

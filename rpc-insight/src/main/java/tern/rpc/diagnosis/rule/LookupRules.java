@@ -30,8 +30,8 @@ public final class LookupRules {
     /**
      * Attributes waits for a peer to lookups of the peer's name. The stack of a lookup does not show for which call the
      * lookup runs. Therefore lookups are not the reason for a wait while other operations of the same kind take their
-     * usual time. Lookups are also not the reason for a wait for a pool if the name of the lookup's thread begins with
-     * the name of a different pool.
+     * usual time. Nor are lookups the reason for a wait for a pool if the name of the lookup's thread begins with the
+     * name of a different pool.
      */
     public static void passOn(
             Evidence evidence, ExcessTime excess, Operations operations, PeerKinds kinds, TimesByCause byCause) {

@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.sample.TaskSamples;
 /**
  * Attributes waits for other processes to application code that occupies the threads that read the answers of these
  * processes. While such code occupies the event loop of a connection, an answer that has arrived is not read. Without
- * this class, the diagnosis would name a slow peer, or asynchronous work of unknown threads.
+ * this class, the diagnosis would name a slow peer, or asynchronous work done by unknown threads.
  */
 final class LoopRules {
 

@@ -63,14 +63,14 @@ public final class OtherTasks {
     }
 
     /**
-     * Returns the share of the executor's busy time that is spent on tasks without a call. If the ended tasks kept
-     * fewer than half of the threads busy, long tasks have not ended yet. The share is then computed from the tasks
-     * that run now.
+     * Returns the share of the executor's busy time that is spent on tasks without a call. If completed tasks account
+     * for fewer than half of the busy threads, long tasks must still be running. The share is then computed from the
+     * currently running tasks.
      */
     private double share(ObservedPool pool) {
         PoolSnapshot.OtherTasks others = pool.since().others();
         double ranNanos = pool.since().held().toNanos();
-        // If no line of application code is known, a library submitted these tasks, perhaps on behalf of a call, for
+        // If no line of application code is known, a library submitted these tasks, possibly on behalf of a call, for
         // example when an asynchronous answer arrives.
         if (others == null || others.submittedIn() == null || ranNanos < 0) {
             return 0;

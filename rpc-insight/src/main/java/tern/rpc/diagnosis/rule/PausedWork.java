@@ -16,11 +16,11 @@ final class PausedWork {
     private PausedWork() {}
 
     /**
-     * Returns the given work without the pauses that probably took place while calls waited. The pauses are assumed to
-     * be spread evenly over the time of the calls.
+     * Returns the given work without the pauses that probably occurred while calls waited. The pauses are assumed to be
+     * spread evenly over the time of the calls.
      *
      * @param account the mean time of the calls by activity and wait
-     * @param isWait recognizes the waits that the work is to explain
+     * @param isWait recognizes the waits that the work is supposed to explain
      */
     static Times of(Times work, Times account, Predicate<Part> isWait) {
         double running = account.sum(part -> !Baseline.isPause(part));

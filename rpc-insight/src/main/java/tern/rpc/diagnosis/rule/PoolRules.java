@@ -89,8 +89,8 @@ final class PoolRules {
             Kind operation = operationOf(verdict);
             boolean slow = verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE;
             boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
-            // The mean time of use covers only the uses that have ended. These may be as short as usual while other
-            // uses do not end.
+            // The mean time of use covers only completed uses. These may be as short as usual while other uses do not
+            // end.
             boolean hangs = full
                     && new RunningStatements(List.of(verdict))
                             .occupy(verdict.pool().now().effectiveMax(), excess, (double) evidence.targetNanos());
@@ -123,7 +123,7 @@ final class PoolRules {
             }
             ConnectionUse use = verdict.pool().use();
             boolean isUseKnown = use != null && use.isKnown();
-            // The calls that hold the connections may do other work than the calls that wait for one.
+            // The calls that hold connections may do different work from the calls that wait for one.
             work = PausedWork.of(
                     isUseKnown ? byCause.only(PoolRules::mayHold) : work,
                     excess.account,
@@ -186,11 +186,11 @@ final class PoolRules {
     }
 
     /**
-     * Returns whether threads outside of calls occupy the pool. Threads outside of calls occupy the pool if at least
-     * half of its connections are in use, and calls hold less than half of the connections in use. A call is assumed to
-     * hold a connection to Redis or an HTTP peer during its operations, and a connection to a database during all of
-     * its work, which is the longest possible time. If many calls fail, this method returns false for databases: a
-     * failed call has often held no connection, so its work does not show how long calls hold connections.
+     * Returns whether threads outside of calls occupy the pool. They do so if at least half of its connections are in
+     * use and calls hold fewer than half of these connections. A call is assumed to hold a connection to Redis or an
+     * HTTP peer during its operations, and a connection to a database during all of its work, which is the longest
+     * possible time. If many calls fail, this method returns false for databases: a failed call has often held no
+     * connection, so its work does not show how long calls hold connections.
      *
      * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
      */

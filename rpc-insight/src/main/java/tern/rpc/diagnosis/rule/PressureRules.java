@@ -30,7 +30,7 @@ final class PressureRules {
     private static final Set<Kind> BY_MEMORY =
             EnumSet.of(Kind.NATIVE, Kind.JVM_PAUSE, Kind.OUTSIDE, Kind.COLLECTOR, Kind.UNEXPLAINED, Kind.CLASS_LOADING);
 
-    /** Further kinds of activities and waits that take longer if the machine lacks memory. */
+    /** Other kinds of activities and waits that take longer if the machine lacks memory. */
     private static final Set<Kind> SLOWED =
             EnumSet.of(Kind.COMPUTING, Kind.FILE, Kind.LOG, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.RUN_QUEUE);
 
@@ -79,7 +79,7 @@ final class PressureRules {
 
     /**
      * Returns whether the given activity or wait may contain waits for memory. If the heap is nearly full, the
-     * collector takes much time even if the machine has enough memory.
+     * collector takes a lot of time even if the machine has enough memory.
      */
     private boolean isByMemory(Part part) {
         boolean isFull = part.kind() == Kind.COLLECTOR && evidence.machine().isHeapFilling();

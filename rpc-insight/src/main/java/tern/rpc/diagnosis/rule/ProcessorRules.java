@@ -55,7 +55,7 @@ final class ProcessorRules {
             EnumSet.of(Kind.RUN_QUEUE, Kind.COMPUTING, Kind.UNEXPLAINED, Kind.QUEUE, Kind.OUTSIDE);
 
     /**
-     * Pauses of the whole process are not attributed to busy processors if they take at least this time and at least
+     * Pauses of the whole process are not attributed to busy processors if they take at least this long and at least
      * half of a call's time. The second condition is needed because a long call may contain many short pauses.
      */
     private static final double LONG_PAUSE_NANOS = 5e8;
@@ -134,17 +134,17 @@ final class ProcessorRules {
 
     /**
      * Attributes the extra time of operations to the processors, if the processors are saturated and operations of
-     * several kinds are slower. While the processors are saturated, the calls' threads, the event loops and perhaps the
-     * servers on this machine wait for processors. If work other than calls saturates the processors, three slower
+     * several kinds are slower. While the processors are saturated, the calls' threads, the event loops and possibly
+     * the servers on this machine wait for processors. If work other than calls saturates the processors, three slower
      * operations of one kind are enough, because their server may run on this machine. Two things remain separate
      * causes: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time of
-     * the slower operations. All operations of a kind together do not remain separate if work other than calls
-     * saturates the processors and operations of another kind are slower, too. A single operation does not remain
-     * separate either if threads of this process that serve no call take the processors, and calls measurably wait for
-     * a processor. The processors are not the cause if most of the extra time belongs to operations that take far longer
-     * than the measured waits explain. Processors that are usually about as busy as now are considered the cause only if calls measurably
-     * wait for a processor, and wait longer than usual. Processes of a lower priority, for example, saturate the
-     * processors without delaying calls.
+     * the slower operations. There are two exceptions. All operations of a kind together are not a separate cause if
+     * work other than calls saturates the processors and operations of another kind are slower, too. A single operation
+     * is not a separate cause if threads of this process that serve no call take the processors and calls measurably
+     * wait for a processor. The processors are not the cause either if most of the extra time belongs to operations that
+     * take far longer than the measured waits explain. If the processors are usually about as busy as they are now, they are considered the cause
+     * only if calls wait for a processor measurably and for longer than usual. Low-priority processes, for example,
+     * saturate the processors without delaying calls.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -183,7 +183,7 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether the given activity or wait takes most of the extra time, and saturated processors do not explain
+     * Returns true if the given activity or wait takes most of the extra time and saturated processors do not explain
      * why it takes more than everything else.
      *
      * @param kinds the number of kinds of operations that have become slower
@@ -219,7 +219,7 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether all operations of a kind became slower on all of their servers, and the threads that serve calls
+     * Returns true if all operations of a kind became slower on all of their servers and the threads that serve calls
      * wait much longer for a processor than usual. These threads then receive all answers late.
      */
     private boolean isOfAllServers(Part part) {
@@ -230,8 +230,8 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether at least three kinds of work (for example the calls' own work, statements and exchanges) take
-     * longer, and the threads that serve calls wait much longer for a processor than usual.
+     * Returns true if at least three kinds of work take longer (for example the calls' own work, statements and
+     * exchanges) and the threads that serve calls wait much longer for a processor than usual.
      */
     private boolean isEverythingSlower(Times waiting) {
         double all = byCause.sum();
@@ -246,7 +246,7 @@ final class ProcessorRules {
 
     /**
      * Returns whether the given operation takes most of the extra time because threads of this process that serve no
-     * call take the processors: the threads that serve calls then wait measurably for a processor, too.
+     * call take the processors. The threads that serve calls then also wait measurably for a processor.
      */
     private boolean isDelayedByOtherThreads(Part part) {
         return Operations.phase(part.kind()) != null

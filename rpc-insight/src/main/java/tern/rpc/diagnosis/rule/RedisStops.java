@@ -52,8 +52,8 @@ final class RedisStops {
 
     /**
      * Returns whether the given operation is a command that blocks Redis. Some commands are known to be slow. Returns
-     * false for such a command if it usually takes little time and its own run time has not become longer. A slow
-     * server is then the more likely cause.
+     * false for such a command if it is usually quick and its own run time has not become longer. A slow server is then
+     * the more likely cause.
      */
     boolean isStopping(Part part) {
         boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
@@ -74,10 +74,10 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a command that blocks the server, and is usually quick, now has a much longer run time of its
-     * own. All commands wait about equally long for the server, so the difference between the duration of this command
-     * and that of any other command is its own run time. If the server or the network is slow, the durations of all
-     * commands grow by about the same amount.
+     * Returns whether the run time of a command that blocks the server and is usually quick has become much longer. All
+     * commands wait about equally long for the server, so the difference between the duration of this command and that
+     * of any other command is its own run time. If the server or the network is slow, the durations of all commands
+     * grow by about the same amount.
      */
     private boolean runsLonger(String name, double each, double usually) {
         double waits = operations.each(Phase.REDIS).entrySet().stream()
@@ -112,7 +112,7 @@ final class RedisStops {
     /**
      * Returns a command that blocks the Redis server of the given commands and does not belong to a call, for example
      * the command of a scheduled job; null if there is none. Such a command must exceed its usual time by more than the
-     * waiting commands exceed theirs. If all commands exceed their usual times by about the same time, the server or
+     * waiting commands exceed theirs. If all commands exceed their usual times by about the same amount, the server or
      * the network is slow instead.
      *
      * @param waiting the slow commands of calls
@@ -145,8 +145,8 @@ final class RedisStops {
     }
 
     /**
-     * Returns the mean additional time of a command in all calls. The mean over late calls alone would be too long,
-     * because the late calls are the calls that waited longest.
+     * Returns the mean additional time of a command in all calls. The mean over late calls alone would be too high,
+     * because these calls waited longest.
      *
      * @param inLateCalls the mean time in late and failed calls
      */

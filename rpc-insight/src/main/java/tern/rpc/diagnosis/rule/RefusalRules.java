@@ -108,8 +108,8 @@ final class RefusalRules {
     /**
      * Attributes the refusals of an open circuit breaker to the failures that opened it. While it is open, calls do not
      * reach the peer that failed. Therefore this method also searches earlier calls to the same methods. Failures below
-     * the method that uses the circuit breaker are considered first. Slow operations are considered last, because only
-     * few circuit breakers open because of slow operations.
+     * the method that uses the circuit breaker are considered first. Slow operations are considered last, because few
+     * circuit breakers open for this reason.
      */
     private void passOnBreaker(Part refusal) {
         Set<String> methods = excess.methodsFailingFor(refusal);

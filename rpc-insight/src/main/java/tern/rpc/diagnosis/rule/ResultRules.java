@@ -129,16 +129,16 @@ public final class ResultRules {
     }
 
     /**
-     * Returns whether none of the given threads works most of the time. The work of the threads is then not the reason
-     * why calls always wait for a signal from them: the signal is lost or comes late.
+     * Returns true if none of the given threads works most of the time. If calls nevertheless always wait for a signal
+     * from them, the work of the threads is not the reason: the signal is lost or comes late.
      */
     private static boolean isIdle(TaskSamples threads) {
         return threads.looks >= TaskSamples.MIN_BUSY && threads.busyThreads() < MOSTLY;
     }
 
     /**
-     * Returns whether calls wait for the results only because the tasks wait for a thread: the tasks take their usual
-     * time, and a large part of the wait is the time before the tasks start.
+     * Returns whether calls wait for the results only because the tasks wait for a thread. This is the case if the
+     * tasks take their usual time and most of the wait passes before they start.
      */
     private boolean isQueueOf(PoolVerdict pool, Part wait) {
         return pool.isHeldAsUsual() && byCause.of(new Part(Kind.POOL, pool.name())) >= byCause.of(wait) / 2;

@@ -269,7 +269,7 @@ final class SilentStores {
         }
     }
 
-    /** Returns text that says how long the store has not answered. */
+    /** Returns text that says for how long the store has not answered. */
     private static String since(@Nullable Long answered, List<Waiting> waiting) {
         long now = waiting.get(0).call.endedNanos();
         for (Waiting one : waiting) {

@@ -120,7 +120,7 @@ public final class Stampedes {
                     && call.startedNanos() - closedNanos < 0;
         }
 
-        /** Returns whether the next burst begins only after some time in which calls did not run the operation. */
+        /** Returns whether, before the next burst begins, there is a period in which calls do not run the operation. */
         boolean isApartFrom(Burst next) {
             return next.fromNanos - closedNanos >= closedNanos - fromNanos;
         }
@@ -187,7 +187,8 @@ public final class Stampedes {
                 || operations.areOfSameServer(one.name(), other.name());
     }
 
-    /** Returns whether the calls during the bursts spend at least half of the time of the given activity or wait. */
+    /** Returns whether the calls during the bursts account for at least half of the time of the given activity or wait.
+     */
     private boolean mostlyDuring(Found found, Part part) {
         double all = 0;
         double during = 0;
@@ -356,7 +357,7 @@ public final class Stampedes {
     }
 
     /**
-     * Returns whether most calls that arrived during the burst ran the operation, and the number of arrived calls was
+     * Returns true if most calls that arrived during the burst ran the operation and the number of arrived calls was
      * not higher than usual. If only few calls ran the operation, the calls need different data. If many more calls
      * than usual arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived
      * much faster one after another than usual, as several calls of one page do.

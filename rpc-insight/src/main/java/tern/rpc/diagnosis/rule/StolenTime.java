@@ -12,7 +12,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Attributes the extra time of calls to the processors while the host gives processor time to other virtual machines.
+ * While the host gives processor time to other virtual machines, attributes the extra time of calls to the processors.
  * Everything on this machine then becomes slower at the same time: code, databases and other servers, and the JVM
  * itself. Meanwhile, the processors seem to be idle.
  */

@@ -149,7 +149,7 @@ final class TaskRules {
     }
 
     /**
-     * Returns whether the tasks wait for tasks or futures, and the executor's own threads submit many of its tasks. The
+     * Returns true if the tasks wait for tasks or futures and the executor's own threads submit many of its tasks. The
      * calls may then wait in a class whose code no task runs.
      */
     private static boolean waitForInner(PoolVerdict executor, TaskSamples tasks) {
@@ -169,15 +169,15 @@ final class TaskRules {
                 && isOfCalls(tasks);
     }
 
-    /** Returns whether the tasks wait for other tasks, and run code of a class in which late calls wait. */
+    /** Returns true if the tasks wait for other tasks and run code of a class in which late calls wait. */
     private boolean waitForTasksOfCalls(TaskSamples tasks) {
         Part waiting = tasks.waiting();
         return waiting != null && TaskWaits.isForTask(tasks.called.get(waiting)) && isOfCalls(tasks);
     }
 
     /**
-     * Returns whether the pool may be the cause of full executors: it is not an executor itself, and the reason why
-     * calls wait for it is known.
+     * Returns whether the pool may be the reason why executors are full. This is the case if the pool is not an
+     * executor itself and the reason why calls wait for it is known.
      */
     private static boolean isCause(PoolVerdict pool) {
         return pool.pool().now().kind() != PoolKind.EXECUTOR && pool.reason() != PoolVerdict.Reason.UNKNOWN;

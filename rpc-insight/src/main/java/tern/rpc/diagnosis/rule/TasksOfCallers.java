@@ -15,7 +15,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Attributes the work of calls to a full executor if the calls' threads run the executor's tasks themselves. A JDK
+ * If the calls' threads run the tasks of a full executor themselves, attributes this work to the executor. A JDK
  * executor with the caller-runs policy lets the submitting thread run a rejected task. If the tasks have become much
  * slower, however, they are the reason why the executor is full, and their work is the cause.
  */

@@ -39,7 +39,8 @@ final class Unanswered {
                 continue;
             }
             waited += ofCall;
-            // If the call's thread still runs after the deadline of the call, it waits for the unfinished operation.
+            // If the call's thread is still running after the deadline of the call, it is waiting for the unfinished
+            // operation.
             CallLedger ledger = counted.call().ledger();
             boolean outlivesCall = counted.call().isRunning() && ledger.isEnded();
             for (Map.Entry<Part, Double> operation : longest(ledger).entrySet()) {

@@ -21,9 +21,9 @@ import tern.rpc.diagnosis.sample.TaskSamples;
  * Recognizes executors that have too few threads, although their state is unknown: Tern takes no snapshots of some
  * executors, such as those in static fields. The number of their threads is known from samples. The time that a thread
  * works for a call is computed from the number of busy threads and the number of results per second: n busy threads
- * complete n / t tasks per second if a task takes the time t. The operations of the tasks show whether tasks have
- * become slower. If no usual times of the operations are known, the time that calls usually spend outside of operations
- * is used instead: a call that finds an idle thread waits only for as long as its task takes.
+ * complete n / t tasks per second if a task takes time t. The operations of the tasks show whether tasks have become
+ * slower. If no usual times of the operations are known, the time that calls usually spend outside of operations is
+ * used instead: a call that finds an idle thread waits only for as long as its task takes.
  */
 public final class UnknownExecutors {
 
@@ -194,8 +194,8 @@ public final class UnknownExecutors {
     }
 
     /**
-     * Returns the number of threads that is enough for the usual number of calls; -1 if it is not larger than the
-     * current number.
+     * Returns the number of threads that would be enough for the usual number of calls; -1 if the executor already has
+     * that many threads.
      */
     private int wantedThreads(TaskSamples executor, Part wait) {
         Waiting calls = waiting(wait);

@@ -59,8 +59,8 @@ public final class WorkerRules {
 
     /**
      * Returns whether there are too few workers. Two conditions must be met. First, calls that have a worker meet the
-     * latency target. Second, their work takes about its usual time, or there are too few workers even for the usual
-     * time. If the usual time is unknown, the current time counts as usual.
+     * latency target. Second, their work takes about its usual time, or there would be too few workers even if their
+     * work took its usual time. If the usual time is unknown, the current time counts as usual.
      */
     private boolean areTooFew() {
         double service = PausedWork.of(excess.account, excess.account, part -> !needsWorker(part))

@@ -45,7 +45,7 @@ public final class CallSamples {
 
     /**
      * @param waitingShare the time for which threads wait for a processor, as a share of the time for which they run or
-     * wait for a processor
+     *     wait for a processor
      */
     public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples, double waitingShare) {
         this.waitingShare = waitingShare;
@@ -478,8 +478,8 @@ public final class CallSamples {
     }
 
     /**
-     * Returns whether an operation's result is large: the calls spend much of the operation's time reading its result,
-     * rather than waiting for the server.
+     * Returns whether an operation's result is large: the calls spend a large part of the operation's time reading its
+     * result, rather than waiting for the server.
      */
     public boolean areReadingResults(Phase phase) {
         int looks = 0;

@@ -6,7 +6,7 @@ import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 
 /**
- * A thread that works on a running call.
+ * A thread that is working on a running call.
  *
  * @param work the ledger of the call or, if this thread does only some of the call's work, the ledger of this work
  */
@@ -33,8 +33,8 @@ record CallThread(RunningCall call, CallLedger work, long id, Phase phase) {
     }
 
     /**
-     * Returns whether the thread still works on the call. A thread that does only some of a call's work does other work
-     * afterwards.
+     * Returns whether the thread is still working on the call. A thread that does only some of a call's work does other
+     * work afterwards.
      */
     boolean isWorking() {
         return !runsPart() || call.ledger().parts().contains(work);

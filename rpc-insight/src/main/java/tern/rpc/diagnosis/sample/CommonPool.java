@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Recognizes threads that wait for the JVM's common pool, and whether this pool has a free thread. */
+/** Recognizes threads that wait for the JVM's common pool, and whether one of its threads is free. */
 public final class CommonPool {
 
     /** Since this version of Java, futures always use the common pool. */
@@ -30,14 +30,14 @@ public final class CommonPool {
     }
 
     /**
-     * Returns whether all threads of the common pool are busy now, and further tasks wait for them. The pool is often
-     * full only for a short time, so its state at one moment per second does not show how long calls wait for it.
+     * Returns whether all threads of the common pool are busy and other tasks are waiting. The pool is often full only
+     * briefly, so sampling its state once per second does not show how long calls wait for it.
      */
     public static boolean isFull() {
         return isFull(ForkJoinPool.commonPool());
     }
 
-    /** Returns whether all threads of the given pool are busy now, and further tasks wait for them. */
+    /** Returns whether all threads of the given pool are busy and other tasks are waiting. */
     public static boolean isFull(ForkJoinPool pool) {
         return (pool.hasQueuedSubmissions() || pool.getQueuedTaskCount() > 0)
                 && pool.getActiveThreadCount() >= Math.max(1, pool.getParallelism());

@@ -27,13 +27,13 @@ import tern.rpc.pool.PoolSource;
 /**
  * The transactions that probably hold locks for which statements wait. An inspection finds such a transaction only by
  * chance: it must be between its statements while another connection waits for the same table. Therefore a transaction
- * that was found stays the likely holder until the miss of the latency target ends. Not thread-safe: only the diagnosis
- * thread uses it.
+ * that was found remains the likely holder until the miss of the latency target ends. Not thread-safe: only the
+ * diagnosis thread uses it.
  */
 public final class HeldRows {
 
     /**
-     * A transaction is considered a possible holder of a lock only if at least this many pairs of successive
+     * A transaction is considered a possible holder of a lock only if at least this many pairs of consecutive
      * inspections find the transaction. Short transactions may use the same table, but each of them is found by only
      * one inspection.
      */
@@ -49,12 +49,13 @@ public final class HeldRows {
     private static final Set<Phase> OUTSIDE = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /**
-     * A transaction is considered the reason for the wait of a statement only if enough pairs of successive inspections
-     * find the transaction: at least one pair for every {@value} inspections that find the statement waiting.
+     * A transaction is considered the reason for the wait of a statement only if enough pairs of consecutive
+     * inspections find the transaction: at least one pair for every {@value} inspections that find the statement
+     * waiting.
      */
     private static final int PART_OF_WAITS = 3;
 
-    /** A transaction or wait is forgotten if no inspection has found it for this time. */
+    /** A transaction or wait is forgotten if no inspection has found it for this long. */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final int MAX_TRANSACTIONS = 16; // the maximum number of transactions remembered for one Key
@@ -117,7 +118,7 @@ public final class HeldRows {
         int outsideIn;
         // whether this last inspection found only one such holder
         boolean isOneOutside;
-        int pairs; // the number of pairs of successive inspections that found the same transaction
+        int pairs; // the number of pairs of consecutive inspections that found the same transaction
         long lastNanos;
     }
 
@@ -166,8 +167,8 @@ public final class HeldRows {
     }
 
     /**
-     * Inspects all connections of the pools once: finds the transactions that hold the locks for which statements wait
-     * now.
+     * Inspects all connections of the pools once, and finds the transactions that hold the locks for which statements
+     * are waiting.
      */
     public void look(List<PoolSource> pools, long targetNanos) {
         long now = System.nanoTime();
@@ -230,7 +231,8 @@ public final class HeldRows {
         return held.isOfOneLock(wanted) && (wanted.mayWait || held.locksTable);
     }
 
-    /** Returns whether a connection that runs the statement {@code runs} may itself wait for the same lock. */
+    /** Returns whether a connection that is running the statement {@code runs} may itself be waiting for the same lock.
+     */
     private boolean mayWaitToo(@Nullable String runs, String lock, String statement) {
         boolean runsLock = lock.equals(runs) && use(lock).locksTable;
         return runs != null && !runsLock && use(runs).isOfOneLock(use(statement));

@@ -14,9 +14,9 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Recognizes work and pauses of this process during an operation of an HTTP, Redis or RPC client. The ledger records
- * this work and these pauses as a part of the operation, although the peer does not cause them. Two cases are known: an
- * HTTP, Redis or RPC client pauses before it repeats a request, and a client filter of the application works or waits
- * during a remote call.
+ * them as part of the operation, although the peer does not cause them. Two cases are known: an HTTP, Redis or RPC
+ * client pauses before it repeats a request, and a client filter of the application works or waits during a remote
+ * call.
  */
 final class LocalWork {
 

@@ -8,8 +8,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The work of other threads at the moments at which the threads of calls were sampled. A sample belongs to the moment
- * with the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread uses it.
+ * Records what other threads were doing whenever the threads of calls were sampled. A sample belongs to the moment with
+ * the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread uses it.
  */
 public final class SampledMoments {
 
@@ -21,14 +21,14 @@ public final class SampledMoments {
     /**
      * One moment.
      *
-     * @param isCommonPoolFull whether all threads of the common pool were busy while further tasks waited for them
+     * @param isCommonPoolFull whether all threads of the common pool were busy while other tasks waited for them
      * @param work the work of threads that serve no call; null if these threads were not sampled
      */
     private record Moment(
             boolean isCommonPoolFull, @Nullable Work work) {}
 
     /**
-     * The work of the threads that serve no call, at one moment.
+     * A snapshot of the work of the threads that serve no call.
      *
      * @param busy the common names of the groups of threads in which at least one thread worked
      * @param incomplete the common names of the groups of threads in which some threads were not sampled
@@ -41,8 +41,8 @@ public final class SampledMoments {
         }
 
         /**
-         * Returns whether it is known if threads with the given name worked: one of them was found working, or all of
-         * them were sampled.
+         * Returns whether it is known if threads with the given name were working. This is the case if one of them was
+         * found working or all of them were sampled.
          */
         public boolean isKnown(String threads) {
             return isBusy(threads) || !incomplete.contains(threads);

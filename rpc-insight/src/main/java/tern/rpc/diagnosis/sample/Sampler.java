@@ -69,7 +69,7 @@ public final class Sampler {
         private long lastNanos;
         // whether the call's thread ran a task that a full executor had rejected
         public boolean ranRejectedTask;
-        // the number of pairs of successive samples that both found the thread asleep in the same code
+        // the number of pairs of consecutive samples that both found the thread asleep in the same code
         public int sleepingPairs;
         // the number of sleeps that began between the two samples of such pairs
         public long sleeps;

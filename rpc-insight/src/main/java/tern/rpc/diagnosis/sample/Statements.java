@@ -68,7 +68,7 @@ public final class Statements {
                 || LOCKING_READS.stream().anyMatch(statement::contains);
     }
 
-    /** Returns whether a statement in lower case only adds new rows, and changes no existing row. */
+    /** Returns whether a lower-case statement only adds rows and does not change existing ones. */
     public static boolean addsRows(String statement) {
         return statement.startsWith("insert")
                 && !statement.contains("on conflict")
@@ -92,7 +92,7 @@ public final class Statements {
         return place.isEmpty() ? "" : "; thread " + holder.thread().getName() + " is in " + place;
     }
 
-    /** Returns the application code that the holder's thread runs now; empty if it runs none. */
+    /** Returns the application code that the holder's thread is running; empty if it is running none. */
     public static String place(Holder holder) {
         return place(holder.thread().getStackTrace());
     }

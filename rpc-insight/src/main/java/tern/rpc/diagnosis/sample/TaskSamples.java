@@ -26,7 +26,7 @@ public final class TaskSamples {
     /** The prefix of the methods into which the compiler translates lambdas. */
     private static final String LAMBDA = "lambda$";
 
-    /** An executor is considered full if at least this share of its threads runs tasks. */
+    /** An executor is considered full if at least this share of its threads is running tasks. */
     private static final double FULL = 0.9;
 
     public final Times parts = new Times(); // the activities of the tasks, weighted by the number of their samples

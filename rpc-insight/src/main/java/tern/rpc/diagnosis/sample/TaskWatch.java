@@ -70,7 +70,7 @@ public final class TaskWatch {
     private final NewHttpClients clients = new NewHttpClients();
     private final VirtualTasks virtual = new VirtualTasks();
     private final SampledMoments moments = new SampledMoments();
-    // the names of virtual threads that run tasks; virtual threads are sampled less often than platform threads
+    // the names of virtual threads that run tasks; these threads are sampled less often than platform threads
     private final Set<String> seldomSeen = new HashSet<>();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
@@ -160,7 +160,7 @@ public final class TaskWatch {
         return known != null && known.busy > 0;
     }
 
-    /** Returns the work of the threads outside of calls at each moment at which the threads of calls were sampled. */
+    /** Returns what the threads outside of calls were doing each time the threads of calls were sampled. */
     public SampledMoments moments() {
         return moments;
     }

@@ -26,13 +26,13 @@ public final class ClassInitializers {
     private static final int MAX_THREADS = 256;
 
     /**
-     * Samples of a thread are kept for this time. If many calls are running, each round samples only some of their
+     * Samples of a thread are kept for this long. If many calls are running, each round samples only some of their
      * threads.
      */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * A thread is considered stopped if it used the processor for less than this share of the time between two samples.
+     * A thread is considered stopped if it used a processor for less than this share of the time between two samples.
      */
     private static final double STANDS = 0.01;
 

@@ -58,7 +58,7 @@ public final class Hints {
             "use a logger with an asynchronous appender, or write fewer lines per call: the reader of this output is"
                     + " slow";
 
-    /** Matches methods that wait until a file's content has been written to the disk. */
+    /** Matches methods that wait until a file's content has been written to disk. */
     private static final Pattern FORCES = Pattern.compile("\\((FileChannel(Impl)?\\.force|FileDescriptor\\.sync)");
 
     /** Matches methods that read the content of files. */

@@ -100,7 +100,7 @@ public final class Libraries {
 
     /**
      * Class-name prefixes of the code that runs an embedded database's statements. A thread that runs this code does
-     * the database's work, and does not only read results.
+     * the database's work rather than only reading results.
      */
     private static final List<String> ENGINES = List.of(
             "org.h2.command.CommandContainer",

@@ -4,7 +4,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import tern.rpc.pool.ApplicationCode;
 
-/** Recognizes from a thread's stack that the thread opens a connection. */
+/** Recognizes from a thread's stack that the thread is opening a connection. */
 public final class NewConnections {
 
     /**

@@ -15,7 +15,7 @@ public final class NewHttpClients {
 
     private static final String JDK_CLIENT = "jdk.internal.net.http.";
 
-    /** The number of new clients per second is computed only if the inspections cover at least this time. */
+    /** The number of new clients per second is computed only if the inspections cover at least this period. */
     private static final long MIN_NANOS = 2_000_000_000L;
 
     private long firstNanos; // the time of the first inspection that found a client; 0 before this inspection

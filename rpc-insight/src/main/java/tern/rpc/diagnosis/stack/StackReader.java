@@ -262,10 +262,10 @@ public final class StackReader {
      * Returns the method called by the application's innermost frame, as simple class name and method name. Returns
      * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
      * of a framework. If there is specific advice for a method further inside, returns that method. Such a method says
-     * more about the cause than the method that the application calls directly, because the latter often has several
-     * uses. If the stack shows work of a framework and no application code, any advice for computing code is
-     * sufficient. If there is no advice, returns the first method that does more than pass the work on. If the thread
-     * waits while it iterates over a collection or a stream, returns the method that is called for the element.
+     * more about the cause than the method that the application calls directly, which often serves several purposes. If
+     * the stack shows work of a framework and no application code, any advice for computing code is sufficient. If
+     * there is no advice, returns the first method that does more than pass the work on. If the
+     * thread waits while it iterates over a collection or a stream, returns the method that is called for the element.
      */
     public static @Nullable String called(ThreadSnapshot thread) {
         StackTraceElement[] frames = thread.frames();
@@ -324,7 +324,7 @@ public final class StackReader {
                 : null;
     }
 
-    /** Returns whether the application's innermost frame calls the JDK directly, with no library in between. */
+    /** Returns whether the application's innermost frame calls the JDK directly, without a library in between. */
     public static boolean waitsByItself(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {

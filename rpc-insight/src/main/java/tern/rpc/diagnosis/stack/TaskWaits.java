@@ -25,8 +25,8 @@ public final class TaskWaits {
     private TaskWaits() {}
 
     /**
-     * Returns whether the code waits for a task of an executor. Other waits, such as for a latch or for an answer of a
-     * message broker, say nothing about an executor.
+     * Returns whether the code waits for a task of an executor. Other waits, such as for a latch or for an answer from
+     * a message broker, say nothing about an executor.
      *
      * @param called the method, with the simple name of its class; null if unknown
      */
@@ -39,7 +39,7 @@ public final class TaskWaits {
         return isForTask(called) || (called != null && called.startsWith("CompletableFuture."));
     }
 
-    /** Returns whether the code waits for another program, and therefore not for a task. */
+    /** Returns whether the code is waiting for another program rather than for a task. */
     public static boolean isForProgram(@Nullable String called) {
         return called != null && PROGRAM.matcher(called).matches();
     }

@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a thread at one moment.
+ * A snapshot of a thread's state.
  *
  * @param frames the thread's stack frames, the innermost first
  * @param lock the class of the object for which the thread waits; null if the thread does not wait

@@ -29,8 +29,8 @@ import tern.rpc.pool.Holders.Holder;
 public final class CausedLeaks {
 
     /**
-     * The kinds of faults outside of the code that loses the permit. An exception that this code itself throws is no
-     * such fault.
+     * The kinds of faults outside of the code that loses the permit. An exception thrown by this code itself is not
+     * such a fault.
      */
     private static final Set<Kind> FAULTS = EnumSet.of(
             Kind.PEER_FAILS,
@@ -94,7 +94,7 @@ public final class CausedLeaks {
                 .orElse(null);
     }
 
-    /** Returns the failed calls that did not return a permit or connection for which calls now wait. */
+    /** Returns the failed calls that did not return a permit or connection for which calls are now waiting. */
     private List<EndedCall> losing(Part wait) {
         PoolVerdict pool = wait.kind() == Kind.POOL ? PoolVerdict.find(pools, wait) : null;
         if (pool != null) {
@@ -113,7 +113,7 @@ public final class CausedLeaks {
     }
 
     /**
-     * Returns whether the first of the failed calls ended before nearly all calls that waited for long. A few calls may
+     * Returns whether the first failed call ended before nearly all calls that waited for a long time. A few calls may
      * have waited before the failure, because calls arrived in a burst.
      */
     private boolean beganBefore(List<EndedCall> losing, Part wait) {

@@ -32,7 +32,7 @@ import tern.rpc.pool.ApplicationCode;
 final class CodeText {
 
     /**
-     * Code is considered to sleep repeatedly only if at least this number of sleeps began between successive samples,
+     * Code is considered to sleep repeatedly only if at least this number of sleeps began between consecutive samples,
      * counted over all calls that run the code.
      */
     private static final int MIN_REPEATED = 3;
@@ -127,7 +127,7 @@ final class CodeText {
         };
     }
 
-    /** Describes, as a cause, an activity of an executor's tasks, if calls wait for these tasks. */
+    /** If calls wait for an executor's tasks, describes an activity of these tasks as a cause. */
     private CauseDescription task(Part part, String executor, TaskSamples tasks) {
         if (part.kind() == Part.Kind.EVENT_LOOP) {
             return BlockedLoops.describe(part, shown(part, tasks), executor);
@@ -207,7 +207,7 @@ final class CodeText {
 
     /**
      * Returns whether the calls that spent time on the given activity or wait slept repeatedly. In at least half of the
-     * pairs of successive samples, a new sleep must have begun between the two samples.
+     * pairs of consecutive samples, a new sleep must have begun between the two samples.
      */
     private boolean sleepsRepeatedly(Part part) {
         long pairs = 0;

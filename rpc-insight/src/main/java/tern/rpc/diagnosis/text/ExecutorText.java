@@ -55,7 +55,7 @@ final class ExecutorText {
 
     /**
      * Returns the advice for an executor that gets many more tasks than usual, for example from a batch; null
-     * otherwise. With more threads, the batch would only take more of the resources that calls need.
+     * otherwise. With more threads, the batch would only take even more of the resources that calls need.
      *
      * @param started the number of tasks that are started per second
      */
@@ -109,7 +109,7 @@ final class ExecutorText {
         return null;
     }
 
-    /** Describes, as a cause, an executor whose tasks were run by the threads that submitted them. */
+    /** Creates the cause for an executor whose tasks were run by the threads that submitted them. */
     CauseDescription executor() {
         PoolVerdict full = full();
         if (full == null) {
@@ -180,7 +180,7 @@ final class ExecutorText {
     }
 
     /**
-     * Describes, as a cause, tasks that wait for other tasks of their executor.
+     * Creates the cause for tasks that wait for other tasks of their executor.
      *
      * @param part the wait of the tasks, which names the threads of their executor
      * @param line the line where calls wait in this way; null if no call does
@@ -219,7 +219,7 @@ final class ExecutorText {
         return "threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting() + " tasks wait";
     }
 
-    /** Describes, as a cause, a full executor whose tasks wait for a thread. */
+    /** Creates the cause for a full executor whose tasks wait for a thread. */
     CauseDescription executor(PoolVerdict verdict) {
         PoolSnapshot pool = verdict.pool().now();
         PoolSnapshot since = verdict.pool().since();
@@ -253,8 +253,8 @@ final class ExecutorText {
             return same;
         }
         String name = "\"" + pool.name() + "\"";
-        // The mean duration covers only tasks that have ended. If all threads are busy although the ended tasks need
-        // only a few threads, long tasks that have not ended occupy the threads.
+        // The mean duration covers only completed tasks. If all threads are busy although the completed tasks need only
+        // a few of them, long-running tasks occupy the threads.
         boolean areOccupied =
                 pool.active() >= pool.max() && pool.waiting() > 0 && takings * hold / 1e9 < pool.max() / 2.0;
         if (hold < 0 || areOccupied) {

@@ -145,8 +145,8 @@ final class LockText {
     }
 
     /**
-     * Returns whether the permits of a semaphore are lost: many samples show waits for a permit, and none shows a
-     * holder.
+     * Returns whether permits of a semaphore were probably never released. This is the case if many samples show waits
+     * for a permit and none shows a holder.
      */
     private boolean areLost(Part part, @Nullable StackTraceElement held) {
         return held == null
@@ -178,7 +178,7 @@ final class LockText {
     private static @Nullable String permits(Part part, String place) {
         String less = "hold it for less time" + place;
         if (part.name().startsWith(Part.SEMAPHORE) && !place.isEmpty()) {
-            // Calls hold the permits now, so their work is a more likely reason than permits that were not released.
+            // Calls are holding the permits, so their work is a more likely reason than permits that were not released.
             return "find out why the code that holds the permits takes long, or " + less + "; otherwise allow more"
                     + " permits, and release each permit in a finally block, also if code fails";
         }

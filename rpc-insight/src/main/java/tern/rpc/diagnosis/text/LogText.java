@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.sample.Sampler;
 import tern.rpc.diagnosis.stack.LibraryWork;
 import tern.rpc.pool.LoggingMode;
 
-/** Describes, as causes, slow log appenders and calls that write many log lines. */
+/** Creates the causes for slow log appenders and for calls that write many log lines. */
 final class LogText {
 
     /** A call is considered to write too many log lines if it writes at least this multiple of the usual number. */
@@ -40,7 +40,7 @@ final class LogText {
         this.operations = operations;
     }
 
-    /** Describes, as a cause, the time that calls spend on writing log lines. */
+    /** Describes the time that calls spend writing log lines as a cause. */
     CauseDescription describe(Part part) {
         List<String> facts = new ArrayList<>();
         Operations.Sum sum = operations.of(Phase.LOGGING, "");

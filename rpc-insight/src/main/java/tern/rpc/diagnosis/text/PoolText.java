@@ -35,7 +35,7 @@ final class PoolText {
 
     /**
      * If no HTTP connection is idle, and the exchanges keep less than this share of the open connections busy on
-     * average, the connections are probably closed after each use. At least one connection is assumed to be open.
+     * average, the connections are probably closed after each use. It is assumed that at least one connection is open.
      */
     private static final double UNKEPT = 0.5;
 
@@ -53,7 +53,7 @@ final class PoolText {
     private static final double FEW = 0.1;
 
     /**
-     * Connections are considered closed after each use only after calls have missed the latency target for this time.
+     * Connections are considered closed after each use only after calls have missed the latency target for this long.
      * Until then, the pool may still be opening its first connections.
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);

@@ -186,7 +186,7 @@ final class RedisText {
     }
 
     /**
-     * Describes, as a cause, Lettuce's threads, which decode all replies. Returns null unless the processors are nearly
+     * Describes Lettuce's threads, which decode all replies, as a cause. Returns null unless the processors are nearly
      * saturated and these threads use a large share of the processor time.
      */
     private @Nullable CauseDescription eventLoops(List<String> facts) {

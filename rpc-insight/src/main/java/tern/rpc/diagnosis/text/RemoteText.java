@@ -244,7 +244,7 @@ final class RemoteText {
                 .collect(Collectors.joining(", "));
     }
 
-    /** Returns additional advice if calls repeat failed requests several times. */
+    /** Returns additional advice for the case that calls repeat failed requests several times. */
     private String repeated() {
         double usually = operations.usualCount(Phase.HTTP);
         double now = operations.count(Phase.HTTP);
@@ -370,8 +370,8 @@ final class RemoteText {
     }
 
     /**
-     * Returns whether the timeout ends calls to all methods of a provider, and is much longer than the usual answer
-     * time.
+     * Returns true if the timeout applies to calls to all methods of a provider and is much longer than the usual
+     * answer time.
      */
     private boolean hangs(Part part) {
         String only = OperationNames.storeOfAll(part);

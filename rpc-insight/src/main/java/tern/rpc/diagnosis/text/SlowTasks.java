@@ -39,7 +39,7 @@ final class SlowTasks {
      *
      * @param holdNanos the mean duration of a task; negative if no task has ended
      * @param usualNanos the usual duration of a task
-     * @param more a further recommendation, such as more threads; an empty string if nothing else helps
+     * @param more another recommendation, such as more threads; an empty string if nothing else helps
      */
     @Nullable
     Change change(PoolSnapshot pool, double holdNanos, double usualNanos, String more) {

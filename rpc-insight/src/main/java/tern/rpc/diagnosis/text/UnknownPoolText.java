@@ -90,7 +90,7 @@ final class UnknownPoolText {
 
     /**
      * Returns whether the ledgers of calls contain waits of the given phase with the same name as the given wait.
-     * Considers also waits that have not ended.
+     * Waits that have not ended are also considered.
      */
     private boolean isMeasuredAs(Phase phase, Part part) {
         return excess.accounts.stream()

@@ -57,7 +57,7 @@ class PossibleLongPollsTest {
         }
     }
 
-    /** The processors are full, and some calls to another method are slow for another reason. */
+    /** The processors are saturated, and some calls to another method are slow for a different reason. */
     @Test
     void longPollThatWaitsIsNoCauseWhileProcessorsAreFull() throws Exception {
         shop.machine = DelayedThreadsTest.full(0.4, 0.4);

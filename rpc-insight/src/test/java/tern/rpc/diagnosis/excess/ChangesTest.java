@@ -18,7 +18,7 @@ class ChangesTest {
 
     private final Shop shop = new Shop();
 
-    /** Serves calls of a method that runs an exchange, and calls of a method with known usual times. */
+    /** Serves calls to a method that runs an exchange, and calls to a method whose usual times are known. */
     private Cause miss(String scan) {
         for (int i = 0; i < 6; i++) {
             shop.second(() -> {

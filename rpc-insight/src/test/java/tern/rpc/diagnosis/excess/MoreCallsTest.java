@@ -47,7 +47,7 @@ class MoreCallsTest {
         }
     }
 
-    /** Returns the given steps with a database that is slower for all statements. */
+    /** Returns the given steps, run against a database that is slower for all statements. */
     private static Consumer<Shop.Steps> slow(Consumer<Shop.Steps> usual) {
         return call -> {
             if (usual == SHORT) {
@@ -85,7 +85,7 @@ class MoreCallsTest {
             second(100, 34, slow(SHORT), slow(LONG));
         }
 
-        // The observed period includes some seconds with the usual number of calls.
+        // In some seconds of the observed period, the number of calls is normal.
         assertThat(first(shop.diagnosis()).change().text())
                 .as(shop.diagnosis().text())
                 .matches("the caller 10.0.0.7 sends (2\\.\\d|3) times the usual calls of " + REPORT + ":.*");

@@ -16,7 +16,7 @@ import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.Diagnosis;
 import tern.rpc.diagnosis.Shop;
 
-/** Tests the diagnosis of a process whose heap is full. The usual diagnosis would come too late. */
+/** Tests the diagnosis of a process whose heap is full. The usual diagnosis would take too long. */
 class ExhaustedHeapTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);

@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.HeapGrowth.Old;
 import tern.rpc.diagnosis.machine.HeapGrowth.Use;
 
-/** Tests whether the heap fills or whether the application only allocates much. */
+/** Tests how a heap that fills up is distinguished from an application that only allocates a lot. */
 class HeapGrowthTest {
 
     private static final long MEGABYTE = 1_000_000;
@@ -106,7 +106,7 @@ class HeapGrowthTest {
 
     @ParameterizedTest
     @CsvSource({
-        "1, false, FREES, '300 310 305 290 300 310 305'", // The application allocates much and keeps nothing.
+        "1, false, FREES, '300 310 305 290 300 310 305'", // The application allocates a lot and keeps nothing.
         "1, false, FREES, '700 690 710 700 705 695 700'", // The application has a large cache that does not grow.
         "1, false, FREES, '300 400 500 600 700 310 320'", // The collector has freed old objects.
         "1, false, FREES, '100 160 220 280 340 400 450'", // The collector has not freed old objects yet.

@@ -125,7 +125,7 @@ class ForkedWorkTest {
         return tasks;
     }
 
-    /** Returns the state of a common pool that happens to be idle at the end of the observed period. */
+    /** Returns the state of a common pool that is idle, by chance, at the end of the observed period. */
     private static PoolSnapshot idlePool() {
         return PoolSnapshot.builder(ExecutorNames.COMMON_POOL, PoolKind.EXECUTOR, 1)
                 .now(0, 1, 0)

@@ -41,7 +41,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Tests calls that hang because a store does not answer, and calls that hang for another reason. */
+/** Tests calls that hang because a store does not answer, and calls that hang for a different reason. */
 class SilentStoresTest {
 
     private static final Consumer<Shop.Steps> WITHOUT_STORES = call -> call.own(2);

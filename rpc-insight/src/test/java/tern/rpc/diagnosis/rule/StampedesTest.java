@@ -31,8 +31,8 @@ class StampedesTest {
     }
 
     /**
-     * Serves 100 calls a second that arrive one after another. In every other second, the first calls find no entry in
-     * the cache.
+     * Serves 100 calls a second that arrive one after another. Every other second, the first calls find no entry in the
+     * cache.
      */
     private void seconds(int count, int misses, Consumer<Shop.Steps> miss) {
         for (int i = 0; i < count; i++) {

@@ -74,7 +74,7 @@ class SamplerTest {
         ledger.child().joinAndLeave();
         look(ledger);
         assertThat(samplesOf(ledger).resultLooks).isEqualTo(1);
-        assertThat(samplesOf(ledger).unattendedLooks).isZero(); // The call has no measured task of an executor yet.
+        assertThat(samplesOf(ledger).unattendedLooks).isZero(); // No executor task has been measured for the call yet.
 
         CallLedger task = ledger.child();
         task.add(Phase.EXECUTOR, 1_000);

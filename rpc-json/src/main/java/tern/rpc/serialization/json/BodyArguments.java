@@ -76,7 +76,7 @@ final class BodyArguments {
         }
     }
 
-    /** Returns whether the next value contains no arguments. Moves the parser to the end of this value. */
+    /** Moves the parser to the end of the next value. Returns whether this value contains no arguments. */
     private static boolean isNone(JsonParser parser, boolean oneMessage) {
         JsonToken first = parser.nextToken();
         if (first == JsonToken.START_OBJECT && oneMessage) {
@@ -195,7 +195,7 @@ final class BodyArguments {
         }
     }
 
-    /** Decodes the value at the current token. Rejects the text if there are further tokens after the value. */
+    /** Decodes the value at the current token. Rejects the text if there are more tokens after the value. */
     private @Nullable Object rest(JsonParser parser, Position position) {
         Object value = position.read(parser);
         checkEnd(parser);

@@ -32,9 +32,9 @@ import tools.jackson.databind.type.MapType;
 
 /**
  * Limits sets and maps against senders that choose keys with equal hash codes. A hash table remains fast if these keys
- * can be ordered, like strings and numbers. A key without an order is compared with every earlier key that has the same
- * hash code. Some containers take quadratic time if elements are added one by one. Such a container is filled in one
- * step, from another container that is decoded first.
+ * can be ordered, as strings and numbers can. A key that cannot be ordered is compared with every earlier key that has
+ * the same hash code. Some containers take quadratic time if elements are added one by one. Such a container is filled
+ * in one step, from another container that is decoded first.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 
@@ -71,8 +71,8 @@ final class HashedContainers extends ValueDeserializerModifier {
         if (!set && raw != CopyOnWriteArraySet.class) {
             return deserializer;
         }
-        // A CopyOnWriteArraySet compares each added element with all earlier elements, even if the elements have an
-        // order.
+        // A CopyOnWriteArraySet compares each added element with all earlier elements, even if the elements can be
+        // ordered.
         Kind kind = raw == CopyOnWriteArraySet.class ? Kind.COMPOSITE : Kind.of(type.getContentType());
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
@@ -98,11 +98,11 @@ final class HashedContainers extends ValueDeserializerModifier {
 
     /** Determines how a hash table handles keys of one class with equal hash codes. */
     private enum Kind {
-        /** The keys have an order, so the table arranges them in a tree. */
+        /** The keys can be ordered, so the table arranges them in a tree. */
         ORDERED,
         /**
-         * The keys have no order that the table can use, so the table searches them one by one. Each key is small.
-         * Examples are keys of time classes that are Comparable only through their supertype.
+         * The table cannot order the keys, so it searches them one by one. Each key is small. Examples are keys of time
+         * classes that are Comparable only through their supertype.
          */
         SCALAR,
         COMPOSITE;

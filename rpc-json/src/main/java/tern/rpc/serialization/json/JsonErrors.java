@@ -78,7 +78,7 @@ final class JsonErrors {
     private static final int MAX_WRAPPERS = 64;
 
     /**
-     * The maximum number of steps in a shown path. Longer paths are shortened. Most long paths are caused by objects
+     * The maximum number of steps shown for a path. Longer paths are shortened. Most long paths are caused by objects
      * that refer to each other in a cycle.
      */
     private static final int MAX_SHOWN_STEPS = 16;

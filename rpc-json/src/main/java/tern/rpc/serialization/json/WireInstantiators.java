@@ -6,7 +6,7 @@ import tools.jackson.databind.JacksonModule;
 /**
  * Adds the objects that create instances from JSON. Jackson calls the instantiators of the first module last, so this
  * module is registered before the application's modules. This order is necessary, because the modules for Kotlin and
- * Scala refuse an instantiator that another module has wrapped.
+ * Scala reject an instantiator that another module has wrapped.
  */
 final class WireInstantiators extends JacksonModule {
 

@@ -114,7 +114,7 @@ class QuickConstructorsTest {
         assertThat(((Factory) read("factory", "{\"a\":\"x\"}")).how).isEqualTo("xnull");
     }
 
-    /** Refuses, like the modules for Kotlin and Scala, an instantiator that another module has wrapped. */
+    /** Rejects an instantiator that another module has wrapped, as the modules for Kotlin and Scala do. */
     private static final class Strict extends ValueInstantiators.Base {
         @Override
         public ValueInstantiator modifyValueInstantiator(

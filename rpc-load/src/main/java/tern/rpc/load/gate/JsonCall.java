@@ -26,7 +26,8 @@ final class JsonCall implements Scenario.Call {
 
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
-    /** The timeout of the first call, to which a new process may answer slowly. Later calls have a shorter timeout. */
+    /** The timeout of the first call, which a newly started process may answer slowly. Later calls have a shorter
+     * timeout. */
     private static final Duration FIRST_CALL = Duration.ofSeconds(10);
 
     private static final int MAX_TEXT = 200;
@@ -43,7 +44,7 @@ final class JsonCall implements Scenario.Call {
         this.target = options.server().resolve("/" + options.service() + "/" + options.method());
     }
 
-    /** Makes the first call. If it fails, the gate exits, because later calls would fail for the same reason. */
+    /** Makes the first call. If this call fails, the gate exits, because later calls would fail for the same reason. */
     void tryOnce() throws CannotRunException, InterruptedException {
         HttpResponse<String> response;
         try {

@@ -18,7 +18,7 @@ public final class SideEffects {
         return level(descriptor) == IdempotencyLevel.NO_SIDE_EFFECTS;
     }
 
-    /** Returns whether calling the method again has no further effect. */
+    /** Returns whether calling the method again has no additional effect. */
     public static boolean isIdempotent(@Nullable Object descriptor) {
         return level(descriptor) != IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
     }

@@ -21,7 +21,7 @@ import tern.rpc.ServiceKey;
 public final class KnownProviders {
 
     /**
-     * The parameters that a consumer uses, except the parameters that identify the service, and except the start time.
+     * All parameters that a consumer uses, except the start time and the parameters that identify the service.
      */
     private static final List<String> USED = List.of(
             ProviderUrl.APPLICATION,

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds lists of names that are too long for the ZooKeeper client. The client closes the connection if an answer is too
- * long. If such a list were requested again after each reconnection, no other read would succeed. ZooKeeper answers
+ * large. If such a list were requested again after each reconnection, no other read would succeed. ZooKeeper answers
  * requests in order. If the connection is lost repeatedly, and the first unanswered operation is a request for the same
  * list each time, this list is probably too long. Confined to the session's thread.
  */

@@ -257,7 +257,7 @@ final class Folder<T> implements Session.Listener {
     }
 
     /**
-     * Tries to read the child again later. The child's last entry stays in use, except if this client may not read the
+     * Tries to read the child again later. The child's last entry stays in use unless this client may not read the
      * child.
      */
     private void failed(Child<T> child, Throwable failure) {

@@ -49,7 +49,8 @@ final class LimitRules {
         watched.forEach(each -> each.watch().start());
     }
 
-    /** Called when the address in the registration is published. Applies the rules to this address from now on. */
+    /** Called when the address in the registration is published. From this point on, applies the rules to this address.
+     */
     void follow(Registration registration) {
         if (registration.application().equals(application)) {
             own = new Endpoint(registration.host(), registration.port());

@@ -51,8 +51,8 @@ final class MetadataCache implements Session.Listener {
     private static final int MAX_READS = 16;
 
     /**
-     * The number of revisions whose failed reads are logged immediately. Failed reads of further revisions are logged
-     * at most once a minute.
+     * The number of revisions whose failed reads are logged immediately. Failed reads of other revisions are logged at
+     * most once a minute.
      */
     private static final int MAX_NAMED = 10;
 

@@ -103,8 +103,8 @@ final class NodeData implements Session.Listener {
     }
 
     /**
-     * Reports the failure if this client may not read the node, if the node is too long, or if no data has been read
-     * before. After other failures, the data from the last read stays in use.
+     * Reports the failure if this client lacks permission to read the node, if the node is too large, or if no data has
+     * been read before. After other failures, the data from the last read stays in use.
      */
     private void unreadable(Throwable failure) {
         // The read is repeated, because ZooKeeper does not report changes to a node that this client may not read.

@@ -94,9 +94,9 @@ final class NodeOperations {
 
     /**
      * Reads a node's data. Checks the length of the data first, because the client would close the connection if the
-     * response were too long. The watch is set only if the data is read.
+     * response were too large. The watch is set only if the data is read.
      *
-     * @return the data. Fails with {@link IllegalArgumentException} if the data is too long
+     * @return the data. Fails with {@link IllegalArgumentException} if the data is too large
      */
     CompletableFuture<Data> data(String path, int maxBytes, @Nullable Watcher watcher) {
         return exists(path, null).thenCompose(stat -> data(path, stat, maxBytes, watcher));
@@ -104,7 +104,7 @@ final class NodeOperations {
 
     /**
      * Reads a node's data as {@link #data} does, but sets the watch even if the node does not exist or the data is too
-     * long. The watch can report a change that the returned data already contains.
+     * large. The watch can report a change that the returned data already contains.
      */
     CompletableFuture<Data> watchedData(String path, int maxBytes, @Nullable Watcher watcher) {
         return exists(path, watcher).thenCompose(stat -> data(path, stat, maxBytes, watcher));

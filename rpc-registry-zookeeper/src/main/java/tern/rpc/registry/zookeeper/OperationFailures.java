@@ -30,8 +30,7 @@ final class OperationFailures {
     }
 
     /**
-     * Returns whether a node was not read because this client is not allowed to read it, or because the node is too
-     * long.
+     * Returns true if a node could not be read because this client lacks permission or because the node is too large.
      */
     static boolean isRefusal(Throwable failure) {
         return isCode(failure, Code.NOAUTH) || cause(failure) instanceof IllegalArgumentException;

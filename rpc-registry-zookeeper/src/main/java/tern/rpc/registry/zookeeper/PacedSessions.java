@@ -58,7 +58,7 @@ final class PacedSessions implements ZookeeperFactory {
         }
     }
 
-    /** Makes each further attempt to create a session fail. */
+    /** Makes every later attempt to create a session fail. */
     void close() {
         closed = true;
     }

@@ -25,7 +25,7 @@ import tern.rpc.registry.dubbo.ReadAttributes;
 /**
  * Finds the providers of one service among interface-level and application-level entries. Each address is returned
  * once. If an address has both kinds of entries, the application-level entry is used. A new entry is read once. If it
- * contains no provider of the service, it is read again with each further list. Not thread-safe.
+ * contains no provider of the service, it is read again with each later list. Not thread-safe.
  */
 final class ServiceMatch {
 
@@ -157,7 +157,7 @@ final class ServiceMatch {
         return old != entry && order.compare((E) old, entry) < 0;
     }
 
-    /** Returns whether the provider has the protocol of the subscription. */
+    /** Returns whether the provider supports the subscription's protocol. */
     boolean speaks(Provider provider) {
         return !provider.protocol().equals(ProviderUrl.NO_PROVIDER)
                 && (provider.protocol().equals(protocol)

@@ -35,7 +35,7 @@ final class Session implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-    /** After this time without a connection, provider lists become stale. */
+    /** After this long without a connection, provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
     /** If the session is not connected this long after its start, it determines why it cannot connect. */
@@ -325,7 +325,7 @@ final class Session implements AutoCloseable {
             schedule(() -> check(loss), CHECK_AGAIN_AFTER);
             boolean isLate = clock.nanoTime() - startedNanos >= TimeUnit.MILLISECONDS.toNanos(settings.connectMillis());
             if (lastSession == 0 && (isLate || !cause.isEmpty())) {
-                // If the address or the TLS settings are wrong, the listeners are informed without further waiting.
+                // If the address or the TLS settings are wrong, the listeners are informed without waiting any longer.
                 reportOutage();
             }
         }

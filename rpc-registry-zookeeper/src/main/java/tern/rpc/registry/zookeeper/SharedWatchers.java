@@ -12,7 +12,7 @@ import org.apache.zookeeper.Watcher;
 /**
  * The watchers of one session. The ZooKeeper client keeps a watcher until a watched node changes or the session ends,
  * even if no listener is left. All watches with the same key therefore share one watcher. A node that is watched again
- * and again then needs no further memory, and ZooKeeper reports each change only once. Confined to the session's
+ * and again then needs no additional memory, and ZooKeeper reports each change only once. Confined to the session's
  * thread.
  */
 final class SharedWatchers {

@@ -20,7 +20,7 @@ final class UnfitEntries {
 
     /**
      * The alphabetically first services: up to {@link #MAX_NAMED} services that are named in the text, and one more
-     * that shows that there are further services.
+     * that shows that there are other services.
      */
     private final NavigableSet<String> others = new TreeSet<>();
 

@@ -243,7 +243,7 @@ class ChangeBurstTest {
         zooKeeper.create(PARENT + "/a", "before", CreateMode.PERSISTENT);
         awaitWaiting("the event of the creation", 1);
         Hold second = new Hold();
-        first.end(); // The client now requests the list of names, but can handle the answer only after the second task.
+        first.end(); // The client requests the names here, but can handle the answer only after the second task.
         second.awaitStart();
         awaitWaiting("the answer of the list", 1);
         zooKeeper.delete(PARENT + "/a");

@@ -25,7 +25,7 @@ import tern.rpc.registry.RegistryUrl;
 import tern.rpc.registry.Subscription;
 
 /**
- * Tests a client whose user is rejected by ZooKeeper for a while, for example because of a wrong setting of the server.
+ * Tests a client whose user is rejected by ZooKeeper for a while, for example because of a wrong setting on the server.
  */
 @Timeout(180)
 class DeniedSessionTest {

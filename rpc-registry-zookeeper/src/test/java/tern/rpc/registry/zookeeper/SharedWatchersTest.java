@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests several watches of the same nodes. The ZooKeeper server is real. */
+/** Tests several watches on the same nodes. The ZooKeeper server is real. */
 @Timeout(120)
 class SharedWatchersTest {
 

@@ -27,7 +27,7 @@ import tern.rpc.registry.dubbo.ProcessMetadata;
 import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.Tls;
 
-/** Tests registries whose ZooKeeper server has a TLS port. */
+/** Tests registries whose ZooKeeper server offers a TLS port. */
 @Timeout(180)
 class TlsTest {
 

@@ -25,7 +25,8 @@ import tern.rpc.registry.RegistryUrl;
 final class ZooKeeperServer implements AutoCloseable {
 
     static {
-        // By default, a server rejects nodes larger than 1 MiB. A larger limit can be configured, so the test sets one.
+        // By default, a server rejects nodes larger than 1 MiB. A larger limit can be configured, so the test
+        // configures one.
         System.setProperty("jute.maxbuffer", String.valueOf(16 * 1024 * 1024));
     }
 
@@ -138,7 +139,7 @@ final class ZooKeeperServer implements AutoCloseable {
         return client.getZookeeperClient().getZooKeeper().getSessionId();
     }
 
-    /** Expires all sessions except the session of this client. */
+    /** Expires all sessions except this client's. */
     void expireOthers() throws Exception {
         long own = session();
         server.getSessionTracker().globalSessions().stream()

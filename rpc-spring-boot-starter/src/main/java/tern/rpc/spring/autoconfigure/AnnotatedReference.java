@@ -67,7 +67,7 @@ final class AnnotatedReference {
         this.annotatedUrl = placeholders.apply(annotation.url());
     }
 
-    /** Refuses a name that cannot be part of a property name. */
+    /** Rejects a name that cannot be part of a property name. */
     private static void checkName(String name, String where) {
         if (!NAME.matcher(name).matches()) {
             String corrected = name.strip().replaceAll("[^A-Za-z0-9]+", "-");

@@ -11,8 +11,8 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Prevents startup if Spring asynchronously runs a service method that returns a value, for example because of {@code
- * @Async}. Spring would throw an exception at each call to this method.
+ * Prevents startup if Spring asynchronously runs a service method that returns a value, for example because of
+ * {@code @Async}. Spring would throw an exception at each call to this method.
  */
 final class AsyncServices {
 

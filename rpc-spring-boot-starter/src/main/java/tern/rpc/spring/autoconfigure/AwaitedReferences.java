@@ -57,7 +57,7 @@ final class AwaitedReferences {
 
     /**
      * Returns text to append to the message that no reference uses a setting. The text states that beans created later
-     * might have further references. If all references are known, the text is empty.
+     * might have other references. If all references are known, the text is empty.
      */
     String mayBeMore() {
         return areAllKnown

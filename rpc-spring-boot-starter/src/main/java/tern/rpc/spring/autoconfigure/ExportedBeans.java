@@ -104,7 +104,7 @@ final class ExportedBeans {
             }
             RpcService annotation = annotation(beans, name);
             if (bean != null && annotation != null) {
-                // If a @Bean method returns an interface, the bean's class is known only now.
+                // If a @Bean method returns an interface, the bean's class was unknown until now.
                 Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
                 Set<Class<?>> services = interfaces(beans, name, annotation);
                 checkExported(beans, name, annotation, services, exported);
@@ -118,10 +118,10 @@ final class ExportedBeans {
     }
 
     /**
-     * Checks that a bean is exported. A bean is not exported if the annotation is only on its class and its {@code
-     * @Bean} method declares a different type, because the class was unknown when the server was created. The check
-     * accepts a bean with at least one exported interface, because the type that a {@code @Bean} method declares limits
-     * the exported interfaces.
+     * Checks that a bean is exported. A bean is not exported if the annotation is only on its class and its
+     * {@code @Bean} method declares a different type, because the class was unknown when the server was created. The
+     * check accepts a bean with at least one exported interface, because the type that a {@code @Bean} method declares
+     * limits the exported interfaces.
      */
     private static void checkExported(
             ConfigurableListableBeanFactory beans,
@@ -237,7 +237,7 @@ final class ExportedBeans {
         }
     }
 
-    /** Refuses a bean whose scope needs a web request, because all calls to it would fail. */
+    /** Rejects a bean whose scope requires a web request, because all calls to it would fail. */
     private void checkScope(String name) {
         String defined = definedAs(beans, name);
         String scope = beans.containsBeanDefinition(defined)

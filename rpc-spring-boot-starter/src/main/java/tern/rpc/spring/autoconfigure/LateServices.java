@@ -10,7 +10,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcService;
 
 /**
- * Finds services that became known only after Tern had decided whether the application needs a server. There are two
+ * Finds services that were discovered only after Tern had decided whether the application needs a server. There are two
  * causes: the annotation is on a class that the return type of the {@code @Bean} method hides, or the bean definition
  * was registered late.
  */

@@ -92,8 +92,8 @@ final class NeededByClient {
     }
 
     /**
-     * Returns the names of the beans that {@code @Bean} methods of the given bean create. Beans from static {@code
-     * @Bean} methods are omitted, because Spring calls these methods without an instance of the given bean.
+     * Returns the names of the beans that {@code @Bean} methods of the given bean create. Beans from static
+     * {@code @Bean} methods are omitted, because Spring calls these methods without an instance of the given bean.
      */
     private static List<String> madeBy(String owner, ConfigurableListableBeanFactory beans) {
         return Stream.of(beans.getBeanDefinitionNames())

@@ -102,7 +102,7 @@ final class OwnServer {
         return false;
     }
 
-    /** Returns whether the address belongs to this machine. Resolving the name can take some time. */
+    /** Returns whether the address belongs to this machine. Resolving the name can take a while. */
     static boolean isOfThisMachine(String address) {
         try {
             InetAddress found = InetAddress.getByName(address);

@@ -66,7 +66,7 @@ final class Placeholders {
         }
     }
 
-    /** Refuses text that is only the name of a property, because it was probably meant to be a placeholder. */
+    /** Rejects text that is only the name of a property, because it was probably meant to be a placeholder. */
     private static void checkNoProperty(ConfigurableBeanFactory beans, String text, String attribute) {
         if (PROPERTY.matcher(text).matches() && property(beans, text) != null) {
             throw new RpcStartException(

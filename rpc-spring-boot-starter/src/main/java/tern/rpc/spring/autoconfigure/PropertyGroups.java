@@ -14,8 +14,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 
 /**
  * Explains two mistakes that Spring does not report. In the first, a group of properties has a value, as in {@code
- * rpc.server=20880}. Spring ignores this value. In the second, a list index is in place of a name that the application
- * chooses, as in {@code rpc.client.services[0].url}. Spring uses the index as the name. Immutable.
+ * rpc.server=20880}. Spring ignores this value. In the second, a list index takes the place of a name that the
+ * application chooses, as in {@code rpc.client.services[0].url}. Spring uses the index as the name. Immutable.
  */
 final class PropertyGroups {
 

@@ -74,7 +74,7 @@ final class PropertyPaths {
                 .toList();
     }
 
-    /** Returns whether the written name begins with the given elements and has further elements. */
+    /** Returns whether the written name begins with the given elements and continues after them. */
     static boolean startsWith(List<String> written, String... elements) {
         return written.size() > elements.length
                 && IntStream.range(0, elements.length)

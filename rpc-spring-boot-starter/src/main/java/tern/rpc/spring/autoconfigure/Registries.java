@@ -54,8 +54,8 @@ final class Registries implements DisposableBean {
     }
 
     /**
-     * Parses a property that contains several registries. An element without a scheme is a further server of the
-     * registry before it.
+     * Parses a property that contains several registries. An element without a scheme is another server of the
+     * preceding registry.
      */
     static List<RegistryUrl> parseAll(String property, List<String> urls) {
         StringBuilder joined = new StringBuilder();

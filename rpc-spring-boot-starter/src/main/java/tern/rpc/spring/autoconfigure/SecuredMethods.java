@@ -48,8 +48,8 @@ final class SecuredMethods {
     private static final String ADVISOR = "org.springframework.security.authorization.method.AuthorizationAdvisor";
 
     /**
-     * The class of the bean that applies Spring Security's annotations in applications with {@code
-     * @EnableGlobalMethodSecurity}.
+     * The class of the bean that applies Spring Security's annotations in applications with
+     * {@code @EnableGlobalMethodSecurity}.
      */
     private static final String INTERCEPTOR = "MethodSecurityInterceptor";
 

@@ -123,7 +123,7 @@ final class ServiceInterfaces {
     }
 
     /**
-     * Returns whether a superclass implements the generic interface, and another service interface of the bean extends
+     * Returns true if a superclass implements the generic interface and another service interface of the bean extends
      * it. In this case, the generic interface is not exported: only the other interface sets the type parameter, and a
      * second bean with the same superclass would export the generic interface again.
      */

@@ -293,8 +293,8 @@ class PropertySuggestionsTest {
     }
 
     /**
-     * Returns whether the property exists, and its last element differs from the guessed last element by at most two
-     * typing errors.
+     * Returns true if the property exists and its last element differs from the guessed one by at most two typing
+     * errors.
      */
     private static boolean means(String suggested, String guess) {
         String leaf = suggested.substring(suggested.lastIndexOf('.') + 1);

@@ -48,7 +48,7 @@ class RpcAotTest {
     @TempDir
     private Path folder;
 
-    /** This class contains a single test, because the generated classes stay loaded and would affect further tests. */
+    /** This class contains a single test, because the generated classes stay loaded and would affect other tests. */
     @Test
     void preparedContextServesAndCallsAndHasHintsForItsInterfaces() throws Exception {
         InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();

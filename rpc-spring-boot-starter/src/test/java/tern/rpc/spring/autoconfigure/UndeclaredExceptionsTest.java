@@ -70,7 +70,7 @@ class UndeclaredExceptionsTest {
         @Override
         public String open(boolean isAnonymous) throws Empty {
             if (isAnonymous) {
-                // An anonymous class has a reference to this service, which cannot be sent.
+                // An anonymous class contains a reference to this service, which cannot be sent.
                 throw new Empty() {
                     private static final long serialVersionUID = 1L;
 

@@ -111,8 +111,7 @@ final class StarterJars {
     }
 
     /**
-     * Returns the dependencies that other projects inherit: all dependencies except optional dependencies and
-     * dependencies for tests.
+     * Returns the dependencies that other projects inherit: all except optional and test dependencies.
      */
     private static List<String> dependencies(Path pom) throws Exception {
         Element project = DocumentBuilderFactory.newInstance()

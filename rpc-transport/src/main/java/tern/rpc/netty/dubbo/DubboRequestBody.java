@@ -235,7 +235,8 @@ final class DubboRequestBody {
     }
 
     /**
-     * Refuses a call with a callback object. The method would get null for this argument and run without the callback.
+     * Refuses a call that passes a callback object. The method would get null for this argument and run without the
+     * callback.
      */
     private static void checkNoCallback(String attachment, Object value) {
         if (attachment.startsWith(CALLBACK)) {

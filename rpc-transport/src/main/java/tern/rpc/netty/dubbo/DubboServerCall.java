@@ -42,7 +42,8 @@ final class DubboServerCall extends NettyServerCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerCall.class);
 
-    /** Limits the stack traces of answers that cannot be written, because callers can cause any number of them. */
+    /** Limits how many stack traces are logged for answers that cannot be written, because callers can cause any number
+     * of such answers. */
     private static final SeldomWarning UNWRITTEN = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
 
     /** The maximum number of characters in an error answer (docs/limits.md). */

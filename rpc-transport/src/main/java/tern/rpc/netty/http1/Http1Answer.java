@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Http1Answer(int status, List<Map.Entry<CharSequence, CharSequence>> fields, byte[] body, int bodyBytes) {
 
-    /** Returns the first value of a header field; null if the answer does not have the field. */
+    /** Returns the first value of a header field; null if the answer does not contain the field. */
     @Nullable
     public String field(AsciiString name) {
         for (Map.Entry<CharSequence, CharSequence> field : fields) {

@@ -75,7 +75,7 @@ public final class Http1AnswerReader {
      * Parses the next answer. Skips interim answers (1xx).
      *
      * @return the answer; null until it is complete
-     * @throws Http1Violation if the bytes are not a valid answer, or the answer is too long; no further answer can then
+     * @throws Http1Violation if the bytes are not a valid answer, or the answer is too long; no other answer can then
      *     be read from the connection
      */
     @Nullable

@@ -52,7 +52,7 @@ public final class Http1Body {
     /**
      * Returns the next piece of the body.
      *
-     * @return the piece, which the caller must release; null if no further bytes have arrived or the body has ended
+     * @return the piece, which the caller must release; null if no more bytes have arrived or the body has ended
      * @throws Http1Violation if a chunk is malformed
      */
     @Nullable

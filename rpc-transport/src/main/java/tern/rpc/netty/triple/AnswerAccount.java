@@ -11,7 +11,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Counts the answer bytes of one HTTP/2 connection that the client has not read. If too many bytes are unread, further
+ * Counts the answer bytes of one HTTP/2 connection that the client has not read. If too many bytes are unread, new
  * calls are refused. If many bytes are unread and the client reads none for a minute, the connection is closed.
  * Confined to the event loop.
  */
@@ -87,7 +87,7 @@ final class AnswerAccount {
         }
     }
 
-    /** Returns the reason why the connection accepts no further calls; null if it accepts them. */
+    /** Returns the reason why the connection accepts no more calls; null if it accepts them. */
     @Nullable
     RpcException overload() {
         String reason;

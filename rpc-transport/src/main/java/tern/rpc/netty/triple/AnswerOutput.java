@@ -75,7 +75,7 @@ final class AnswerOutput {
         return headerListBytes;
     }
 
-    /** Called when the server asks the client to open no further streams. The codec then writes all answers. */
+    /** Called when the server asks the client to open no more streams. The codec then writes all answers. */
     void draining() {
         draining = true;
     }
@@ -142,7 +142,7 @@ final class AnswerOutput {
     /**
      * Called when the codec has written the headers of an answer. Counts the headers until the socket has accepted
      * them, because they wait for the socket even if their stream is reset. Without this count, a client could fill the
-     * memory with small answers by resetting each answer's stream and opening a further stream.
+     * memory with small answers by resetting each answer's stream and opening another one.
      */
     void headersWritten(ChannelFuture taken) {
         if (!taken.isDone()) {

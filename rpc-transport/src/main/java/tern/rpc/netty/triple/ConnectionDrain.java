@@ -9,9 +9,9 @@ import io.netty.handler.codec.http2.Http2Error;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Ends an HTTP/2 connection of a server without losing a call. The first GOAWAY frame asks the client to open no
- * further streams. The final GOAWAY frame follows when the client has acknowledged a ping. By then, all streams that
- * were in flight have arrived. The connection is closed when its last stream has ended. Confined to the event loop.
+ * Ends an HTTP/2 connection of a server without losing a call. The first GOAWAY frame asks the client to open no more
+ * streams. The final GOAWAY frame follows when the client has acknowledged a ping. By then, all streams that were in
+ * flight have arrived. The connection is closed when its last stream has ended. Confined to the event loop.
  */
 final class ConnectionDrain {
 

@@ -48,8 +48,8 @@ final class GrpcTimeout {
     }
 
     /**
-     * Rounds the time down by less than a thousandth. Successive calls with the same timeout then usually have the same
-     * header value, such as 2999 milliseconds for three seconds.
+     * Rounds the time down by less than a thousandth. Consecutive calls with the same timeout then usually have the
+     * same header value, such as 2999 milliseconds for three seconds.
      */
     static long rounded(long nanos) {
         long grain = 1;

@@ -261,7 +261,7 @@ final class Gzip {
         void end();
     }
 
-    /** Keeps up to 16 unused objects for reuse, and releases the memory of further unused objects. */
+    /** Keeps up to 16 unused objects for reuse, and releases the memory of additional unused objects. */
     private static final class Pool<T extends Reusable> {
 
         private static final int SLOTS = 16;

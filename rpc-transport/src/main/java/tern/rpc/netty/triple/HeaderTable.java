@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The encoder's part of the HPACK dynamic table (RFC 7541), with only the features that Tern's requests need. A field
  * is added when it is used for the second time, and from then on takes one or two bytes. Values that differ between
- * calls are never added. A full table accepts no further entries. The table is cleared as a whole, but at most once per
+ * calls are never added. A full table accepts no more entries. The table is cleared as a whole, but at most once per
  * 10,000 header blocks. Confined to the event loop.
  */
 final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {

@@ -137,8 +137,8 @@ public final class Http1ClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Encodes the headers and the body. The result is one array if the body has at most {@value #JOINED_BYTES} bytes;
-     * otherwise the headers and the body are two arrays.
+     * Encodes the headers and the body. The result is one array if the body is at most {@value #JOINED_BYTES} bytes
+     * long; otherwise the headers and the body are two arrays.
      */
     private byte[][] encode(PendingCall pending, Endpoint endpoint, ClientTransportSettings settings) {
         Invocation call = pending.call();

@@ -62,7 +62,7 @@ public final class Http1Protocol implements ServerProtocol {
     }
 
     /**
-     * Returns whether the character occurs in names of HTTP methods. RFC 9110 permits further characters, but no method
+     * Returns whether the character occurs in names of HTTP methods. RFC 9110 permits other characters, but no method
      * uses them.
      */
     private static boolean isOfMethod(byte character) {

@@ -136,7 +136,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         H2cUpgrade upgrading = upgrade;
         int bytes = InboundAccount.counted(BodyReader.held(unread)) + (upgrading == null ? 0 : upgrading.heldBytes());
         // During a call, and while the client does not read its answers, the unread bytes wait for the server. At other
-        // times, the unread bytes wait for further bytes from the client.
+        // times, the unread bytes wait for more bytes from the client.
         int waiting = exchange == null && !connection.hasMuchUnsent() ? 0 : bytes;
         int incomplete = bytes - waiting;
         if (waiting != countedWaiting) {
@@ -149,7 +149,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Schedules the processing of further bytes after the current task. */
+    /** Schedules the processing of more bytes after the current task. */
     private void readOnLater() {
         context().executor().execute(this::readOn);
     }
@@ -164,7 +164,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private boolean readHead() {
         if (connection.hasMuchUnsent()) {
-            return false; // the handler processes no further request until the peer has read some of its answers
+            return false; // the handler processes no other request until the peer has read some of its answers
         }
         Http1Head head = heads.read(unread);
         if (head == null) {

@@ -34,7 +34,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     /**
      * The number of late frames that the client accepts for each stream that has ended, because frames of the answer
-     * can still be in flight when the stream ends. {@link Http2Limits#MAX_FRAMES_IN_VAIN} further frames are accepted
+     * can still be in flight when the stream ends. Another {@link Http2Limits#MAX_FRAMES_IN_VAIN} frames are accepted
      * within 30 seconds, for all streams together.
      */
     private static final int FRAMES_AFTER_END = 64;
@@ -166,7 +166,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         super.flush(flushed);
     }
 
-    /** Requests further answer messages from the call, and enlarges the flow-control windows accordingly. */
+    /** Requests more answer messages from the call, and enlarges the flow-control windows accordingly. */
     void ask(ClientCall call, int messages) {
         Http2Stream stream = call.stream();
         int credit = call.ask(messages);

@@ -47,7 +47,7 @@ final class Http2Limits {
 
     /**
      * A shorter DATA frame counts as this number of bytes towards {@link #MAX_BYTES_IN_VAIN}, because each frame costs
-     * time. A frame with a whole gRPC message has at least this number of bytes.
+     * time. A frame that contains a whole gRPC message is at least this long.
      */
     static final int MIN_BYTES_IN_VAIN = 5;
 
@@ -179,8 +179,8 @@ final class Http2Limits {
     }
 
     /**
-     * @param permitted the number of further permitted frames for each stream that has ended. Streams that ended in the
-     *     previous time window count too, because a new window can begin between the end of a stream and its last
+     * @param permitted the number of additional frames permitted for each stream that has ended. Streams that ended in
+     *     the previous time window count too, because a new window can begin between the end of a stream and its last
      *     frames
      */
     void frameInVain(long now, int permitted) throws Http2Exception {

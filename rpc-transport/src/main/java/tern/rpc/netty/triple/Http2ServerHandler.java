@@ -47,7 +47,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private int completed; // the number of complete frames when a frame was last found to be incomplete
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
     private @Nullable ChannelHandlerContext context;
-    // ends the connection; null until the server asks the client to open no further streams
+    // ends the connection; null until the server asks the client to open no more streams
     private @Nullable ConnectionDrain drain;
 
     // the adjusted flow-control windows; null until at least 4 MiB of received bytes are unread
@@ -251,8 +251,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Asks the client to open no further streams. The final GOAWAY frame follows once the streams that were in flight
-     * have arrived.
+     * Asks the client to open no more streams. The final GOAWAY frame follows once the streams that were in flight have
+     * arrived.
      */
     void drain() {
         if (drain == null) {

@@ -233,7 +233,7 @@ final class HttpDispatcher implements HttpRequests {
     }
 
     /**
-     * Refuses an unsupported content type. The error is sent as plain text, because Connect clients would interpret a
+     * Rejects an unsupported content type. The error is sent as plain text, because Connect clients would interpret a
      * JSON error body as the result of the call.
      */
     private void unsupported(HttpExchange exchange, AsciiString type) {

@@ -154,12 +154,11 @@ abstract class HttpExchange {
         return method != null && HttpMethod.HEAD.asciiName().contentEquals(method);
     }
 
-    /** Returns whether the version of HTTP supports trailers, and messages in both directions at the same time. */
+    /** Returns whether the HTTP version supports both trailers and simultaneous messages in both directions. */
     abstract boolean isHttp2();
 
     /**
-     * Returns the reason why the connection accepts no further calls; null if it accepts them. Must run on the event
-     * loop.
+     * Returns the reason why the connection accepts no more calls; null if it accepts them. Must run on the event loop.
      */
     @Nullable
     RpcException overload() {
@@ -187,8 +186,8 @@ abstract class HttpExchange {
     abstract void execute(Runnable task);
 
     /**
-     * Called when bytes of the body have been passed on or dropped. The peer can then send the same number of further
-     * bytes. Must run on the event loop.
+     * Called when bytes of the body have been passed on or dropped. The peer can then send the same number of
+     * additional bytes. Must run on the event loop.
      */
     abstract void consumed(int bytes);
 

@@ -133,8 +133,8 @@ final class JsonEncoding implements CallEncoding {
     }
 
     /**
-     * Refuses a request body where the arguments must be in the query. If the body were ignored, the method would run
-     * with null instead of the arguments.
+     * Rejects a request body if the arguments must be in the query. If the body were ignored, the method would run with
+     * null instead of the arguments.
      */
     private void checkNoBody(int length) {
         if (length > 0) {
@@ -144,7 +144,8 @@ final class JsonEncoding implements CallEncoding {
         }
     }
 
-    /** Refuses a DELETE request without arguments for a method with parameters, because each argument would be null. */
+    /** Rejects a DELETE request that contains no arguments although the method has parameters, because each argument
+     * would be null. */
     private void checkHasArguments() {
         if (!called.parameters().isEmpty() && !takesEmpty() && !hasArgumentsInQuery()) {
             throw new SerializationException(called + ": the query of the DELETE request has no arguments; "
@@ -167,7 +168,8 @@ final class JsonEncoding implements CallEncoding {
     }
 
     /**
-     * Refuses arguments in the query of a request with a body, because the body would silently replace these arguments.
+     * Rejects query arguments in a request that also has a body, because the body would silently replace these
+     * arguments.
      */
     private void checkQuery() {
         for (String name : called.parameterNames()) {

@@ -89,8 +89,8 @@ record JsonTarget(
     }
 
     /**
-     * Refuses percent-encoded bytes that are not UTF-8. The decoder replaces such bytes without an error, so the method
-     * would get a different text from the one that the caller sent.
+     * Rejects percent-encoded bytes that are not UTF-8. The decoder replaces such bytes without an error, so the method
+     * would receive different text than the caller sent.
      */
     private static void requireUtf8(String text, QueryStringDecoder decoder) {
         if (text.indexOf(REPLACEMENT) >= 0

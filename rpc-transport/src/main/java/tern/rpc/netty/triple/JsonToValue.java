@@ -16,8 +16,8 @@ final class JsonToValue {
     private static final int EXACT_DIGITS = 15;
 
     /**
-     * The maximum length of a number that can become a double. A longer number is converted to a string without further
-     * checks, because no double has that many digits.
+     * The maximum length of a number that can become a double. A longer number is converted to a string without any
+     * other checks, because no double has that many digits.
      */
     private static final int MAX_NUMBER = 800;
 

@@ -10,8 +10,8 @@ import tern.rpc.serialization.MessageKind;
 
 /**
  * Splits the bytes of DATA frames into messages: one byte of flags, four bytes of length, and the payload
- * (docs/wire-protocol.md 3.4). Delivers at most the requested number of messages, and reports how many further bytes
- * the peer may send (HTTP/2 flow control). The allocated memory grows with the received bytes, not with the announced
+ * (docs/wire-protocol.md 3.4). Delivers at most the requested number of messages, and reports how many more bytes the
+ * peer may send (HTTP/2 flow control). The allocated memory grows with the received bytes, not with the announced
  * length. Only one thread uses an instance. The receiver can call this object while it receives a message.
  */
 final class MessageDeframer {
@@ -92,13 +92,13 @@ final class MessageDeframer {
         }
     }
 
-    /** Requests the given number of further messages, regardless of their size. */
+    /** Requests the given number of additional messages, regardless of their size. */
     void request(int messages) {
         request(messages, Long.MAX_VALUE);
     }
 
     /**
-     * Requests the given number of further messages. Complete messages are delivered immediately.
+     * Requests the given number of additional messages. Complete messages are delivered immediately.
      *
      * @param bytes the number of delivered message bytes at which delivery stops until the next call to this method;
      *     the message that reaches this number is still delivered

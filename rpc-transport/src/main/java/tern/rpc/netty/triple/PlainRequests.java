@@ -43,8 +43,8 @@ final class PlainRequests {
     }
 
     /**
-     * Returns whether this class can write the request: the request must be small, and must fit into the flow-control
-     * windows of the stream and the connection.
+     * Returns whether this class can write the request. The request must be small and fit into the flow-control windows
+     * of the stream and the connection.
      */
     boolean fits(ClientCall call, byte[] message) {
         Http2RemoteFlowController windows = encoder.flowController();

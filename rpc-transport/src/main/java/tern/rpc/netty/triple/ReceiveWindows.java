@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
  * the small windows, the window of the connection is enlarged. Both changes are undone when the unread bytes have been
  * read. The number of unread bytes on a connection therefore stays limited. Up to {@link #CONNECTION_BYTES} can arrive
- * before the acknowledgement. Afterwards, each further stream adds at most its small window, up to {@link
- * #MAX_CONNECTION_BYTES} in total.
+ * before the acknowledgement. Afterwards, each additional stream adds at most its small window, up to
+ * {@link #MAX_CONNECTION_BYTES} in total.
  *
  * <p>Confined to the event loop.
  */
@@ -83,7 +83,7 @@ final class ReceiveWindows {
      * does not flush them.
      *
      * @param current the windows; null if there have never been many unread bytes
-     * @return the windows to use from now on
+     * @return the windows to use from this point on
      */
     static @Nullable ReceiveWindows fit(
             @Nullable ReceiveWindows current, Http2ConnectionHandler handler, ChannelHandlerContext context) {

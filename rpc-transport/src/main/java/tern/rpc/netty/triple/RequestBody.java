@@ -41,7 +41,7 @@ final class RequestBody {
     private enum Phase {
         /** The request is being read, and the call has not been passed to the server yet. */
         ARRIVING,
-        /** The call has been passed to the server, which can request further messages of the body. */
+        /** The call has been passed to the server, which can request more messages of the body. */
         SERVED,
         /** The call was answered before it was passed to the server. The rest of the body is dropped. */
         REFUSED,
@@ -210,7 +210,7 @@ final class RequestBody {
         return receiver;
     }
 
-    /** Requests the given number of further messages of a stream. */
+    /** Requests the given number of additional messages of a stream. */
     void request(int messages) {
         demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
         allowedBytes = MessageStream.ALLOWED_BYTES;

@@ -27,7 +27,7 @@ import tern.rpc.netty.Connection;
 
 /**
  * The calls of a client on one HTTP/2 connection, and the streams of these calls. Opens a stream for each request, up
- * to the number of concurrent streams that the server permits. Further requests wait in order, and are passed to
+ * to the number of concurrent streams that the server permits. Additional requests wait in order, and are passed to
  * another connection if they have waited for a while. Confined to the event loop.
  */
 final class RequestStreams {
@@ -40,7 +40,7 @@ final class RequestStreams {
 
     /**
      * The time after which waiting calls are passed to another connection. If many short calls wait only briefly, no
-     * further connection is needed.
+     * additional connection is needed.
      */
     private static final long RELIEF_MILLIS = 200;
 
@@ -148,8 +148,8 @@ final class RequestStreams {
     }
 
     /**
-     * Passes waiting calls to another connection, but at most as many as that connection can serve now. A stream that
-     * has sent messages is not passed on, because its call could not be repeated.
+     * Passes waiting calls to another connection, but at most as many as that connection can serve immediately. A
+     * stream that has sent messages is not passed on, because its call could not be repeated.
      */
     private void relieve() {
         relieving = false;
@@ -273,7 +273,7 @@ final class RequestStreams {
         call.opened(stream);
     }
 
-    /** Passes the call to another connection, because this connection accepts no further streams. */
+    /** Passes the call to another connection, because this connection accepts no more streams. */
     private void passOn(ClientCall call) {
         drop(call);
         boolean passed = call instanceof UnaryCall unary && connection.passOn(call.pending(), unary::on);
@@ -289,7 +289,7 @@ final class RequestStreams {
     }
 
     /**
-     * Called when the server accepts no further streams. Passes the waiting requests to another connection.
+     * Called when the server accepts no more streams. Passes the waiting requests to another connection.
      *
      * @param inOrder whether the server closes the connection without an error, for example because of its age
      */

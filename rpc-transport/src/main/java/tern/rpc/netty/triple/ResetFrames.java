@@ -26,8 +26,8 @@ final class ResetFrames {
     }
 
     /**
-     * The number of ids of closed streams, reset by this side, that are stored. A further id replaces an earlier id.
-     * Frames on a stream whose id was replaced are passed on to Netty, which drops them.
+     * The number of ids of closed streams, reset by this side, that are stored. Each additional id replaces an earlier
+     * one. Frames on a stream whose id was replaced are passed on to Netty, which drops them.
      */
     private static final int PLACES = 256;
 
@@ -68,7 +68,7 @@ final class ResetFrames {
     }
 
     /**
-     * Returns the index at which an id is stored. Successive ids of one peer differ by 2 and have different indexes.
+     * Returns the index at which an id is stored. Consecutive ids of one peer differ by 2 and have different indexes.
      */
     private static int place(int streamId) {
         return (streamId >>> 1) & (PLACES - 1);

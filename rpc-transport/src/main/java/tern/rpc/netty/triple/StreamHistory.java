@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class StreamHistory {
 
     /**
-     * The minimum number of streams whose end states are stored. The ids of successive streams differ by 2, so the
+     * The minimum number of streams whose end states are stored. The ids of consecutive streams differ by 2, so the
      * stored ids cover a range of twice this number.
      */
     static final int STREAMS = 4_096;

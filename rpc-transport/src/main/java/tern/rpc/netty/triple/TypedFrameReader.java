@@ -41,7 +41,7 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
         reset = streams;
     }
 
-    /** Ignores the frames of refused streams from now on (see {@link FramesAfterGoAway}). */
+    /** From this point on, ignores the frames of refused streams (see {@link FramesAfterGoAway}). */
     void ignoreFramesOf(FramesAfterGoAway.Refused refused) {
         late = new FramesAfterGoAway(refused);
     }

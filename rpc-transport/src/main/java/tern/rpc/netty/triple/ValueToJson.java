@@ -7,8 +7,9 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Converts the messages Value and ListValue of google/protobuf/struct.proto to JSON. Refuses a message with unknown
- * fields, and a Value with several fields or none, because such content can only come from a message of another type.
+ * Converts the messages Value and ListValue of google/protobuf/struct.proto to JSON. Rejects a message that contains
+ * unknown fields and a Value that contains several fields or none, because such content can only come from a message of
+ * another type.
  */
 final class ValueToJson {
 

@@ -42,7 +42,7 @@ final class WholeBody implements BodyReader {
             whole = target;
         }
         if (target.readableBytes() <= limit) {
-            // the message exceeds the limit and will be refused at its end, so further bytes are dropped
+            // the message exceeds the limit and will be refused at its end, so the remaining bytes are dropped
             target.writeBytes(bytes);
         }
         bytes.release();

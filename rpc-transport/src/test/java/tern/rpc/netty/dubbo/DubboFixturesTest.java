@@ -77,7 +77,7 @@ class DubboFixturesTest {
 
     private static int port;
     private static int genericPort;
-    // the port of a server that waits only two seconds for the rest of a refused message
+    // the port of a server that waits at most two seconds for the rest of a refused message
     private static int impatientPort;
 
     @BeforeAll
@@ -230,7 +230,7 @@ class DubboFixturesTest {
             answer -> assertThat(failure(answer))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("bad:x"),
-            // Tern's answer has the attachments in a different order.
+            // Tern's answer contains the attachments in a different order.
             "attachments",
             DubboFixturesTest::hasAttachments,
             // Tern answers when the deadline passes. Dubbo answers later, with the result.

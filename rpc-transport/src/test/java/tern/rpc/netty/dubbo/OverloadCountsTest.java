@@ -176,8 +176,8 @@ class OverloadCountsTest {
         System.out.printf("R10 load with retries when all fail: %.3f of that without%n", added);
         assertThat(failed).isEqualTo(CALLS);
         assertThat(attempts.get())
-                // The maximum number of attempts: one for each call, retries for 10 % of the calls, 30 further retries
-                // per 10 seconds, and one probe per second for each of the two providers.
+                // The maximum number of attempts: one for each call, retries for 10 % of the calls, 30 additional
+                // retries per 10 seconds, and one probe per second for each of the two providers.
                 .isLessThanOrEqualTo((int) (CALLS * 1.1 + 30 * (seconds / 10) + 2 * (seconds + 1)));
     }
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests answers on one connection: answers in several pieces, successive answers, and invalid answers. */
+/** Tests answers on one connection: answers in several pieces, consecutive answers, and invalid answers. */
 class Http1AnswerReaderTest {
 
     private static final int MAX_BYTES = 1_000;

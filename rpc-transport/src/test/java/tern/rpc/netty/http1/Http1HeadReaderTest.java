@@ -107,7 +107,7 @@ class Http1HeadReaderTest {
 
     /**
      * Tests that many Connection fields are evaluated without copying the names from all earlier fields for each
-     * further field. The copies would take 20 MB.
+     * additional field. The copies would take 20 MB.
      */
     @Test
     void manyConnectionFieldsCostLittle() {

@@ -76,7 +76,7 @@ import tern.rpc.server.ServiceExport;
 
 /**
  * Tests calls between Tern and a real Apache Dubbo instance in the same process, over sockets and in both directions.
- * Subclasses run the tests with one protocol each.
+ * Each subclass runs the tests over one protocol.
  */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -551,8 +551,8 @@ public abstract class DubboInteropContract {
     }
 
     /**
-     * Returns whether Dubbo on this JDK can send attachments whose names contain capital letters, and attachments whose
-     * values are not strings.
+     * Returns whether Dubbo on this JDK can send attachments with capital letters in their names and attachments with
+     * non-string values.
      */
     protected boolean peerCarriesAttachments() {
         return true;

@@ -34,7 +34,7 @@ public record LiveObjects(Map<String, Count> byClass) {
      * also includes the objects in which the first count is stored.
      */
     public static LiveObjects count() {
-        // objects that wait for a cleaner now are no longer on the heap at the next count
+        // objects that are now waiting for a cleaner will have left the heap by the next count
         LiveObjects counted = parse();
         try {
             return parse();

@@ -119,7 +119,7 @@ public final class RawSocket implements AutoCloseable {
     /**
      * Blocks until the peer has closed the connection.
      *
-     * @return whether the peer closed the connection without sending further bytes
+     * @return whether the peer closed the connection without sending more bytes
      */
     public boolean isClosedByPeer() {
         try {

@@ -96,8 +96,7 @@ class MisfitStreamsTest {
     }
 
     /**
-     * The clients except Tern's client. These clients do not check deadlines themselves, so the server must end the
-     * endless streams.
+     * All clients except Tern's. They do not check deadlines themselves, so the server must end the endless streams.
      */
     private enum Client {
         GRPC_CLIENT,

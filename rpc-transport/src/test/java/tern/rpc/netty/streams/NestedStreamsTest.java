@@ -25,7 +25,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 
-/** Tests stream callbacks that wait for further streams from the same server. */
+/** Tests stream callbacks that wait for other streams from the same server. */
 @Timeout(120)
 class NestedStreamsTest {
 
@@ -65,7 +65,7 @@ class NestedStreamsTest {
                         .protocol(protocol)
                         .build()));
 
-                // the server has two threads for callbacks, and uses two further threads while these threads are
+                // the server has two threads for callbacks, and uses two additional threads while these threads are
                 // blocked
                 assertThat(itself.get().count(Flux.just(3)).blockLast()).isEqualTo(3);
             }

@@ -19,8 +19,8 @@ class UnreadNeighboursTest extends StreamsOfOneConnection {
     }
 
     /**
-     * The unread messages fill more than half of the connection's enlarged flow-control window, but too little of it to
-     * cause a further enlargement.
+     * The unread messages fill more than half of the connection's enlarged flow-control window, but not enough to
+     * enlarge the window again.
      */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "MEMORY", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})

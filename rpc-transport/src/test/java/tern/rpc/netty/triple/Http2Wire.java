@@ -309,7 +309,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Sets an action that runs for each DATA frame read from now on. */
+    /** Sets an action that runs for each DATA frame that is read from this point on. */
     void onData(OnData each) {
         onData = each;
     }

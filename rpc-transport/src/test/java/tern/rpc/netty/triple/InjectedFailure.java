@@ -95,7 +95,7 @@ final class InjectedFailure {
 
     private InjectedFailure() {}
 
-    /** Makes the given step fail from now on, on threads whose names match the pattern. */
+    /** From this point on, makes the given step fail on threads whose names match the pattern. */
     static void inject(Enum<?> at, Kind thrown, Pattern threadNames) {
         kind = thrown;
         threads = threadNames;

@@ -118,7 +118,7 @@ final class ShapesServer implements Shapes {
 
             @Override
             public void cancel() {
-                // no further message is sent, because the stream has ended
+                // no more messages are sent, because the stream has ended
             }
         });
     }

@@ -384,7 +384,7 @@ class ValueMessagesTest {
     private static String toJson(byte[] bytes, int parameters) {
         OutputBuffer json = new OutputBuffer();
         json.reset(64 << 20);
-        // the array contains further bytes after the message, which must not change the result
+        // the array contains more bytes after the message, which must not change the result
         byte[] longer = Arrays.copyOf(bytes, bytes.length + 9);
         Arrays.fill(longer, bytes.length, longer.length, (byte) 0x11);
         ValueMessages.requestToJson(longer, 0, bytes.length, parameters, json);

@@ -30,7 +30,7 @@ final class InsightStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStart
         return new FailureAnalysis(sentence(description), cause.action(), cause);
     }
 
-    /** Returns the description with a full stop at its end, or unchanged if it ends with a question mark. */
+    /** Adds a full stop to the description, unless it ends with a question mark. */
     private static String sentence(String description) {
         return description.endsWith("?") || description.endsWith(".") ? description : description + ".";
     }

@@ -110,7 +110,7 @@ final class DataSourceWatch implements BeanPostProcessor {
 
     private DataSource watched(DataSource source, String wanted) {
         if (!WatchedDataSource.isPossible(source) || source.getClass().getName().startsWith(DRUID)) {
-            // This data source needs no further measurement, for example because it is a bean that is already measured.
+            // This data source need not be measured again, for example because it is a bean that is already measured.
             return source;
         }
         for (DataSourceTargets library : libraries) {

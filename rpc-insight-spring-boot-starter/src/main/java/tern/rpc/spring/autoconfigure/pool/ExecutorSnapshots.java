@@ -38,7 +38,7 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Returns an executor's settings. The core size counts as the pool's limit, because the executor starts further
+     * Returns an executor's settings. The core size counts as the pool's limit, because the executor starts more
      * threads only when its queue is full.
      */
     private static List<PoolSetting> settings(ThreadPoolTaskExecutor executor, SettingOrigins origins) {

@@ -19,7 +19,7 @@ import tern.rpc.pool.OutsideOperations;
  */
 final class HttpExchanges {
 
-    /** The maximum number of hosts to count. A higher number would not change any advice. */
+    /** The maximum number of hosts to count. Counting more hosts would not change any advice. */
     private static final int MAX_HOSTS = 64;
 
     /** The name of the client's pool, under which ledgers record waits for a connection. */

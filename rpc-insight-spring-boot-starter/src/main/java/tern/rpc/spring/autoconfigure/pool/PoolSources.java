@@ -88,7 +88,7 @@ final class PoolSources implements SmartInitializingSingleton {
         if (unique == null) {
             return;
         }
-        registry = unique; // pools that are added from now on are metered by add()
+        registry = unique; // pools that are added later are metered by add()
         beans.getBeanProvider(PoolSource.class).orderedStream().forEach(source -> meter(unique, source));
     }
 

@@ -33,7 +33,7 @@ final class ReactorConnections {
 
     private static final String CLIENT = "reactor.netty.http.client.HttpClient";
 
-    /** The name of Reactor Netty's default provider, which is shared by all clients without a provider of their own. */
+    /** The name of Reactor Netty's default provider, which all clients without their own provider share. */
     private static final String SHARED = "http";
 
     /** The maximum number of pools. There is a limit, because an application can call any number of hosts. */

@@ -52,8 +52,8 @@ final class ReactorPool {
     }
 
     /**
-     * The time of use in the snapshot includes uses that have not ended. Otherwise, connections to a peer that does not
-     * answer would seem to be taken but never used.
+     * The time of use in the snapshot includes connections that are still in use. Otherwise, connections to a peer that
+     * does not answer would seem to be taken but never used.
      */
     PoolSnapshot snapshot() {
         PoolSnapshot ended =

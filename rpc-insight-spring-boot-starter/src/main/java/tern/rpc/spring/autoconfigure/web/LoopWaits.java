@@ -93,7 +93,7 @@ final class LoopWaits {
         loops.get().ended(connection, now);
     }
 
-    /** Returns the estimated wait of a request of the given connection that this thread begins to serve now. */
+    /** Returns the estimated wait of a request of the given connection that this thread is beginning to serve. */
     long waited(Object connection, long now) {
         return loops.get().waited(connection, now);
     }

@@ -20,7 +20,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.spring.autoconfigure.pool.ReactiveLedger;
 
 /**
- * Keeps a ledger for each request of a reactive application, except requests to Actuator. Until the first asynchronous
+ * Keeps a ledger for each request to a reactive application, except requests to Actuator. Until the first asynchronous
  * step, the ledger is the current ledger of the thread. After that, tasks on Reactor's schedulers inherit the ledger,
  * and clients find it in the context of the reactive chain.
  */

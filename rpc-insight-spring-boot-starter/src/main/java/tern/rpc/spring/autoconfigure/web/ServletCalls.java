@@ -14,7 +14,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 import tern.rpc.CallLedger;
 import tern.rpc.spring.autoconfigure.pool.WaitedWorker;
 
-/** Keeps a ledger for each request of a servlet application, except requests to Actuator. */
+/** Keeps a ledger for each request to a servlet application, except requests to Actuator. */
 final class ServletCalls extends OncePerRequestFilter implements Ordered {
 
     /** The request attribute that contains the call. */

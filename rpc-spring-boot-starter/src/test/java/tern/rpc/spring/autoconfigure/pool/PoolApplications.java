@@ -14,7 +14,7 @@ import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.autoconfigure.RpcAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 
-/** Creates small applications with the starter's pools. */
+/** Creates small applications that use the starter's pools. */
 final class PoolApplications {
 
     private PoolApplications() {}
