@@ -36,8 +36,8 @@ class PropertyTableTest {
               in milliseconds. Only whole numbers are allowed: write `1500ms`, not `1.5s`. The longest allowed time is 100 years (`36500d`).
             - `<name>` is the `name` of an `@RpcReference`, or the simple name of its interface in any form (`user-service`,
               `UserService`). Properties with `<name>` take precedence over the annotation. A simple name applies to all interfaces with
-              this simple name, except to references with another `name`.
-            - `<method>` is the name of a method in any form (`getAll`, `get-all`). If several methods fit, only the exact name is accepted.
+              this simple name, except to references whose `name` is different.
+            - `<method>` is the name of a method in any form (`getAll`, `get-all`). If several methods match, only the exact name is accepted.
             - In an environment variable, the words of `<name>` and `<method>` may be joined or separated by underscores:
               `RPC_CLIENT_SERVICES_ORDER_SERVICE_TIMEOUT` and `RPC_CLIENT_SERVICES_ORDERSERVICE_TIMEOUT` set the timeout of `OrderService`.
             - Values are read at startup. [Changed properties](registries.md#changed-properties) lists the properties whose changes take

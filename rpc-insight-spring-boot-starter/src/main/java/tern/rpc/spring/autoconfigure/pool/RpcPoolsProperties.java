@@ -11,8 +11,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param tuned Whether pools of other libraries get sizes and waits derived from the target (rpc.slo) unless the
  *     application sets them. Tern measures these pools in any case.
- * @param fields Whether Tern replaces executors and HTTP clients in fields of the application's beans by objects that
- *     measure them.
+ * @param fields Whether Tern replaces executors and HTTP clients in fields of the application's beans with objects
+ *     that measure them.
  * @param http Connections of Apache HttpClient that RestClient and RestTemplate use.
  * @param jedis Redis client without Spring Data, as a bean of type UnifiedJedis.
  * @param executors Thread pools for the application's own work, each a bean of type Executor under its name.
