@@ -59,9 +59,7 @@ public final class SlowServers {
         boolean isOneSlow = stores(kind, each.keySet()).size() == 1
                 || isAnyQuick(phase, each.keySet())
                 || together.standsOut(name -> storeOf(kind, name));
-        return oneOfSeveral && isOneSlow
-                ? Set.of()
-                : slower;
+        return oneOfSeveral && isOneSlow ? Set.of() : slower;
     }
 
     /**

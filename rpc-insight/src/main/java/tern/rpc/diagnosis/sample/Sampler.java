@@ -376,8 +376,7 @@ public final class Sampler {
         if (call == null) {
             return null;
         }
-        NamedTimes.Entry operation =
-                AwaitedOperations.of(call, StackReader.read(owner), StackReader.called(owner));
+        NamedTimes.Entry operation = AwaitedOperations.of(call, StackReader.read(owner), StackReader.called(owner));
         return operation == null ? call.phase() : operation.kind();
     }
 
@@ -389,7 +388,7 @@ public final class Sampler {
                     ? AwaitedOperations.longest(call.ledger())
                     : null;
             Samples known = operation == null || samples.size() > MAX_CALLS / 2 ? null : samplesOf(call);
-            if (known != null && known.withoutThread.size() < MAX_SAMPLES) {
+            if (operation != null && known != null && known.withoutThread.size() < MAX_SAMPLES) {
                 left--;
                 known.withoutThread.add(new Operation(now, operation));
                 known.lastNanos = now;

@@ -19,8 +19,8 @@ public final class TaskWaits {
     private static final Pattern PROGRAM = Pattern.compile("(Process|ProcessImpl|UNIXProcess)\\..*");
 
     /** Matches the methods of the JDK that call other code for each element of a collection or stream. */
-    private static final Pattern ITERATION =
-            Pattern.compile("java\\.util\\.stream\\..*|java\\.(util|lang)\\..*\\.(forEach|forEachRemaining|tryAdvance)");
+    private static final Pattern ITERATION = Pattern.compile(
+            "java\\.util\\.stream\\..*|java\\.(util|lang)\\..*\\.(forEach|forEachRemaining|tryAdvance)");
 
     private TaskWaits() {}
 
@@ -46,6 +46,8 @@ public final class TaskWaits {
 
     /** Returns whether the frame only calls other code for each element of a collection or stream. */
     static boolean isIteration(StackTraceElement frame) {
-        return ITERATION.matcher(frame.getClassName() + "." + frame.getMethodName()).matches();
+        return ITERATION
+                .matcher(frame.getClassName() + "." + frame.getMethodName())
+                .matches();
     }
 }
