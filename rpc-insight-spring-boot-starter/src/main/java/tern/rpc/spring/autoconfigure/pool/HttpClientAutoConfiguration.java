@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure.pool;
 
+import java.net.http.HttpClient;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -27,6 +28,17 @@ public final class HttpClientAutoConfiguration {
         @Bean
         static HttpClientWatch rpcHttpClientWatch() {
             return new HttpClientWatch();
+        }
+    }
+
+    /** Does not apply to a Java runtime without the module java.net.http, for example one that jlink created. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(HttpClient.class)
+    static class JdkClientConfiguration {
+
+        @Bean
+        static JdkHttpClientWatch rpcJdkHttpClientWatch() {
+            return new JdkHttpClientWatch();
         }
     }
 

@@ -9,8 +9,8 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 
 /**
- * Measures HTTP client beans that Boot did not create. The client keeps its request factory, but inside a measuring
- * wrapper.
+ * Measures the beans of Spring's HTTP clients that Boot did not create. The client keeps its request factory, but
+ * inside a measuring wrapper. This class must not use {@code java.net.http}, which some Java runtimes lack.
  */
 final class HttpClientWatch implements HeldWatch {
 
@@ -20,8 +20,6 @@ final class HttpClientWatch implements HeldWatch {
             watch(HttpAccessor.class, "requestFactory", template);
         } else if (bean instanceof RestClient client) {
             watch(client.getClass(), "clientRequestFactory", client);
-        } else if (bean instanceof java.net.http.HttpClient client && !(client instanceof WatchedHttpClient)) {
-            return new WatchedHttpClient(client);
         }
         return bean;
     }
