@@ -34,11 +34,11 @@ class AwaitedOperationsTest {
     private static final StackTraceElement GATE = new StackTraceElement("depot.Gate", "enter", "Gate.java", 8);
     private static final StackTraceElement ASKS = new StackTraceElement("depot.Rates", "ask", "Rates.java", 20);
     private static final StackTraceElement ENTERS = new StackTraceElement("depot.Rates", "ask", "Rates.java", 18);
+    private static final ThreadLocal<CallLedger> LEDGERS = new ThreadLocal<>();
 
     private final CompletableFuture<String> answer = new CompletableFuture<>();
-    private final ThreadLocal<CallLedger> ledgers = new ThreadLocal<>();
     private final Shop shop = new Shop();
-    private final WaitingCalls calls = new WaitingCalls(shop).after(ledgers::set);
+    private final WaitingCalls calls = new WaitingCalls(shop).after(LEDGERS::set);
 
     @AfterEach
     void endThreads() throws InterruptedException {
@@ -48,7 +48,7 @@ class AwaitedOperationsTest {
 
     private Supplier<CompletableFuture<String>> client(Phase kind, String operation) {
         return () -> {
-            ledgers.get().begin(kind, () -> operation);
+            LEDGERS.get().begin(kind, () -> operation);
             return answer;
         };
     }
