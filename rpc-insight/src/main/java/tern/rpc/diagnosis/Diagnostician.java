@@ -57,7 +57,6 @@ public final class Diagnostician {
     /** Late or failed calls that ended within this time are considered as the reason why a circuit breaker is open. */
     private static final long EARLIER_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    private static final int HUNG_TARGETS = 10;
     private static final int KEPT_SECONDS = 60;
 
     /**
@@ -98,6 +97,7 @@ public final class Diagnostician {
     private final PoolObserver observedPools; // Only the diagnosis thread uses this field.
     private final FillingHeap fillingHeap = new FillingHeap(); // Only the diagnosis thread uses this field.
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
+    private final HungCalls hungCalls;
     private boolean mayBegin; // whether calls may have begun to miss the target; used only by the diagnosis thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the diagnosis thread
     // one element per second; used only by the diagnosis thread
@@ -121,6 +121,7 @@ public final class Diagnostician {
         this.updater = new BaselineUpdater(meters, usual, rates, limited, records);
         this.observedPools = new PoolObserver(surroundings, usual);
         this.sampler = new Sampler(new RunQueue(ROOT, threads));
+        this.hungCalls = new HungCalls(targetNanos, records, sampler);
     }
 
     /** Creates a diagnostician for this process. */
@@ -298,10 +299,10 @@ public final class Diagnostician {
             }
             String heap =
                     watch.isWarm() ? fillingHeap.text(seen, sampler.samples().values()) : "";
-            latest = Diagnosis.calm(
+            latest = withIgnored(Diagnosis.calm(
                     watch.isWarm() ? State.HEALTHY : State.QUIET,
                     watch.isWarm() ? healthy() + heap : quiet(),
-                    List.of());
+                    List.of()));
         }
     }
 
@@ -311,12 +312,8 @@ public final class Diagnostician {
         return DelayedArrivals.count(process.pauses(fromNanos, now), rate, targetNanos);
     }
 
-    /** Returns the number of running calls that have taken much longer than the target and than usual. */
     private int hung(List<RunningCall> running, long now) {
-        return (int) running.stream()
-                .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos && !isExcused(soFar(call, now)))
-                .filter(call -> !PossibleLongPolls.mayBe(call, records, sampler.samples(), now))
-                .count();
+        return hungCalls.count(running, call -> isExcused(soFar(call, now)), now);
     }
 
     private static Evidence.Counts countsSince(@Nullable CounterSnapshot before, CounterSnapshot current, int hung) {
@@ -464,9 +461,14 @@ public final class Diagnostician {
             record();
         }
         diagnosedNanos = now;
-        latest = report.add(
-                begun(now), counts, bad, ranking, seen.missing(), watch.isDeclining(), watch.isWarm(), wall.instant());
+        latest = withIgnored(report.add(
+                begun(now), counts, bad, ranking, seen.missing(), watch.isDeclining(), watch.isWarm(), wall.instant()));
         check.advised(latest.causes().get(0).change());
+    }
+
+    private Diagnosis withIgnored(Diagnosis diagnosis) {
+        String ignored = hungCalls.ignored();
+        return ignored.isEmpty() ? diagnosis : diagnosis.withNote(ignored);
     }
 
     /** Returns the current times of operations that are run by threads that serve no call. */

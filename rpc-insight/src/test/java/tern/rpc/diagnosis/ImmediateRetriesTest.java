@@ -13,6 +13,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.machine.Machine;
 
 /** Tests calls whose code repeats a failed operation at once, without a pause. */
 class ImmediateRetriesTest {
@@ -66,6 +67,18 @@ class ImmediateRetriesTest {
         assertThat(first.change().text())
                 .startsWith("limit the attempts, and wait longer before each of them (back-off) in"
                         + " StockClient.find:31: " + REPEATED);
+    }
+
+    @Test
+    void waitsForAProcessorBelongToTheFailureIfCallsMakeVeryManyAttempts() {
+        String operation = "StockService.find at stock-1:20880";
+        Shop shop = new Shop().healthy(call -> call.own(2).in(Phase.RPC, operation, 1));
+        shop.machine = new Machine(2, 0.9, 1.1, 0, 0, 0.3, null, 1e6, 1e6, List.of(), 0, null, List.of());
+
+        Cause first = first(shop.miss(attempts(Phase.RPC, operation + " (failed UNAVAILABLE)", operation, 3)));
+
+        assertThat(DiagnosisText.title(first)).startsWith("PEER FAILS: StockService.find at stock-1:20880");
+        assertThat(first.change().text()).startsWith("limit the attempts");
     }
 
     @Test

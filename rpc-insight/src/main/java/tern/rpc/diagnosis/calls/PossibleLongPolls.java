@@ -31,7 +31,8 @@ public final class PossibleLongPolls {
     /**
      * Returns whether the call is possibly waiting for an event or always slow, instead of hanging. Returns true only
      * if no call to its method has met the target yet, and most other calls meet the target. In addition, a call
-     * without a thread must run no operation, and a call whose thread works must not have run for longer than a minute.
+     * without a thread must run no operation, and a call whose thread works must not have run for longer than a minute. A
+     * thread that waits for another thread, or for the answer to a remote call or an HTTP exchange, does not work.
      *
      * @param samples the samples of the threads of calls
      */
@@ -39,8 +40,15 @@ public final class PossibleLongPolls {
             RunningCall call, CallRecords records, Map<CallLedger, Sampler.Samples> samples, long now) {
         boolean mayWait = call.threadId() == RunningCall.NO_THREAD
                 ? waitsForOthers(call)
-                : (call.runningNanos() < LONG_NANOS && call.phase() != Phase.QUEUE) || waitsOnItsThread(call, samples);
+                : (call.runningNanos() < LONG_NANOS && call.phase() != Phase.QUEUE)
+                        || waitsForPeer(call)
+                        || waitsOnItsThread(call, samples);
         return mayWait && isEarly(records, now) && isUnknownMethodAmongGood(call, records);
+    }
+
+    /** Returns whether the call's thread waits for another process, which may itself wait for an event. */
+    private static boolean waitsForPeer(RunningCall call) {
+        return call.phase() == Phase.RPC || call.phase() == Phase.HTTP;
     }
 
     /** Returns whether the call's thread waits for another thread, for example for an item in a queue. */

@@ -29,6 +29,9 @@ public final class ImmediateRetries {
     /** Calls must run at least this many times as many operations of the kind as usual. */
     private static final double MANY_MORE = 3;
 
+    /** At least this number of calls must have failed because of the operation, unless its attempts show failures. */
+    private static final int MIN_FAILED_CALLS = 3;
+
     /** If a call makes at least this number of attempts, the attempts may be the reason why processors are busy. */
     private static final int STORM = 20;
 
@@ -69,7 +72,9 @@ public final class ImmediateRetries {
     private static final class Attempts {
         private final Set<String> methods = new TreeSet<>();
         private int calls;
+        private int failedCalls; // the number of calls that failed because of this operation
         private double all;
+        private double ofFailedCalls;
         private double failed;
         private double nanos;
         private double asleep;
@@ -91,9 +96,28 @@ public final class ImmediateRetries {
                             entry.getKey().getKey(),
                             entry.getKey().getValue(),
                             of.all / of.calls,
-                            of.failed / of.calls);
+                            failed(of, usually(entry.getKey().getKey(), of)) / of.calls);
                 })
                 .orElse(null);
+    }
+
+    /**
+     * Returns the number of failed attempts. The name of a remote call does not contain an exception that the provider's
+     * service has thrown. If several calls failed because of the operation after at least as many attempts as the other
+     * calls have made, all additional operations are considered failed attempts.
+     */
+    private static double failed(Attempts attempts, double usually) {
+        boolean areRepeated = attempts.failedCalls >= MIN_FAILED_CALLS
+                && attempts.ofFailedCalls * attempts.calls >= attempts.all * attempts.failedCalls;
+        return areRepeated && usually >= 0
+                ? Math.max(attempts.failed, attempts.all - usually * attempts.calls)
+                : attempts.failed;
+    }
+
+    private double usually(Phase phase, Attempts attempts) {
+        Map<String, Integer> methods = excess.badByMethod();
+        methods.keySet().retainAll(attempts.methods);
+        return operations.usualCount(phase, methods);
     }
 
     private void add(ExcessTime.Counted counted, Map<Map.Entry<Phase, String>, Attempts> byName) {
@@ -113,11 +137,12 @@ public final class ImmediateRetries {
             attempts.methods.add(call.method());
             attempts.calls++;
             attempts.all += sum[0];
-            // The name of a remote call does not contain an exception that the provider's service has thrown.
             boolean isFailed = failure != null
                     && failure.kind() == Kind.PEER_FAILS
                     && new Retried(key.getKey(), key.getValue(), 0, 0).isPartOf(failure);
             attempts.failed += sum[1] == 0 && isFailed ? sum[0] : sum[1];
+            attempts.failedCalls += isFailed ? 1 : 0;
+            attempts.ofFailedCalls += isFailed ? sum[0] : 0;
             attempts.nanos += call.tookNanos();
             attempts.asleep += counted.times().sum(Kind.SLEEP);
         });
@@ -130,12 +155,10 @@ public final class ImmediateRetries {
     }
 
     private boolean areRetries(Phase phase, Attempts attempts) {
-        Map<String, Integer> methods = excess.badByMethod();
-        methods.keySet().retainAll(attempts.methods);
-        double usually = operations.usualCount(phase, methods);
+        double usually = usually(phase, attempts);
         return attempts.all >= MIN_ATTEMPTS * attempts.calls
                 && attempts.all >= MANY_MORE * usually * attempts.calls
-                && 2 * attempts.failed >= attempts.all
+                && 2 * failed(attempts, usually) >= attempts.all
                 && attempts.asleep < PAUSED * attempts.nanos;
     }
 
@@ -175,17 +198,24 @@ public final class ImmediateRetries {
     /**
      * Attributes waits for a processor to the operation that calls repeat very often. The attempts keep the processors
      * busy in this process, and in providers on the same machine.
+     *
+     * @return whether there is such an operation
      */
-    public void passOnRunQueue(TimesByCause byCause) {
-        Part runQueue = Part.of(Kind.RUN_QUEUE);
-        Retried retried = byCause.of(runQueue) > 0 ? most() : null;
-        if (retried == null || retried.attempts() < STORM) {
-            return;
+    public boolean passOnRunQueue(TimesByCause byCause) {
+        Retried retried = most();
+        Part cause = retried == null || retried.attempts() < STORM
+                ? null
+                : byCause.longestFirst().stream()
+                        .filter(retried::isPartOf)
+                        .findFirst()
+                        .orElse(null);
+        if (cause == null) {
+            return false;
         }
-        byCause.longestFirst().stream().filter(retried::isPartOf).findFirst().ifPresent(cause -> {
-            Times one = new Times();
-            one.add(cause, 1);
-            byCause.pour(runQueue, one, TimesByCause.WAIT_FOR + "a processor, which the attempts keep busy");
-        });
+        Times one = new Times();
+        one.add(cause, 1);
+        byCause.pour(
+                Part.of(Kind.RUN_QUEUE), one, TimesByCause.WAIT_FOR + "a processor, which the attempts keep busy");
+        return true;
     }
 }

@@ -95,7 +95,7 @@ public final class SymptomRules {
         new WorkerRules(evidence, excess, byCause).apply();
         new RefusalRules(evidence, excess, byCause).apply();
         ProcessorRules processors = new ProcessorRules(evidence, excess, operations, pools, byCause);
-        new ImmediateRetries(excess, operations).passOnRunQueue(byCause);
+        boolean isStorm = new ImmediateRetries(excess, operations).passOnRunQueue(byCause);
         processors.passOnRunQueue();
         passOnStalls();
         new CollectorRules(evidence, excess, operations, byCause).apply();
@@ -104,7 +104,9 @@ public final class SymptomRules {
         new PressureRules(evidence, byCause).apply();
         new CallerRules(evidence, excess, operations, pools, byCause).apply();
         FailedProviders.merge(byCause);
-        processors.passOnToProcessors();
+        if (!isStorm && !new OneSlowPeer(evidence, excess, operations).merge(byCause)) {
+            processors.passOnToProcessors();
+        }
         processors.passOnExecutors();
         processors.passOnToOwnCode();
     }

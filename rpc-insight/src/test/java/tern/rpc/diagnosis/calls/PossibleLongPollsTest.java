@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import shop.Packages;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
@@ -98,6 +100,38 @@ class PossibleLongPollsTest {
         poll(25);
 
         assertThat(shop.diagnosis().state()).isEqualTo(State.HEALTHY);
+    }
+
+    @Test
+    void diagnosisSaysThatCallsLookLikeALongPoll() {
+        begin(3);
+        for (int second = 1; second <= 70; second++) {
+            second(second);
+        }
+
+        assertThat(shop.diagnosis().state()).isEqualTo(State.HEALTHY);
+        assertThat(shop.diagnosis().text())
+                .contains("\n  ignored  running calls of web.GET /events: this looks like a long poll");
+        ledgers.clear();
+        second(71);
+        assertThat(shop.diagnosis().text()).doesNotContain("long poll");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Phase.class,
+            names = {"RPC", "HTTP"})
+    void callsThatWaitForTheLongPollOfAPeerAreIgnored(Phase phase) {
+        begin(3);
+        for (int second = 1; second <= 90; second++) {
+            long ran = TimeUnit.SECONDS.toNanos(second);
+            shop.running.clear();
+            ledgers.forEach(ledger -> shop.running.add(new RunningCall(POLL, 1, phase, ran, ran, ledger)));
+            shop.second(100, USUAL);
+        }
+
+        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(State.HEALTHY);
+        assertThat(shop.diagnosis().text()).contains("this looks like a long poll");
     }
 
     @Test

@@ -1,0 +1,56 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.calls.CallRecords;
+import tern.rpc.diagnosis.calls.PossibleLongPolls;
+import tern.rpc.diagnosis.sample.Sampler;
+
+/** Counts the running calls that hang. Only the diagnosis thread uses it. */
+final class HungCalls {
+
+    private static final int HUNG_TARGETS = 10;
+
+    private final long hungNanos;
+    private final CallRecords records;
+    private final Sampler sampler;
+    private Set<String> polled = Set.of(); // the methods whose calls were last taken for long polls
+
+    HungCalls(long targetNanos, CallRecords records, Sampler sampler) {
+        this.hungNanos = HUNG_TARGETS * targetNanos;
+        this.records = records;
+        this.sampler = sampler;
+    }
+
+    /**
+     * Returns the number of running calls that have taken much longer than the target and than usual.
+     *
+     * @param isExcused returns whether a call is usually as slow
+     */
+    int count(List<RunningCall> running, Predicate<RunningCall> isExcused, long now) {
+        Set<String> methods = new TreeSet<>();
+        int hung = 0;
+        for (RunningCall call : running) {
+            if (call.runningNanos() > hungNanos && !isExcused.test(call)) {
+                if (PossibleLongPolls.mayBe(call, records, sampler.samples(), now)) {
+                    methods.add(call.method());
+                } else {
+                    hung++;
+                }
+            }
+        }
+        polled = methods;
+        return hung;
+    }
+
+    /** Returns the line about the calls that were not counted because they may be long polls; empty if there are none. */
+    String ignored() {
+        return polled.isEmpty()
+                ? ""
+                : "ignored  running calls of " + String.join(", ", polled) + ": this looks like a long poll, because no"
+                        + " call of it has met the target yet, and most other calls meet it";
+    }
+}

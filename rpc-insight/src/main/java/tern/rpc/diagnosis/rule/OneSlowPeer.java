@@ -1,0 +1,126 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.TimesByCause;
+
+/**
+ * Finds the only peer that has become slow while the processors are busy. Busy processors delay the operations on all
+ * peers, so they do not explain why the operations on one peer take much longer than the operations on all others.
+ */
+final class OneSlowPeer {
+
+    /** The operations on the slow peer must take at least this share of the extra time of all operations. */
+    private static final double MOST = 0.8;
+
+    /** If at least two operations take this share of the peer's time each, the peer is the cause, and not a method. */
+    private static final double NOTABLE = 0.1;
+
+    /** Operations on other peers may have become slower by at most this share of the time of the slow peer. */
+    private static final double LITTLE = 0.1;
+
+    /** Busy processors explain an additional time of at most this many waits for a processor. */
+    private static final double MAX_WAITS = 20;
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Operations operations;
+
+    OneSlowPeer(Evidence evidence, ExcessTime excess, Operations operations) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    /**
+     * Merges the operations on the only slow peer into one cause.
+     *
+     * @return whether there is such a peer
+     */
+    boolean merge(TimesByCause byCause) {
+        for (Kind kind : new Kind[] {Kind.RPC, Kind.HTTP}) {
+            Phase phase = Operations.phase(kind);
+            String peer = phase == null ? null : only(phase);
+            if (peer == null) {
+                continue;
+            }
+            Times all = byCause.only(part -> Operations.phase(part.kind()) != null && part.kind() != Kind.LOG);
+            Times ofPeer = all.only(part -> part.kind() == kind
+                    && (part.name().isEmpty() || addresses(part).equals(Set.of(peer))));
+            if (ofPeer.sum() < MOST * all.sum() || ofPeer.sum() < evidence.targetNanos()) {
+                continue;
+            }
+            Times slow = ofPeer.only(part -> ofPeer.of(part) >= NOTABLE * ofPeer.sum());
+            if (slow.longestFirst().size() > 1 || slow.of(Part.of(kind)) > 0) {
+                Part merged = new Part(kind, OperationNames.ALL + peer);
+                ofPeer.longestFirst().forEach(part -> byCause.move(part, merged));
+            }
+            return true;
+        }
+        return false;
+    }
+
+    /** Returns the address of the only peer whose operations have become much slower; null if there is none. */
+    private @Nullable String only(Phase phase) {
+        Map<String, Double> longer = new HashMap<>(); // the largest additional time of an operation, by peer
+        operations.each(phase).forEach((name, nanos) -> {
+            double usually = operations.usualNamed(phase, OperationNames.withoutStatus(name));
+            String peer = OperationNames.store(name);
+            if (usually >= 0 && !peer.isEmpty()) {
+                longer.merge(peer, Math.max(0, nanos - usually), Math::max);
+            }
+        });
+        Map.Entry<String, Double> slowest = longer.entrySet().stream()
+                .max(Map.Entry.<String, Double>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                .orElse(null);
+        if (slowest == null || slowest.getValue() < leastNanos()) {
+            return null;
+        }
+        double others = longer.entrySet().stream()
+                .filter(entry -> !entry.getKey().equals(slowest.getKey()))
+                .map(Map.Entry::getValue)
+                .max(Comparator.naturalOrder())
+                .orElse(Double.MAX_VALUE);
+        return others <= LITTLE * slowest.getValue() ? slowest.getKey() : null;
+    }
+
+    private double leastNanos() {
+        return Math.max(evidence.targetNanos(), MAX_WAITS * evidence.machine().delay().nanos());
+    }
+
+    /** Returns the addresses of the peers on which the given operations run. */
+    private Set<String> addresses(Part part) {
+        String only = OperationNames.storeOfAll(part);
+        if (only != null) {
+            return Set.of(only);
+        }
+        String named = OperationNames.store(part.name());
+        if (!named.isEmpty()) {
+            return Set.of(named);
+        }
+        Phase phase = Operations.phase(part.kind());
+        return excess.accounts.stream()
+                .flatMap(counted -> counted.call().ledger().named().stream())
+                .filter(entry -> entry.kind() == phase && isOf(entry, part))
+                .map(entry -> OperationNames.store(entry.name()))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static boolean isOf(NamedTimes.Entry entry, Part part) {
+        return OperationNames.isNamed(OperationNames.withoutStatus(entry.name()), part.name());
+    }
+}
