@@ -4,7 +4,6 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
-import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
@@ -44,12 +43,6 @@ final class ProcessorRules {
      * work takes longer.
      */
     private static final double NOT_ALONE = 0.75;
-
-    /**
-     * Waits for a processor explain at most this multiple of their mean as the extra time of one operation. An operation
-     * contains several such waits, because the calls' threads, the event loops and the server wait one after the other.
-     */
-    private static final double MAX_WAITS = 100;
 
     private static final Set<Kind> OWN =
             EnumSet.of(Kind.RUN_QUEUE, Kind.COMPUTING, Kind.UNEXPLAINED, Kind.QUEUE, Kind.OUTSIDE);
@@ -141,8 +134,7 @@ final class ProcessorRules {
      * the slower operations. There are two exceptions. All operations of a kind together are not a separate cause if
      * work other than calls saturates the processors and operations of another kind are slower, too. A single operation
      * is not a separate cause if threads of this process that serve no call take the processors and calls measurably
-     * wait for a processor. The processors are not the cause either if most of the extra time belongs to operations that
-     * take far longer than the measured waits explain. If the processors are usually about as busy as they are now, they are considered the cause
+     * wait for a processor. If the processors are usually about as busy as they are now, they are considered the cause
      * only if calls wait for a processor measurably and for longer than usual. Low-priority processes, for example,
      * saturate the processors without delaying calls.
      */
@@ -173,8 +165,7 @@ final class ProcessorRules {
         boolean waits =
                 byCause.of(processors) >= NOTABLE * all && !machine.delay().isAsUsual();
         boolean isFull = machine.isFull() && (!machine.isUsuallyAsBusy() || waits);
-        boolean areTooSlow = waiting.only(this::isTooSlow).sum() > HALF * all;
-        if (isOneSlow || areTooSlow || !many || !(isFull || machine.throttled() > Machine.THROTTLED)) {
+        if (isOneSlow || !many || !(isFull || machine.throttled() > Machine.THROTTLED)) {
             return;
         }
         for (Part part : waiting.longestFirst()) {
@@ -195,17 +186,6 @@ final class ProcessorRules {
                 || (isEverythingSlower && byCause.of(part) <= NOT_ALONE * all)
                 || isOfAllServers(part);
         return byCause.of(part) > HALF * all && !isExplained;
-    }
-
-    /** Returns whether the measured waits for a processor are far too short to explain the time of the operation. */
-    private boolean isTooSlow(Part part) {
-        Phase phase = Operations.phase(part.kind());
-        double wait = evidence.machine().delay().nanos();
-        if (phase == null || wait < 0 || evidence.machine().throttled() > Machine.THROTTLED) {
-            return false;
-        }
-        double usual = Math.max(0, operations.usualEach(phase, part.name()));
-        return operations.of(phase, part.name()).eachNanos() - usual > MAX_WAITS * wait;
     }
 
     /**
