@@ -296,9 +296,8 @@ public final class Diagnostician {
             if (since != null) {
                 end(now);
             }
-            String heap = watch.isWarm()
-                    ? fillingHeap.text(seen, sampler.samples().values())
-                    : "";
+            String heap =
+                    watch.isWarm() ? fillingHeap.text(seen, sampler.samples().values()) : "";
             latest = withIgnored(Diagnosis.calm(
                     watch.isWarm() ? State.HEALTHY : State.QUIET,
                     watch.isWarm() ? healthy() + heap : quiet(),
@@ -400,8 +399,7 @@ public final class Diagnostician {
     }
 
     private CounterSnapshot read(long now) {
-        return new CounterSnapshot(
-                now, records.sums(), Map.copyOf(surroundings.refused()), observedPools.snapshots());
+        return new CounterSnapshot(now, records.sums(), Map.copyOf(surroundings.refused()), observedPools.snapshots());
     }
 
     private void diagnose(long now, CounterSnapshot current, List<RunningCall> running, int hung, Machine seen) {

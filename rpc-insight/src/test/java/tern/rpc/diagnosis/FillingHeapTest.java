@@ -17,19 +17,7 @@ class FillingHeapTest {
 
     private static Machine machine(@Nullable HeapGrowth growth, Machine.Burner... burners) {
         return new Machine(
-                        2,
-                        1,
-                        0,
-                        0,
-                        0.02,
-                        0.7,
-                        "G1 Evacuation Pause",
-                        45e6,
-                        40e6,
-                        List.of(burners),
-                        0,
-                        null,
-                        List.of())
+                        2, 1, 0, 0, 0.02, 0.7, "G1 Evacuation Pause", 45e6, 40e6, List.of(burners), 0, null, List.of())
                 .growing(growth);
     }
 

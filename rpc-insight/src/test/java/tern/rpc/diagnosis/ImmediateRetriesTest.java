@@ -55,13 +55,11 @@ class ImmediateRetriesTest {
                 List.of(new StackTraceElement("depot.StockClient", "find", "StockClient.java", 31));
         Part part = new Part(Part.Kind.SOCKET, "StockClient.find");
         NamedTimes.Entry exchange = new NamedTimes.Entry(Phase.HTTP, "GET stock:80", 1, 1);
-        Sample sample =
-                new Sample(0, Phase.HTTP, part, path, null, null, null, false, null, -1, -1, null, exchange);
+        Sample sample = new Sample(0, Phase.HTTP, part, path, null, null, null, false, null, -1, -1, null, exchange);
 
         Cause first = new SampledCalls()
                 .usually("Quotes.find", Phase.HTTP, "GET stock:80", 8)
-                .repeatingExchange(
-                        "Quotes.find", "GET stock:80 (503)", ATTEMPTS, 8, 0, samples -> samples.add(sample))
+                .repeatingExchange("Quotes.find", "GET stock:80 (503)", ATTEMPTS, 8, 0, samples -> samples.add(sample))
                 .causes()
                 .get(0);
 

@@ -66,10 +66,15 @@ class OperationPlacesTest {
     void placeIsTheLineOfTheOperationAskedForAlthoughAnotherTakesMoreTimeInTheSameCalls() {
         AtomicInteger look = new AtomicInteger();
         SampledCalls calls = new SampledCalls()
-                .waiting("Boards.show", "GET maps:80 (503)", 400, 0, samples -> samples.add(
-                        look.getAndIncrement() % 5 == 0
-                                ? naming("Rates", Phase.HTTP, "GET rates:80")
-                                : naming("Maps", Phase.HTTP, "GET maps:80")));
+                .waiting(
+                        "Boards.show",
+                        "GET maps:80 (503)",
+                        400,
+                        0,
+                        samples -> samples.add(
+                                look.getAndIncrement() % 5 == 0
+                                        ? naming("Rates", Phase.HTTP, "GET rates:80")
+                                        : naming("Maps", Phase.HTTP, "GET maps:80")));
 
         assertThat(placeOf("GET rates:80", calls)).isEqualTo("Rates.run:9");
         assertThat(placeOf("GET maps:80 (503)", calls)).isEqualTo("Maps.run:9");
@@ -78,8 +83,12 @@ class OperationPlacesTest {
     @Test
     void placeIsUnknownIfSamplesShowOnlyOtherOperations() {
         SampledCalls calls = new SampledCalls()
-                .waiting("Boards.show", "GET maps:80", 400, 0, samples -> samples.add(
-                        naming("Maps", Phase.HTTP, "GET maps:80")))
+                .waiting(
+                        "Boards.show",
+                        "GET maps:80",
+                        400,
+                        0,
+                        samples -> samples.add(naming("Maps", Phase.HTTP, "GET maps:80")))
                 .waiting("Prices.find", "GET rates:80", 5, 0, samples -> {});
 
         assertThat(placeOf("GET rates:80", calls)).isNull();

@@ -214,8 +214,7 @@ public final class ImmediateRetries {
         }
         Times one = new Times();
         one.add(cause, 1);
-        byCause.pour(
-                Part.of(Kind.RUN_QUEUE), one, TimesByCause.WAIT_FOR + "a processor, which the attempts keep busy");
+        byCause.pour(Part.of(Kind.RUN_QUEUE), one, TimesByCause.WAIT_FOR + "a processor, which the attempts keep busy");
         return true;
     }
 }

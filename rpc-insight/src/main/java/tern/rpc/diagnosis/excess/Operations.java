@@ -471,8 +471,7 @@ public final class Operations {
 
     private static boolean isSame(String operation, String name) {
         return OperationNames.isNamed(operation, name)
-                || OperationNames.isNamed(
-                        OperationNames.withoutStatus(operation), OperationNames.withoutStatus(name));
+                || OperationNames.isNamed(OperationNames.withoutStatus(operation), OperationNames.withoutStatus(name));
     }
 
     private @Nullable String shown(@Nullable StackTraceElement line, Phase phase) {

@@ -126,7 +126,8 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
         }
         HeapGrowth confirmed = major.isEmpty() ? null : growthUntil(major.get(0), uses, heapBytes);
         return confirmed == null
-                ? growthOfOthers(uses.stream().filter(use -> use.old != Old.KEEPS).toList(), heapBytes, paused)
+                ? growthOfOthers(
+                        uses.stream().filter(use -> use.old != Old.KEEPS).toList(), heapBytes, paused)
                 : confirmed;
     }
 

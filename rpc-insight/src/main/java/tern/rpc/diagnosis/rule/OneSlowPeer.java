@@ -99,7 +99,8 @@ final class OneSlowPeer {
     }
 
     private double leastNanos() {
-        return Math.max(evidence.targetNanos(), MAX_WAITS * evidence.machine().delay().nanos());
+        return Math.max(
+                evidence.targetNanos(), MAX_WAITS * evidence.machine().delay().nanos());
     }
 
     /** Returns the addresses of the peers on which the given operations run. */

@@ -71,7 +71,7 @@ final class AwaitedOperations {
     private static boolean isIn(List<NamedTimes.Entry> running, NamedTimes.@Nullable Entry operation) {
         return operation != null
                 && running.stream()
-                        .anyMatch(entry -> entry.kind() == operation.kind()
-                                && entry.name().equals(operation.name()));
+                        .anyMatch(entry ->
+                                entry.kind() == operation.kind() && entry.name().equals(operation.name()));
     }
 }

@@ -375,8 +375,7 @@ public final class CallSamples {
         List<Sample> samples = new ArrayList<>();
         calls.forEach(call -> samples.addAll(byCall.getOrDefault(call, List.of())));
         return most(
-                samples,
-                sample -> sample.phase() == phase && sample.nameOfOperation() == null ? sample.line() : null);
+                samples, sample -> sample.phase() == phase && sample.nameOfOperation() == null ? sample.line() : null);
     }
 
     private @Nullable StackTraceElement line(Predicate<Sample> wanted) {

@@ -376,8 +376,7 @@ public final class Sampler {
         if (call == null) {
             return null;
         }
-        NamedTimes.Entry operation =
-                AwaitedOperations.of(call, StackReader.read(owner), StackReader.called(owner));
+        NamedTimes.Entry operation = AwaitedOperations.of(call, StackReader.read(owner), StackReader.called(owner));
         return operation == null ? call.phase() : operation.kind();
     }
 

@@ -48,8 +48,7 @@ public final class HeapText {
             return "; check " + code + " first, which calls run most often"
                     + (top == null
                             ? ""
-                            : String.format(
-                                    Locale.ROOT, ": they allocate %.0f MB/s", top.allocatedPerSecond() / 1e6));
+                            : String.format(Locale.ROOT, ": they allocate %.0f MB/s", top.allocatedPerSecond() / 1e6));
         }
         return top == null ? "" : "; " + text(top);
     }
@@ -97,9 +96,8 @@ public final class HeapText {
      */
     static String nearlyFull(Machine machine) {
         long heap = Runtime.getRuntime().maxMemory() >> 20;
-        long limit = machine.second() == null
-                ? -1
-                : machine.second().to().memory().limitBytes() >> 20;
+        long limit =
+                machine.second() == null ? -1 : machine.second().to().memory().limitBytes() >> 20;
         String larger = limit > 0 && heap * 2 > limit * 0.75
                 ? "give the container more memory: its limit is " + limit + " MB"
                 : "set -Xmx" + heap * 2 + "m" + (limit > 0 ? " (limit " + limit + " MB)" : "");
