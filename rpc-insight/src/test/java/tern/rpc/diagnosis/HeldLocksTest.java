@@ -15,6 +15,7 @@ import shop.Invoices;
 import shop.Signatures;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.stack.CalledMethods;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.diagnosis.stack.ThreadSnapshots;
@@ -106,7 +107,7 @@ class HeldLocksTest {
         LockSupport.unpark(limited);
 
         assertThat(StackReader.read(look)).isEqualTo(new Part(Part.Kind.SLEEP, "Signatures.admitted"));
-        assertThat(StackReader.called(look)).isEqualTo("LockSupport.parkNanos");
+        assertThat(CalledMethods.of(look)).isEqualTo("LockSupport.parkNanos");
     }
 
     @Test

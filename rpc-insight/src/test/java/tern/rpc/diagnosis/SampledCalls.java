@@ -28,6 +28,7 @@ import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.Sampler;
 import tern.rpc.diagnosis.sample.TaskWatch;
+import tern.rpc.diagnosis.stack.CalledMethods;
 import tern.rpc.diagnosis.stack.EventLoops;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
@@ -318,7 +319,7 @@ public final class SampledCalls {
                 phase,
                 EventLoops.ofCall(StackReader.read(thread), thread),
                 StackReader.path(thread),
-                StackReader.called(thread),
+                CalledMethods.of(thread),
                 null,
                 null,
                 false,

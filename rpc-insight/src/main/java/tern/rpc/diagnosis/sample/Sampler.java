@@ -18,6 +18,7 @@ import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.diagnosis.stack.CalledMethods;
 import tern.rpc.diagnosis.stack.CallerWaits;
 import tern.rpc.diagnosis.stack.ClassInitializers;
 import tern.rpc.diagnosis.stack.EventLoops;
@@ -351,7 +352,7 @@ public final class Sampler {
                 : new Part(Part.Kind.CLASS_INITIALIZATION, initialized);
         Part local = LocalWork.of(read, worker.phase(), thread);
         Part part = local == null ? read : local;
-        String called = StackReader.called(initializer == null ? thread : initializer);
+        String called = CalledMethods.of(initializer == null ? thread : initializer);
         return new Sample(
                 now,
                 worker.phase(),
@@ -376,7 +377,7 @@ public final class Sampler {
         if (call == null) {
             return null;
         }
-        NamedTimes.Entry operation = AwaitedOperations.of(call, StackReader.read(owner), StackReader.called(owner));
+        NamedTimes.Entry operation = AwaitedOperations.of(call, StackReader.read(owner), CalledMethods.of(owner));
         return operation == null ? call.phase() : operation.kind();
     }
 

@@ -8,6 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.stack.CalledMethods;
 import tern.rpc.diagnosis.stack.EventLoops;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.TaskWaits;
@@ -271,12 +272,12 @@ public final class TaskSamples {
             blocking.put(part, read.kind());
         }
         parts.add(part, 1);
-        ownWaits.add(part, StackReader.waitsByItself(thread) ? 1 : 0);
-        String method = StackReader.called(thread);
+        ownWaits.add(part, CalledMethods.waitsByItself(thread) ? 1 : 0);
+        String method = CalledMethods.of(thread);
         if (method != null) {
             called.put(part, method);
         }
-        String remoteMethod = StackReader.remoteMethod(thread);
+        String remoteMethod = CalledMethods.remote(thread);
         if (remoteMethod != null) {
             remote.merge(remoteMethod, 1, Integer::sum);
         }

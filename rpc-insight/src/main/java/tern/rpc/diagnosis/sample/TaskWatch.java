@@ -21,6 +21,7 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.stack.CalledMethods;
 import tern.rpc.diagnosis.stack.LibraryWaits;
 import tern.rpc.diagnosis.stack.NameLookups;
 import tern.rpc.diagnosis.stack.NewHttpClients;
@@ -242,10 +243,10 @@ public final class TaskWatch {
      */
     private static boolean isIdle(ThreadSnapshot thread, List<StackTraceElement> path) {
         String type = path.get(0).getClassName();
-        String called = StackReader.called(thread);
+        String called = CalledMethods.of(thread);
         return thread.state() != Thread.State.RUNNABLE
                 && called != null
-                && StackReader.waitsByItself(thread)
+                && CalledMethods.waitsByItself(thread)
                 && LibraryWaits.takesFromQueue(called)
                 && path.stream().allMatch(frame -> frame.getClassName().equals(type));
     }

@@ -13,6 +13,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.stack.CalledMethods;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
@@ -39,7 +40,7 @@ class LocalWorkTest {
                                 phase,
                                 local == null ? StackReader.read(thread) : local,
                                 StackReader.path(thread),
-                                StackReader.called(thread),
+                                CalledMethods.of(thread),
                                 null,
                                 null,
                                 local != null,

@@ -141,8 +141,8 @@ class StackReaderTest {
                 "org.springframework.retry.support.RetryTemplate/execute",
                 "depot.Tracking/track");
 
-        assertThat(StackReader.called(retries)).isEqualTo("HttpRequestRetryExec.execute");
-        assertThat(StackReader.called(backsOff)).isEqualTo("RetryTemplate.execute");
+        assertThat(CalledMethods.of(retries)).isEqualTo("HttpRequestRetryExec.execute");
+        assertThat(CalledMethods.of(backsOff)).isEqualTo("RetryTemplate.execute");
     }
 
     @ParameterizedTest
@@ -418,7 +418,7 @@ class StackReaderTest {
 
         assertThat(StackReader.read(thread))
                 .isEqualTo(new Part(Part.Kind.COMPUTING, "BasicAuthenticationFilter.doFilterInternal"));
-        assertThat(Hints.computing(StackReader.called(thread))).contains("a lower cost factor");
+        assertThat(Hints.computing(CalledMethods.of(thread))).contains("a lower cost factor");
     }
 
     private static final String[] VALIDATION = {
@@ -439,8 +439,8 @@ class StackReaderTest {
                         Stream.of(VALIDATION))
                 .toArray(String[]::new));
 
-        assertThat(StackReader.called(thread)).isEqualTo("Matcher.matches");
-        assertThat(Hints.computing(StackReader.called(thread))).contains("without nested or adjacent quantifiers");
+        assertThat(CalledMethods.of(thread)).isEqualTo("Matcher.matches");
+        assertThat(Hints.computing(CalledMethods.of(thread))).contains("without nested or adjacent quantifiers");
     }
 
     @Test
@@ -448,7 +448,7 @@ class StackReaderTest {
         ThreadSnapshot thread = computing(VALIDATION);
 
         assertThat(StackReader.read(thread)).isEqualTo(new Part(Part.Kind.COMPUTING, "DispatcherServlet.doDispatch"));
-        assertThat(StackReader.called(thread)).isEqualTo("SpringValidatorAdapter.validate");
+        assertThat(CalledMethods.of(thread)).isEqualTo("SpringValidatorAdapter.validate");
     }
 
     @Test
@@ -461,7 +461,7 @@ class StackReaderTest {
                 "org.springframework.security.authentication.ProviderManager/authenticate",
                 "org.springframework.security.web.authentication.www.BasicAuthenticationFilter/doFilterInternal");
 
-        assertThat(StackReader.called(thread)).isEqualTo("LdapTemplate.search");
+        assertThat(CalledMethods.of(thread)).isEqualTo("LdapTemplate.search");
     }
 
     @ParameterizedTest
@@ -487,7 +487,7 @@ class StackReaderTest {
                 "tools.jackson.databind.ObjectMapper/writeValueAsString",
                 "depot.Orders/list");
 
-        assertThat(StackReader.called(thread)).isEqualTo("POJOPropertiesCollector.collectAll");
+        assertThat(CalledMethods.of(thread)).isEqualTo("POJOPropertiesCollector.collectAll");
     }
 
     @ParameterizedTest
