@@ -303,8 +303,28 @@ final class Ranking {
                 parts.set(i + 1, one);
             }
         }
+        putSampledBeforeUnexplained(parts);
         putFaultBeforeItsLeak(parts);
         return parts;
+    }
+
+    /**
+     * If the unexplained time comes first only because few samples show the calls' own work, puts the longest sampled
+     * work first. Its time must be at least as long as the unexplained time.
+     */
+    private void putSampledBeforeUnexplained(List<Part> parts) {
+        if (parts.isEmpty() || !parts.get(0).equals(Account.OWN)) {
+            return;
+        }
+        parts.stream()
+                .filter(part -> !part.equals(Account.OWN) && Baseline.isOwn(part))
+                .filter(part -> excess.samples.looks(part) > 0 && weight(part) > 0)
+                .filter(part -> byCause.of(part) >= byCause.of(Account.OWN))
+                .max(Comparator.comparingDouble(byCause::of))
+                .ifPresent(part -> {
+                    parts.remove(part);
+                    parts.add(0, part);
+                });
     }
 
     /**

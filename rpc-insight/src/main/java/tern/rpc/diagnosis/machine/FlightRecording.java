@@ -43,6 +43,8 @@ public final class FlightRecording {
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
+    private static volatile @Nullable Long startedNanos; // when the last recording of this JVM started
+
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile @Nullable Recorded last;
     private volatile boolean startsInMisses;
@@ -56,6 +58,12 @@ public final class FlightRecording {
     /** Returns true if a recording can start without slowing down the process. */
     static boolean startsCheaply() {
         return !isThere() || Runtime.version().feature() >= NOT_INSTRUMENTED_SINCE || FlightRecorder.isInitialized();
+    }
+
+    /** Returns whether the diagnosis has started a recording within the last given nanoseconds, in any application. */
+    static boolean hasStartedWithin(long nanos) {
+        Long started = startedNanos;
+        return started != null && System.nanoTime() - started < nanos;
     }
 
     /** Returns the summary of the last recording, or null if there was none. */
@@ -119,6 +127,7 @@ public final class FlightRecording {
         Path file = null;
         try (Recording recording = new Recording()) {
             enable(recording);
+            startedNanos = System.nanoTime();
             recording.start();
             long end = System.nanoTime() + LENGTH.toNanos();
             while (System.nanoTime() - end < 0) {

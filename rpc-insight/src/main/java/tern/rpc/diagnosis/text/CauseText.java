@@ -53,6 +53,9 @@ public final class CauseText {
     /** More permits are recommended only if calls wait for a permit at least this many times as long as they use it. */
     private static final double PERMIT_FACTOR = 3;
 
+    /** More permits are not recommended if the operation takes at least this multiple of its usual time. */
+    private static final double MUCH_SLOWER = 3;
+
     /** The kinds of operations that can run during a transaction without using the transaction's database. */
     private static final Set<Part.Kind> OF_OTHER_SERVERS = EnumSet.of(Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.REDIS);
 
@@ -211,9 +214,13 @@ public final class CauseText {
 
     /**
      * Recommends more permits in addition to the given change, if calls wait for a permit much longer than they use it.
-     * Developers can often change the number of permits, but not the peer.
+     * Developers can often change the number of permits, but not the peer. If the operation takes much longer than
+     * usual, the number of permits was sufficient before, and is not changed.
      */
     private Change withMorePermits(Change change, Part part) {
+        if (isMuchSlower(part)) {
+            return change;
+        }
         double work = excess.times.of(part);
         for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
             Part wanted = symptom.waitedFor();
@@ -228,6 +235,12 @@ public final class CauseText {
             }
         }
         return change;
+    }
+
+    private boolean isMuchSlower(Part operation) {
+        Phase phase = Operations.phase(operation.kind());
+        double usual = phase == null ? -1 : operations.usualEach(phase, operation.name());
+        return usual > 0 && operations.of(phase, operation.name()).eachNanos() >= MUCH_SLOWER * usual;
     }
 
     /**

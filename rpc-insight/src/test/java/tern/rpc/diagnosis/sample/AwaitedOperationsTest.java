@@ -30,7 +30,7 @@ import tern.rpc.diagnosis.cause.Cause;
 /** Tests calls whose threads wait for asynchronous operations, many of them behind a gate of the application. */
 class AwaitedOperationsTest {
 
-    private static final int CALLS = 6;
+    private static final int CALLS = 10;
     private static final StackTraceElement GATE = new StackTraceElement("depot.Gate", "enter", "Gate.java", 8);
     private static final StackTraceElement ASKS = new StackTraceElement("depot.Rates", "ask", "Rates.java", 20);
     private static final StackTraceElement ENTERS = new StackTraceElement("depot.Rates", "ask", "Rates.java", 18);
@@ -74,6 +74,7 @@ class AwaitedOperationsTest {
         assertThat(DiagnosisText.title(first)).isEqualTo(cause);
         assertThat(first.symptoms()).anySatisfy(symptom -> assertThat(symptom).contains("Semaphore wanted in Stock."));
         assertThat(first.evidence()).anySatisfy(line -> assertThat(line).contains("1.0 per call", "usually 3.0 ms"));
+        assertThat(first.change().text()).doesNotContain("more permits");
     }
 
     @Test

@@ -1,0 +1,40 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
+
+/** Tests the order of causes. */
+class RankingTest {
+
+    private static final ThreadSnapshot MODERATES = new ThreadSnapshot(
+            "http-1",
+            1,
+            Thread.State.RUNNABLE,
+            new StackTraceElement[] {new StackTraceElement("shop.Reviews", "moderate", "Reviews.java", 34)},
+            null,
+            null,
+            -1,
+            -1);
+
+    @Test
+    void sampledWorkComesBeforeUnexplainedTimeThatIsShorter() {
+        AtomicInteger looks = new AtomicInteger();
+        List<Cause> causes = new SampledCalls()
+                .calls("Reviews.add", Phase.OWN, 320, samples -> {
+                    if (looks.incrementAndGet() <= 4) {
+                        samples.add(SampledCalls.sample(Phase.OWN, MODERATES));
+                    }
+                })
+                .calls("Loans.list", Phase.OWN, 260, samples -> {})
+                .causes();
+
+        assertThat(causes).extracting(DiagnosisText::title).first().isEqualTo("CODE COMPUTES: Reviews.moderate");
+        assertThat(causes).extracting(Cause::kind).contains("UNEXPLAINED");
+    }
+}
