@@ -239,7 +239,10 @@ public final class CauseText {
 
     private boolean isMuchSlower(Part operation) {
         Phase phase = Operations.phase(operation.kind());
-        double usual = phase == null ? -1 : operations.usualEach(phase, operation.name());
+        if (phase == null) {
+            return false;
+        }
+        double usual = operations.usualEach(phase, operation.name());
         return usual > 0 && operations.of(phase, operation.name()).eachNanos() >= MUCH_SLOWER * usual;
     }
 
