@@ -28,7 +28,7 @@ final class ManyInstances implements AutoCloseable {
     /** The path of the node whose children are the instances. */
     static final String FOLDER = "/services/" + APPLICATION;
 
-    // The maximum of the last number in an IPv4 address of an instance.
+    // The highest value of the last octet in an instance's IPv4 address.
     private static final int LAST_PARTS = 250;
     private static final int AT_ONCE = 200;
     private static final int SESSION_MILLIS = 30_000;

@@ -29,7 +29,7 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** A collection type that can be created empty and then filled. Immutable. */
+/** Creates empty collections of one type, which the reader then fills. Immutable. */
 final class CollectionType {
 
     private static final CollectionType ARRAY_LIST = of(ArrayList.class, ArrayList::new);

@@ -91,8 +91,8 @@ public final class SlowServers {
     }
 
     /**
-     * Returns the store or peer whose operations take the most of the given extra time, among the stores and peers
-     * whose operations all became slower. Returns null if there is no such store or peer.
+     * Returns the store or peer whose operations account for the largest part of the given extra time, among the stores
+     * and peers whose operations have all become slower. Returns null if there is no such store or peer.
      *
      * @param times the extra time of operations of one kind
      */

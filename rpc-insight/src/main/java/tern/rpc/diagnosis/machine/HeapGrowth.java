@@ -140,8 +140,9 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     }
 
     /**
-     * Returns the growth up to a major collection; null if it is small or not steady. Before this collection, the used
-     * memory may contain garbage, so the application has kept at least the difference.
+     * Returns by how much the used memory has grown from the smallest earlier value to the given major collection; null
+     * if the growth is small or not steady. The earlier value may include garbage, so the memory that the application
+     * keeps has grown by at least this much.
      */
     private static @Nullable HeapGrowth growthUntil(Use major, List<Use> uses, double heapBytes) {
         List<Use> until = uses.subList(0, uses.indexOf(major) + 1);

@@ -202,7 +202,7 @@ public final class TaskWatch {
      * Adds a sample of a platform thread that serves no call.
      *
      * @param isCommonPoolFull whether the common pool had no free thread
-     * @param busyNames gets the common names of busy threads
+     * @param busyNames receives the name that a group of busy threads shares, without the threads' numbers
      */
     private void add(ThreadSnapshot thread, boolean isCommonPoolFull, Set<String> busyNames) {
         lookups.add(thread, nameOf(thread));

@@ -73,7 +73,7 @@ final class PooledExchange {
         }
     }
 
-    /** @param result the name of the exchange with its result */
+    /** @param result the name of the exchange, followed by its result */
     private synchronized void ended(String result) {
         if (waits) {
             waits = false;
