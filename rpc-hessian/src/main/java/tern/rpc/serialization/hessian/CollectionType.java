@@ -29,7 +29,7 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Creates empty collections of one type, which the reader then fills. Immutable. */
+/** A collection type whose instances the reader creates empty and then fills. Immutable. */
 final class CollectionType {
 
     private static final CollectionType ARRAY_LIST = of(ArrayList.class, ArrayList::new);
