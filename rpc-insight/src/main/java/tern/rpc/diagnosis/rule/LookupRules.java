@@ -53,6 +53,22 @@ public final class LookupRules {
     }
 
     /**
+     * Attributes all lookups of host names to the code with the most expensive lookups. The whole process uses the same
+     * resolver, so slow lookups in several places have one cause.
+     */
+    public static void merge(TimesByCause byCause) {
+        Part longest = byCause.longestFirst().stream()
+                .filter(part -> part.kind() == Kind.RESOLVER)
+                .findFirst()
+                .orElse(null);
+        for (Part part : byCause.longestFirst()) {
+            if (longest != null && part.kind() == Kind.RESOLVER && !part.equals(longest)) {
+                byCause.move(part, longest);
+            }
+        }
+    }
+
+    /**
      * Returns whether several operations of the given kind took about their usual time in calls that met the target.
      * Calls from before the miss of the latency target do not count, because the lookups may have been quick then.
      */

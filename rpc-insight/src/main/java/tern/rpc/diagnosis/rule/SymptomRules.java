@@ -77,6 +77,7 @@ public final class SymptomRules {
         new TaskRules(evidence, excess, operations, pools, byCause).apply();
         new LoadingCalls(excess, byCause).apply();
         LookupRules.passOn(evidence, excess, operations, new PeerKinds(pools), byCause);
+        LookupRules.merge(byCause);
         new FailedPeers(excess, pools, byCause).apply();
         new SilentStores(evidence, excess, pools, byCause).apply();
         new RunningStatements(pools.values()).name(excess, byCause);

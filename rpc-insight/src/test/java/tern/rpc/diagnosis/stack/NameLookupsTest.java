@@ -13,6 +13,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.SampledCalls;
 import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
@@ -220,5 +221,26 @@ class NameLookupsTest {
                 "reactor.netty.http.client.HttpClientConnect$MonoHttpConnect/lambda$subscribe$0");
 
         assertThat(first(watch(6, loop, "reactor-http-epoll")).kind()).isEqualTo("SLOW NAME LOOKUP");
+    }
+
+    @Test
+    void lookupsInSeveralPlacesAreOneCause() {
+        List<Cause> causes = new SampledCalls()
+                .calls("Orders.place", Phase.OWN, 400, samples -> samples.add(lookupIn("shop.Orders/find")))
+                .calls("Stock.take", Phase.OWN, 300, samples -> samples.add(lookupIn("shop.Stock/take")))
+                .causes();
+
+        assertThat(causes).extracting(DiagnosisText::title).containsExactly("SLOW NAME LOOKUP: Orders.find");
+    }
+
+    private static Sample lookupIn(String code) {
+        return SampledCalls.sample(
+                Phase.OWN,
+                look(
+                        "http-nio-8080-exec-1",
+                        Thread.State.RUNNABLE,
+                        "java.net.Inet6AddressImpl/lookupAllHostAddr",
+                        "java.net.InetAddress/getAllByName",
+                        code));
     }
 }
