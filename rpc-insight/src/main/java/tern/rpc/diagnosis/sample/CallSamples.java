@@ -20,6 +20,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Shares;
 import tern.rpc.diagnosis.sample.Sampler.Samples;
+import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.ApplicationCode;
 
 /** The thread samples of late or failed calls, grouped by call and by method. */
@@ -151,37 +152,13 @@ public final class CallSamples {
     private String shown(StackTraceElement line, Predicate<Sample> among) {
         for (Sample sample : all()) {
             if (line.equals(sample.line()) && among.test(sample)) {
-                StackTraceElement caller = callerOf(line, sample.path());
+                StackTraceElement caller = StackReader.callerOf(line, sample.path());
                 if (caller != null) {
                     return ApplicationCode.shown(line) + ", called from " + ApplicationCode.shown(caller);
                 }
             }
         }
         return ApplicationCode.shown(line);
-    }
-
-    /**
-     * Returns the first line in another class that called the innermost line; null if there is none. A caller in
-     * another source file is preferred: a nested class and its outer class often form one helper, and the caller of the
-     * helper is more informative than the helper itself.
-     *
-     * @param path the frames of the application, innermost first
-     */
-    static @Nullable StackTraceElement callerOf(StackTraceElement line, List<StackTraceElement> path) {
-        StackTraceElement nested = null;
-        for (StackTraceElement outer : path) {
-            if (!topLevel(outer).equals(topLevel(line))) {
-                return outer;
-            }
-            if (nested == null && !outer.getClassName().equals(line.getClassName())) {
-                nested = outer;
-            }
-        }
-        return nested;
-    }
-
-    private static String topLevel(StackTraceElement frame) {
-        return frame.getClassName().split("\\$", 2)[0];
     }
 
     /**

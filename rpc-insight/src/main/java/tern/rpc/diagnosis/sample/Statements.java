@@ -9,6 +9,7 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.ApplicationFrames;
 import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.StoreNames;
+import tern.rpc.diagnosis.stack.StackReader;
 
 /** Recognizes from a statement's text its table and the locks that it takes. */
 public final class Statements {
@@ -103,7 +104,7 @@ public final class Statements {
         if (path.isEmpty()) {
             return "";
         }
-        StackTraceElement caller = CallSamples.callerOf(path.get(0), path);
+        StackTraceElement caller = StackReader.callerOf(path.get(0), path);
         return ApplicationCode.shown(path.get(0))
                 + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller));
     }

@@ -286,7 +286,7 @@ public final class TaskSamples {
         if (owner != null) {
             lockOwners.put(part, owner);
         }
-        StackTraceElement caller = CallSamples.callerOf(path.get(0), path);
+        StackTraceElement caller = StackReader.callerOf(path.get(0), path);
         if (caller != null) {
             callers.putIfAbsent(part, caller);
         }

@@ -347,6 +347,30 @@ public final class StackReader {
         return path.isEmpty() && outermost != null ? List.of(outermost) : path;
     }
 
+    /**
+     * Returns the first line in another class that called the innermost line; null if there is none. A caller in
+     * another source file is preferred: a nested class and its outer class often form one helper, and the caller of the
+     * helper is more informative than the helper itself.
+     *
+     * @param path the frames of the application, innermost first
+     */
+    public static @Nullable StackTraceElement callerOf(StackTraceElement line, List<StackTraceElement> path) {
+        StackTraceElement nested = null;
+        for (StackTraceElement outer : path) {
+            if (!topLevel(outer).equals(topLevel(line))) {
+                return outer;
+            }
+            if (nested == null && !outer.getClassName().equals(line.getClassName())) {
+                nested = outer;
+            }
+        }
+        return nested;
+    }
+
+    private static String topLevel(StackTraceElement frame) {
+        return frame.getClassName().split("\\$", 2)[0];
+    }
+
     /** Returns the application's innermost frame, except frames that only forward the call; null if there is none. */
     public static @Nullable StackTraceElement first(ThreadSnapshot thread) {
         return ApplicationCode.first(thread.frames());
