@@ -209,9 +209,12 @@ final class SharedSources {
                     && now.state() == EndpointSnapshot.State.FRESH
                     && before.why().isEmpty();
             if (isNew && !isUsualStart) {
+                // The text must not take this object's lock: the thread that writes it later holds the lock of the log,
+                // which is taken here while this object is locked.
+                String service = service();
                 log.changed(
                         now.state() == EndpointSnapshot.State.FRESH ? Level.INFO : Level.WARN,
-                        () -> ChangeTexts.changed(source.toString(), service(), before, now, lasted));
+                        () -> ChangeTexts.changed(source.toString(), service, before, now, lasted));
             }
         }
 
