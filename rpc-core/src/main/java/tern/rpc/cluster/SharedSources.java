@@ -220,10 +220,11 @@ final class SharedSources {
 
         void notConnected(List<Node> failed) {
             if (!failed.isEmpty() && unlogged.getAndAdd(failed.size()) == 0) {
-                outages.changed(Level.INFO, () -> {
-                    String example = failed.get(0).whyNotConnected();
-                    return ChangeTexts.notConnected(source.toString(), service(), unlogged.getAndSet(0), example);
-                });
+                // The reason is read now, because the provider may be connected when the line is written.
+                String example = failed.get(0).whyNotConnected();
+                outages.changed(
+                        Level.INFO,
+                        () -> ChangeTexts.notConnected(source.toString(), service(), unlogged.getAndSet(0), example));
             }
         }
 
