@@ -451,7 +451,8 @@ public final class Node {
     /** Returns the address and the reason why it is not connected, for logs. */
     String whyNotConnected() {
         ClientConnection current = connection;
-        return endpoint + (current == null ? "" : ", " + current.lastFailure());
+        String failure = current == null ? "" : current.lastFailure();
+        return failure.isEmpty() ? endpoint.toString() : endpoint + ", " + failure;
     }
 
     /** Returns whether the node has been usable for the given time without interruption. */

@@ -209,18 +209,22 @@ final class SharedSources {
                     && now.state() == EndpointSnapshot.State.FRESH
                     && before.why().isEmpty();
             if (isNew && !isUsualStart) {
+                // The text must not take this object's lock: the thread that writes it later holds the lock of the log,
+                // which is taken here while this object is locked.
+                String service = service();
                 log.changed(
                         now.state() == EndpointSnapshot.State.FRESH ? Level.INFO : Level.WARN,
-                        () -> ChangeTexts.changed(source.toString(), service(), before, now, lasted));
+                        () -> ChangeTexts.changed(source.toString(), service, before, now, lasted));
             }
         }
 
         void notConnected(List<Node> failed) {
             if (!failed.isEmpty() && unlogged.getAndAdd(failed.size()) == 0) {
-                outages.changed(Level.INFO, () -> {
-                    String example = failed.get(0).whyNotConnected();
-                    return ChangeTexts.notConnected(source.toString(), service(), unlogged.getAndSet(0), example);
-                });
+                // The reason is read now, because the provider may be connected when the line is written.
+                String example = failed.get(0).whyNotConnected();
+                outages.changed(
+                        Level.INFO,
+                        () -> ChangeTexts.notConnected(source.toString(), service(), unlogged.getAndSet(0), example));
             }
         }
 

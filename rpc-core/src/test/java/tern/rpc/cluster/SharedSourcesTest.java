@@ -7,9 +7,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -155,6 +158,42 @@ class SharedSourcesTest {
         assertThat(sizes).containsExactly(0, 1, 2, 3, 4, 5);
         assertThat(later).isEmpty();
         timer.shutdownNow();
+    }
+
+    @Test
+    void delayedLineIsWrittenWhileAListIsBeingPassedOn() {
+        long[] now = {0};
+        SharedSources sources = new SharedSources(() -> now[0], timer);
+        sources.subscribe(source, "Orders", snapshot -> {
+            if (size(snapshot) == 2) {
+                runOnAnotherThread(later.remove(0));
+            }
+        });
+        for (int i = 0; i < 5; i++) {
+            source.listener.accept(EndpointSnapshot.stale(listOf(1).instances(), Instant.EPOCH, "fault " + i));
+            now[0] += TimeUnit.SECONDS.toNanos(3);
+        }
+        assertThat(delays).as("only the fifth line is delayed").containsExactly(15_000L);
+        now[0] += TimeUnit.SECONDS.toNanos(15);
+
+        try (LoggedLines lines = new LoggedLines()) {
+            source.listener.accept(listOf(2));
+
+            assertThat(lines.all())
+                    .singleElement()
+                    .asString()
+                    .contains("The list of Orders from ")
+                    .contains("it has 2 providers");
+        }
+        timer.shutdownNow();
+    }
+
+    private static void runOnAnotherThread(Runnable task) {
+        try {
+            CompletableFuture.runAsync(task).get(10, TimeUnit.SECONDS);
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            throw new IllegalStateException("the task did not end", e);
+        }
     }
 
     private static EndpointSnapshot listOf(int providers) {

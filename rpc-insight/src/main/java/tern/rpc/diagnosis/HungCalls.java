@@ -48,9 +48,12 @@ final class HungCalls {
 
     /** Returns the line about the calls that were not counted because they may be long polls; empty if there are none. */
     String ignored() {
-        return polled.isEmpty()
-                ? ""
-                : "ignored  running calls of " + String.join(", ", polled) + ": this looks like a long poll, because no"
-                        + " call of it has met the target yet, and most other calls meet it";
+        if (polled.isEmpty()) {
+            return "";
+        }
+        boolean isOne = polled.size() == 1;
+        return "ignored  running calls of " + String.join(", ", polled)
+                + (isOne ? ": this looks like a long poll" : ": these look like long polls") + ", because no call of "
+                + (isOne ? "it" : "them") + " has met the target yet, and most other calls meet it";
     }
 }

@@ -40,10 +40,12 @@ public final class ImmediateRetries {
 
     private final ExcessTime excess;
     private final Operations operations;
+    private final @Nullable Retried retried; // the operation that calls repeat most often without a pause
 
     public ImmediateRetries(ExcessTime excess, Operations operations) {
         this.excess = excess;
         this.operations = operations;
+        this.retried = most();
     }
 
     /**
@@ -53,7 +55,7 @@ public final class ImmediateRetries {
      * @param attempts the mean number of attempts per call
      * @param failed the mean number of failed attempts per call
      */
-    public record Retried(Phase phase, String name, double attempts, double failed) {
+    private record Retried(Phase phase, String name, double attempts, double failed) {
 
         /** Returns whether the given cause is this operation or its failure. */
         boolean isPartOf(Part cause) {
@@ -81,8 +83,7 @@ public final class ImmediateRetries {
     }
 
     /** Returns the operation that calls repeat most often without a pause; null if there is none. */
-    @Nullable
-    public Retried most() {
+    private @Nullable Retried most() {
         Map<Map.Entry<Phase, String>, Attempts> byName = new HashMap<>();
         for (ExcessTime.Counted counted : excess.accounts) {
             add(counted, byName);
@@ -167,7 +168,6 @@ public final class ImmediateRetries {
      * advice names the code.
      */
     public String advice(Part cause) {
-        Retried retried = most();
         if (retried == null || !retried.isPartOf(cause)) {
             return "";
         }
@@ -177,7 +177,6 @@ public final class ImmediateRetries {
 
     /** Returns the evidence that code repeats the given cause without a pause; null if there is none. */
     public @Nullable String fact(Part cause) {
-        Retried retried = most();
         return retried == null || !retried.isPartOf(cause)
                 ? null
                 : "retries  " + retried.name() + ": " + figures(retried) + at(retried);
@@ -202,11 +201,11 @@ public final class ImmediateRetries {
      * @return whether there is such an operation
      */
     public boolean passOnRunQueue(TimesByCause byCause) {
-        Retried retried = most();
-        Part cause = retried == null || retried.attempts() < STORM
+        Retried storm = retried == null || retried.attempts() < STORM ? null : retried;
+        Part cause = storm == null
                 ? null
                 : byCause.longestFirst().stream()
-                        .filter(retried::isPartOf)
+                        .filter(storm::isPartOf)
                         .findFirst()
                         .orElse(null);
         if (cause == null) {

@@ -82,6 +82,7 @@ public final class CauseText {
     private final Changes changes;
     private final TimeOuts timeOuts;
     private final Stampedes stampedes;
+    private final ImmediateRetries retries;
 
     public CauseText(
             Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, Map<Part, List<Symptom>> symptoms) {
@@ -95,6 +96,7 @@ public final class CauseText {
         this.machineText = new MachineText(evidence, excess);
         this.timeOuts = new TimeOuts(evidence, excess, operations);
         this.stampedes = new Stampedes(evidence, excess, operations, new OperationCounts(evidence, excess, operations));
+        this.retries = new ImmediateRetries(excess, operations);
         this.storeText = new StoreText(evidence, excess, operations, pools);
         this.redisText = new RedisText(evidence, excess, operations, storeText);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
@@ -114,7 +116,6 @@ public final class CauseText {
                         : describe(part);
         List<String> facts = new ArrayList<>(description.facts());
         facts.addAll(timeOuts.facts(part));
-        ImmediateRetries retries = new ImmediateRetries(excess, operations);
         String attempts = retries.fact(part);
         if (attempts != null) {
             facts.add(attempts);
@@ -142,7 +143,7 @@ public final class CauseText {
                         .change(
                                 withoutWorkers(
                                         withMorePermits(
-                                                withoutHolding(withBackOff(description.change(), retries, part), part),
+                                                withoutHolding(withBackOff(description.change(), part), part),
                                                 part),
                                         part),
                                 part),
@@ -153,7 +154,7 @@ public final class CauseText {
     }
 
     /** Extends the recommended change if code repeats a failed operation without a pause. */
-    private static Change withBackOff(Change change, ImmediateRetries retries, Part part) {
+    private Change withBackOff(Change change, Part part) {
         String advice = retries.advice(part);
         return advice.isEmpty() || change.property() != null ? change : Change.of(Where.CODE, advice + change.text());
     }

@@ -117,6 +117,24 @@ class PossibleLongPollsTest {
         assertThat(shop.diagnosis().text()).doesNotContain("long poll");
     }
 
+    @Test
+    void callsOfTwoMethodsLookLikeLongPolls() {
+        begin(3);
+        for (int second = 1; second <= 70; second++) {
+            long ran = TimeUnit.SECONDS.toNanos(second);
+            shop.running.clear();
+            for (int i = 0; i < ledgers.size(); i++) {
+                String method = i == 0 ? "web.GET /ticks" : POLL;
+                shop.running.add(new RunningCall(method, 1, Phase.HTTP, ran, ran, ledgers.get(i)));
+            }
+            shop.second(100, USUAL);
+        }
+
+        assertThat(shop.diagnosis().text())
+                .contains("\n  ignored  running calls of web.GET /events, web.GET /ticks: these look like long polls,"
+                        + " because no call of them has met the target yet");
+    }
+
     @ParameterizedTest
     @EnumSource(
             value = Phase.class,
