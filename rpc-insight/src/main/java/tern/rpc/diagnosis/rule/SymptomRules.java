@@ -19,6 +19,7 @@ import tern.rpc.diagnosis.excess.FailedPeers;
 import tern.rpc.diagnosis.excess.FailedProviders;
 import tern.rpc.diagnosis.excess.ImmediateRetries;
 import tern.rpc.diagnosis.excess.MoreOperations;
+import tern.rpc.diagnosis.excess.OneSlowPeer;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RepeatedOperations;

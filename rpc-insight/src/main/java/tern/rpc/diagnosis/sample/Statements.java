@@ -5,11 +5,11 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.ApplicationFrames;
 import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.StoreNames;
-import tern.rpc.diagnosis.stack.StackReader;
 
 /** Recognizes from a statement's text its table and the locks that it takes. */
 public final class Statements {

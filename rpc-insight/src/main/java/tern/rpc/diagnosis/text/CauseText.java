@@ -143,8 +143,7 @@ public final class CauseText {
                         .change(
                                 withoutWorkers(
                                         withMorePermits(
-                                                withoutHolding(withBackOff(description.change(), part), part),
-                                                part),
+                                                withoutHolding(withBackOff(description.change(), part), part), part),
                                         part),
                                 part),
                 facts,

@@ -1,4 +1,4 @@
-package tern.rpc.diagnosis.rule;
+package tern.rpc.diagnosis.excess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

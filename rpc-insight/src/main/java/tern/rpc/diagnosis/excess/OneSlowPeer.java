@@ -1,4 +1,4 @@
-package tern.rpc.diagnosis.rule;
+package tern.rpc.diagnosis.excess;
 
 import java.util.Comparator;
 import java.util.HashMap;
@@ -13,16 +13,12 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
-import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.excess.TimesByCause;
 
 /**
  * Finds the only peer that has become slow while the processors are busy. Busy processors delay the operations on all
  * peers, so they do not explain why the operations on one peer take much longer than the operations on all others.
  */
-final class OneSlowPeer {
+public final class OneSlowPeer {
 
     /** The operations on the slow peer must take at least this share of the extra time of all operations. */
     private static final double MOST = 0.8;
@@ -40,7 +36,7 @@ final class OneSlowPeer {
     private final ExcessTime excess;
     private final Operations operations;
 
-    OneSlowPeer(Evidence evidence, ExcessTime excess, Operations operations) {
+    public OneSlowPeer(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -51,7 +47,7 @@ final class OneSlowPeer {
      *
      * @return whether there is such a peer
      */
-    boolean merge(TimesByCause byCause) {
+    public boolean merge(TimesByCause byCause) {
         for (Kind kind : new Kind[] {Kind.RPC, Kind.HTTP}) {
             Phase phase = Operations.phase(kind);
             String peer = phase == null ? null : only(phase);
