@@ -94,7 +94,7 @@ final class Replacements {
     }
 
     /**
-     * Keeps the nodes of the regular members that are passed over, and releases those of all others.
+     * Keeps the nodes of regular members that are passed over. Releases the kept nodes of all other providers.
      *
      * @param regular supplies the members that the subset would have without replacements
      * @param members the members that it has

@@ -24,7 +24,7 @@ final class FillingHeap {
     /** At most one line is logged within this number of seconds. */
     private static final long SECONDS_BETWEEN_LINES = Duration.ofMinutes(1).toSeconds();
 
-    private long seconds; // the number of successive seconds in which the heap grew too fast
+    private long seconds; // the number of consecutive seconds in which the heap grew too fast
     private long secondsSinceLine = SECONDS_BETWEEN_LINES;
 
     /** Reads the growth of the heap. Called once a second. */

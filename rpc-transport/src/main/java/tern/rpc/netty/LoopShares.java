@@ -29,8 +29,8 @@ final class LoopShares {
     static final long PASS_NANOS = FairReads.ROUND_NANOS;
 
     /**
-     * The minimum share of a network. If so many networks are busy that their shares would be smaller than this, the
-     * networks take turns.
+     * The minimum time that a busy network gets in one pass. If too many networks are busy to give each of them this
+     * time, the networks take turns.
      */
     static final long MIN_SHARE_NANOS = FairReads.MIN_TURN_NANOS;
 
