@@ -89,7 +89,7 @@ public final class Diagnostician {
     private final BaselineUpdater updater;
     private final MethodMisses methods;
     private final History history = new History();
-    private final FlightRecording recording = new FlightRecording();
+    private final FlightRecording recording;
     private final MissReport report = new MissReport(history);
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
@@ -115,6 +115,7 @@ public final class Diagnostician {
         this.process = process;
         this.clock = clock;
         this.wall = wall;
+        this.recording = process.recording();
         ThreadIds threads = process.threads();
         this.records = new CallRecords(targetNanos, threads);
         this.methods = new MethodMisses(usual, records);

@@ -59,14 +59,14 @@ public final class TimeOuts {
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Operations operations;
-    private final OperationCounts counts;
+    private final OperationsPerCall perCall;
     private final Map<String, Double> usualNanos = new HashMap<>(); // the usual time of a call, by method; 0 if unknown
 
     public TimeOuts(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
-        this.counts = new OperationCounts(evidence, excess, operations);
+        this.perCall = new OperationsPerCall(evidence, excess, operations);
     }
 
     /** The name of the timeout, with the recommended change and the evidence. */
@@ -363,7 +363,7 @@ public final class TimeOuts {
         if (isLong || (answers.areEnough() && answers.meanNanos() > Baseline.AS_USUAL * usually)) {
             return true;
         }
-        return counts.share(phase, part.name(), call -> isEndedBy(part, call))
+        return perCall.share(phase, part.name(), call -> isEndedBy(part, call))
                 > expected(timeout, usually, slow, isMuchLonger);
     }
 

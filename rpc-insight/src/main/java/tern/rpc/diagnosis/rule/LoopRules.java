@@ -7,8 +7,6 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.sample.TaskSamples;
 
@@ -17,7 +15,7 @@ import tern.rpc.diagnosis.sample.TaskSamples;
  * processes. While such code occupies the event loop of a connection, an answer that has arrived is not read. Without
  * this class, the diagnosis would name a slow peer, or asynchronous work done by unknown threads.
  */
-final class LoopRules {
+final class LoopRules extends Rule {
 
     /**
      * A thread that reads answers is assumed to deliver them late if it runs application code in at least this share of
@@ -45,14 +43,8 @@ final class LoopRules {
 
     private static final Set<Kind> DELIVERED = EnumSet.of(Kind.ELSEWHERE, Kind.HTTP, Kind.REDIS, Kind.RPC);
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final TimesByCause byCause;
-
-    LoopRules(Evidence evidence, ExcessTime excess, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.byCause = byCause;
+    LoopRules(Rule other) {
+        super(other);
     }
 
     void apply() {

@@ -1,7 +1,6 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
@@ -9,7 +8,6 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RunningStatements;
@@ -24,7 +22,7 @@ import tern.rpc.pool.PoolSnapshot;
 /**
  * Attributes the time that calls wait for connections to the work of the calls or threads that hold the connections.
  */
-final class PoolRules {
+final class PoolRules extends Rule {
 
     /**
      * Calls that wait for the results of tasks may also do other work. If the other work takes at least this share of
@@ -49,29 +47,11 @@ final class PoolRules {
     /** Many calls are considered to fail if more than one in {@value} calls fails. */
     private static final int MANY_FAILED = 10;
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
     private final OperationCounts counts;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
 
-    /**
-     * @param pools the reasons why calls wait for each pool, by the name of the pool; this class may replace a reason
-     */
-    PoolRules(
-            Evidence evidence,
-            ExcessTime excess,
-            Operations operations,
-            OperationCounts counts,
-            Map<String, PoolVerdict> pools,
-            TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
+    PoolRules(Rule other, OperationCounts counts) {
+        super(other);
         this.counts = counts;
-        this.pools = pools;
-        this.byCause = byCause;
     }
 
     /**

@@ -1,15 +1,12 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.machine.Machine;
@@ -22,7 +19,7 @@ import tern.rpc.pool.PoolSnapshot;
  * If the processors are saturated or throttled, attributes the extra time of calls to the processors, or to the code
  * that uses the processors.
  */
-final class ProcessorRules {
+final class ProcessorRules extends Rule {
 
     /** Times below this share of the extra time are ignored. */
     private static final double NOTABLE = 0.1;
@@ -59,23 +56,8 @@ final class ProcessorRules {
      */
     private static final int SEVERAL = 3;
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
-
-    ProcessorRules(
-            Evidence evidence,
-            ExcessTime excess,
-            Operations operations,
-            Map<String, PoolVerdict> pools,
-            TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
-        this.pools = pools;
-        this.byCause = byCause;
+    ProcessorRules(Rule other) {
+        super(other);
     }
 
     /**

@@ -1,14 +1,11 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Set;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
-import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.Sampler;
 import tern.rpc.pool.PoolKind;
@@ -19,7 +16,7 @@ import tern.rpc.pool.PoolSnapshot;
  * executor with the caller-runs policy lets the submitting thread run a rejected task. If the tasks have become much
  * slower, however, they are the reason why the executor is full, and their work is the cause.
  */
-final class TasksOfCallers {
+final class TasksOfCallers extends Rule {
 
     /** Tasks that callers run are considered a cause only if at least this many late calls run them. */
     private static final int MIN_CALLS = 3;
@@ -42,16 +39,8 @@ final class TasksOfCallers {
             Kind.HTTP,
             Kind.RPC);
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
-
-    TasksOfCallers(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.pools = pools;
-        this.byCause = byCause;
+    TasksOfCallers(Rule other) {
+        super(other);
     }
 
     /** Attributes the work to the executor if at least half of the sampled late calls ran rejected tasks. */

@@ -5,8 +5,6 @@ import java.util.Set;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.ObservedPool;
 
@@ -14,7 +12,7 @@ import tern.rpc.diagnosis.pool.ObservedPool;
  * Decides whether calls wait for a worker because their work takes too long, or because there are too few workers.
  * Extra work is the reason for the wait only if there would be enough workers without this work.
  */
-public final class WorkerRules {
+public final class WorkerRules extends Rule {
 
     /**
      * Work that takes less than this share of the latency target is not considered the reason for a wait for a worker.
@@ -27,14 +25,8 @@ public final class WorkerRules {
     /** The refusal reasons caused by limits other than the number of workers. */
     private static final Set<String> LIMITS = Set.of("method", "connection", Part.UNREAD);
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final TimesByCause byCause;
-
-    WorkerRules(Evidence evidence, ExcessTime excess, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.byCause = byCause;
+    WorkerRules(Rule other) {
+        super(other);
     }
 
     /**

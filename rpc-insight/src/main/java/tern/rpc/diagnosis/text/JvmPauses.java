@@ -35,7 +35,7 @@ final class JvmPauses {
         double others = 0;
         Map.Entry<String, Double> longest = null;
         for (Map.Entry<String, Double> operation : operations.entrySet()) {
-            if (VmOperations.isOwn(operation.getKey())) {
+            if (VmOperations.isOwn(operation.getKey()) || evidence.pauses().isOfRecording(operation.getKey())) {
                 own += operation.getValue();
                 continue;
             }
