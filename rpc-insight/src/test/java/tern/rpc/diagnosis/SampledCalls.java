@@ -24,6 +24,7 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.pool.ConnectionUse;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.Sampler;
@@ -59,6 +60,9 @@ public final class SampledCalls {
     private List<MethodRate> rates = List.of();
     private double seconds = 10;
     private double queueMillis;
+    private Phase borrow = Phase.JDBC_CONNECTION;
+    private String pool = "";
+    private double poolMillis;
     private @Nullable Throwable failure;
     private long missedFrom = time.get();
 
@@ -84,6 +88,16 @@ public final class SampledCalls {
     /** Sets the state of a pool whose connections or threads are usually held for the given time. */
     public SampledCalls pool(PoolSnapshot snapshot, double usualHoldMillis) {
         pools = List.of(ObservedPool.of(snapshot, null, null, Set.of(), usualHoldMillis * 1e6, null));
+        return this;
+    }
+
+    /**
+     * Sets the state of a database pool whose connections are usually held for the given time.
+     *
+     * @param use the activities of the holders of the connections
+     */
+    public SampledCalls pool(PoolSnapshot snapshot, double usualHoldMillis, ConnectionUse use) {
+        pools = List.of(ObservedPool.of(snapshot, null, null, Set.of(), usualHoldMillis * 1e6, use));
         return this;
     }
 
@@ -160,6 +174,46 @@ public final class SampledCalls {
         return this;
     }
 
+    /** Adds calls that wait for a connection of a database pool, and then run an operation. */
+    public SampledCalls borrowing(
+            String method,
+            String from,
+            double waitMillis,
+            Phase phase,
+            String operation,
+            double millis,
+            Consumer<Sampler.Samples> look) {
+        return waiting(Phase.JDBC_CONNECTION, from, waitMillis, method, phase, operation, millis, look);
+    }
+
+    /** Adds calls that wait for a connection of a pool of HTTP connections, and then run an exchange. */
+    public SampledCalls exchanging(
+            String method,
+            String from,
+            double waitMillis,
+            String exchange,
+            double millis,
+            Consumer<Sampler.Samples> look) {
+        return waiting(Phase.HTTP_CONNECTION, from, waitMillis, method, Phase.HTTP, exchange, millis, look);
+    }
+
+    private SampledCalls waiting(
+            Phase connection,
+            String from,
+            double waitMillis,
+            String method,
+            Phase phase,
+            String operation,
+            double millis,
+            Consumer<Sampler.Samples> look) {
+        borrow = connection;
+        pool = from;
+        poolMillis = waitMillis;
+        add(method, 0, phase, operation, 1, millis, look);
+        poolMillis = 0;
+        return this;
+    }
+
     private SampledCalls add(
             String method,
             double ownMillis,
@@ -187,6 +241,11 @@ public final class SampledCalls {
         time.addAndGet((long) (queueMillis * 1e6));
         ledger.turnTo(Phase.OWN);
         time.addAndGet((long) (ownMillis * 1e6));
+        if (poolMillis > 0) {
+            Phase outer = ledger.enter(borrow);
+            time.addAndGet((long) (poolMillis * 1e6));
+            ledger.leave(outer, pool);
+        }
         for (int i = 0; i < times; i++) {
             Phase outer = ledger.enter(phase);
             time.addAndGet((long) (millis * 1e6));
@@ -194,7 +253,7 @@ public final class SampledCalls {
         }
         ledger.end();
         return new EndedCall(
-                method, ledger, time.get(), (long) ((queueMillis + ownMillis + times * millis) * 1e6), failure);
+                method, ledger, time.get(), (long) ((queueMillis + ownMillis + poolMillis + times * millis) * 1e6), failure);
     }
 
     /** Adds calls that meet the target with an operation of the given kind. */

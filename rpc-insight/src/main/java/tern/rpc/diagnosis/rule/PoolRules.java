@@ -109,17 +109,14 @@ final class PoolRules extends Rule {
                     excess.account,
                     other -> !TimesByCause.isLeaf(other));
             if (use != null && isUseKnown) {
-                work = HeldWork.weighted(use, work, excess.account, this::isNew);
+                work = new HeldWork(excess, byCause, PoolRules::mayHold)
+                        .weighted(part, use, work.only(Baseline::isPause), this::isNew);
                 if (work.sum() < MIN_EXPLAINED) {
                     pools.put(verdict.name(), verdict.tooSmall());
                     continue;
                 }
             }
-            Times lent = work.only(other -> other.kind() == operation || isOfMachine(other));
-            byCause.pour(
-                    part,
-                    lent.sum(other -> other.kind() == operation) > 0 ? lent : work,
-                    TimesByCause.WAIT_FOR + verdict.resource());
+            byCause.pour(part, lent(work, operation), TimesByCause.WAIT_FOR + verdict.resource());
         }
     }
 
@@ -136,14 +133,42 @@ final class PoolRules extends Rule {
     }
 
     /**
+     * Returns the work during which calls hold a connection: the causes of the extra time of operations of the given
+     * kind, and the pauses of the machine. If the operations take no extra time, returns all work.
+     *
+     * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
+     */
+    private Times lent(Times work, @Nullable Kind operation) {
+        if (operation == null) {
+            return work;
+        }
+        Times apart = movedFrom(operation);
+        Times causes = byCause.causesOf(measured -> measured.kind() == operation || apart.of(measured) > 0);
+        Times during = work.only(part -> part.kind() == operation || causes.of(part) > 0);
+        if (during.isEmpty()) {
+            return work;
+        }
+        during.addAll(work.only(part -> isOfMachine(part) && causes.of(part) <= 0), 1);
+        return during;
+    }
+
+    /**
+     * Returns the activities and waits that the ledgers record as part of operations of the given kind. For example, a
+     * client looks up the name of a host while it already occupies a connection.
+     */
+    private Times movedFrom(Kind operation) {
+        Phase phase = Operations.phase(operation);
+        return phase == null ? new Times() : excess.samples.movedFrom(phase);
+    }
+
+    /**
      * Returns the extra time of the calls that waited for a pool or a worker. The result does not include the waits for
      * the pool or the worker. The calls that hold the connections are assumed to do the same work as the waiting calls.
      */
     private Times workOfHolders() {
-        Times used = byCause.only(PoolRules::mayHold);
         Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
                 .only(PoolRules::mayHold);
-        Times done = used.only(other -> byHolders.of(other) > 0);
+        Times done = byCause.causesOf(other -> byHolders.of(other) > 0).only(PoolRules::mayHold);
         return withoutResults(done.isEmpty() ? byHolders : done);
     }
 
@@ -187,7 +212,7 @@ final class PoolRules extends Rule {
         Times account = excess.account;
         double held = operation == null
                 ? account.sum() - account.sum(Kind.POOL) - account.sum(Kind.QUEUE)
-                : account.sum(operation);
+                : account.sum(part -> part.kind() == operation || movedFrom(operation).of(part) > 0);
         double inUse = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
         double perSecond = calls.calls() / evidence.seconds();
         double byCalls = perSecond * held / 1e9;
