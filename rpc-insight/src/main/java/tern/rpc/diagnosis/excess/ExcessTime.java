@@ -42,8 +42,8 @@ public final class ExcessTime {
     private static final int MAX_ACCOUNTS = 512;
 
     /**
-     * A failed call counts as if it had taken additional time. The call is assumed to succeed after the removal of a
-     * cause if at least this share of the additional time is attributed to the cause.
+     * For a failed call, additional time is added to its measured time. If at least this share of the added time is
+     * attributed to a cause, the call is assumed to succeed without this cause.
      */
     private static final double HALF = 0.5;
 
@@ -83,7 +83,7 @@ public final class ExcessTime {
     /** The mean extra time of a late or failed call by activity or wait, compared with its usual time. */
     public final Times times = new Times();
 
-    /** The part of {@link #times} that was not measured, but added for failed calls. */
+    /** The part of {@link #times} that was added for failed calls and not measured. */
     public final Times failed = new Times();
 
     /** The breakdown of each single call's time. The means were computed from these breakdowns. */
@@ -201,8 +201,9 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the time of the given activity or wait in the slowest tenth of the usual calls to the methods that miss
-     * the target. If these methods take different times, returns the longest time. Returns -1 if the time is unknown.
+     * Returns how long the given activity or wait takes in the slowest tenth of the usual calls to a method that misses
+     * the target. If several methods miss the target, returns the longest of their times. Returns -1 if the time is
+     * unknown.
      */
     double slowUsual(Predicate<Part> matching) {
         return badByMethod.keySet().stream()
@@ -268,7 +269,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Gives each wait for a pool the name of the pool. A wait that ended with a failure may have only a general name.
+     * Replaces general names of waits for a pool with the name of the pool. A wait that ended with a failure may have
+     * only a general name.
      */
     private Times named(Times times) {
         Times named = new Times();
@@ -478,7 +480,7 @@ public final class ExcessTime {
     /**
      * Returns the time by which the given activity or wait takes longer in the slowest tenth of the usual calls than in
      * the mean of all usual calls. Even without a fault, slow calls spend more than the mean time on an activity with
-     * varying duration. A comparison of late calls with the mean would therefore overstate the effect of a fault by the
+     * varying duration. Comparing late calls with the mean would therefore overstate the effect of a fault by the
      * returned time.
      */
     public double selected(Part part, Predicate<Part> matching) {
