@@ -31,7 +31,7 @@ record MethodSignature(
     /** The type of the parameter that Kotlin's compiler adds to suspend functions. */
     private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
-    /** The end of the position of a result in error messages. */
+    /** In error messages, the text that names a method's result ends with this. */
     private static final String RESULT = ", result";
 
     static MethodSignature of(Class<?> service, Method method, TypeVariables variables) {
@@ -205,7 +205,10 @@ record MethodSignature(
         return new ValueType(type, raw);
     }
 
-    /** Returns the change to make for a future or a stream in a position that needs plain values. */
+    /**
+     * Returns advice for a future or a stream that is declared where only plain values are allowed. Returns an empty
+     * string if there is no advice.
+     */
     private static String replacement(Type type, Class<?> raw, String position) {
         boolean isStream = JavaShape.of(raw).isStream();
         if (!position.endsWith(RESULT)) {

@@ -159,7 +159,7 @@ public final class ServerContext {
     private void run(Runnable task, Supplier<CallLedger> parts) {
         ServerContext before = current();
         if (before != null && before.whole == whole) {
-            task.run(); // The thread is already working on this call and writes to the call's ledger.
+            task.run(); // the thread already has this call's context and ledger
             return;
         }
         CallLedger part = parts.get();

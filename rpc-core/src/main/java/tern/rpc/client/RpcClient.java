@@ -97,7 +97,7 @@ public final class RpcClient implements AutoCloseable {
     private final WorkerPool callbacks;
     private final ScheduledExecutorService lookups; // an executor for tasks that may block
     private final ScheduledExecutorService clusterTimer; // an executor for tasks that do not block
-    // The timer that starts the hedges. The same object as clusterTimer, unless a test replaces it.
+    // The timer that starts the hedges. Tests can replace this timer; otherwise it is the same object as clusterTimer.
     private final ScheduledExecutorService hedgeTimer;
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();

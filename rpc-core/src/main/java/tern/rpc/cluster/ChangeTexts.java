@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.endpoint.EndpointSnapshot;
 
-/** Log texts about changes to providers and provider lists. */
+/** Log messages about changes of providers and provider lists. */
 final class ChangeTexts {
 
     private ChangeTexts() {}

@@ -120,7 +120,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    // The following methods handle changes to the provider list.
+    // Provider list changes
 
     private synchronized void changed(EndpointSnapshot snapshot) {
         if (closed) {
@@ -231,7 +231,7 @@ public final class Cluster implements AutoCloseable {
         return target;
     }
 
-    // The following methods choose a provider.
+    // Provider choice
 
     /**
      * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider that
@@ -400,7 +400,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    // The following methods supply values for meters and reports.
+    // Meters and reports
 
     public List<Target> targets() {
         return routes.all();

@@ -69,7 +69,7 @@ record LastGood(
 
     static final long PARTIAL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** At most this many positions of the previous list are searched for an entry. */
+    /** The maximum number of positions in the previous list that are searched for one entry. */
     private static final int LOOK_AHEAD = 8;
 
     static LastGood before(EndpointSnapshot unknown, long now) {

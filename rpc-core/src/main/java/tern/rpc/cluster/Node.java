@@ -22,7 +22,7 @@ public final class Node {
      */
     private static final double LONG_WAIT = 3;
 
-    /** A probe (a copy of an idempotent call) waits for its answer for at least this long. */
+    /** The minimum time for which a probe (a copy of an idempotent call) waits for its answer. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
     /**
@@ -55,7 +55,7 @@ public final class Node {
     private final NodeCounts counts;
     private final Outages outages;
 
-    private volatile boolean callsFailed; // True if a call has failed since the node was last found to be usable.
+    private volatile boolean callsFailed; // True if a call has failed since the node last became usable.
 
     /**
      * @param opener opens the connection without blocking
@@ -83,7 +83,7 @@ public final class Node {
         this.outages = new Outages(name, log, now);
     }
 
-    // The following methods handle the connection.
+    // Connection
 
     public Endpoint endpoint() {
         return endpoint;
@@ -121,7 +121,7 @@ public final class Node {
         return current != null && (current.isConnecting() || (current.isAvailable() && !current.wasHeard()));
     }
 
-    // The following methods record calls.
+    // Recording of calls
 
     /** Records that a call is about to be sent. */
     public void begin(long now) {
@@ -273,11 +273,11 @@ public final class Node {
         responses.failed(ejection.failed(calls.sum(), now), now);
     }
 
-    // The following methods return measured values.
+    // Measured values
 
     /**
-     * Returns the response time as a multiple of the usual response time. The value decays to 1 while there are no
-     * calls.
+     * Returns the response time as a multiple of the usual response time. While there are no calls, the value decays to
+     * 1.
      */
     public double cost(long now) {
         return responses.cost(now);
@@ -375,7 +375,7 @@ public final class Node {
                 : 0;
     }
 
-    // The following methods are called by Survey, which checks all providers of a cluster several times per second.
+    // Survey calls the following methods several times per second.
 
     /**
      * Checks whether the node's connection was opened or reopened after the last check. A reconnected provider may be a

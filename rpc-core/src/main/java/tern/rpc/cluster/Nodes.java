@@ -32,7 +32,7 @@ public final class Nodes {
 
     private static final long OPEN_EVERY_MILLIS = 20;
 
-    /** The client stops using an unlisted provider that has been silent for this long. */
+    /** The time for which an unlisted provider may be silent before the client stops using it. */
     private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
@@ -42,7 +42,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // The services of the references that use the node.
-        int releases; // How often the number of references to the node has dropped to zero.
+        int releases; // The number of times that the last reference to the node has been released.
 
         Shared(Node node) {
             this.node = node;

@@ -12,10 +12,7 @@ import tern.rpc.transport.ClientConnection;
  */
 final class Outages {
 
-    /**
-     * The end of an outage is logged only if the outage lasted at least this long. The start of a shorter outage is not
-     * logged either.
-     */
+    /** The minimum duration of an outage whose end is logged. The start of a shorter outage is not logged either. */
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**

@@ -139,7 +139,7 @@ final class ProviderChoice {
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            // Usually there are neither tags nor rules, and copying a long list is not necessary.
+            // Usually there are neither tags nor rules, so a long list need not be copied.
             return new Connected(subset.of(listed, passedOver), Set.of());
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
@@ -238,7 +238,7 @@ final class ProviderChoice {
     /** Changes the attributes of the providers according to the rules, and removes disabled providers. */
     private static List<Instance> enabled(List<Instance> instances, Rules rules) {
         if (rules == Rules.NONE) {
-            return instances; // Usually there are no rules, and copying a long list is not necessary.
+            return instances; // Usually there are no rules, so a long list need not be copied.
         }
         List<Instance> enabled = new ArrayList<>();
         for (Instance instance : instances) {

@@ -16,15 +16,16 @@ import tern.rpc.endpoint.Instance;
  * Connected members stay.
  *
  * <p>The members that the subset would have without replacements are its regular members. A regular member that is
- * passed over keeps its node, which goes on connecting with its own pauses. When it has been connected for 30 s, it
- * returns, and the last provider in the order of the hashes leaves. Other providers that were passed over are tried
- * again in turn when no further provider is left. Used under the lock of its {@link Cluster}.
+ * passed over keeps its node, which goes on connecting with its own pauses. When this member has been connected for 30
+ * s, it returns, and the subset's last provider in the order of the hashes is removed. Other providers that were passed
+ * over are tried again in turn when no further provider is left. Used under the lock of its {@link Cluster}.
  */
 final class Replacements {
 
     /**
-     * A member is passed over after it could not be connected for this time. A passed over provider gets the next turn
-     * not before this time, and returns after it has been connected for this time, so that providers do not alternate.
+     * A member is passed over after it could not be connected for this time. A provider that was passed over is tried
+     * again after this time at the earliest. A regular member returns when it has been connected for this time, so that
+     * providers do not alternate.
      */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 

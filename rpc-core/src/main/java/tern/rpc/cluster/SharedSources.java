@@ -38,8 +38,8 @@ final class SharedSources {
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
     /**
-     * At most this many positions of the last list are searched for an instance. The limit is high enough to find an
-     * unchanged instance if only a few instances before it have changed.
+     * The maximum number of positions in the last list that are searched for one instance. The limit is high enough to
+     * find an unchanged instance if only a few instances before it have changed.
      */
     private static final int LOOK_AHEAD = 8;
 
@@ -77,8 +77,8 @@ final class SharedSources {
         boolean isLate();
 
         /**
-         * Logs that providers cannot be connected, in one line for all of them and for all references, at a limited
-         * rate. The caller must not hold a lock that a listener needs.
+         * Logs, in one line for all references and at a limited rate, which providers cannot be connected. The caller
+         * must not hold a lock that a listener needs.
          */
         void notConnected(List<Node> failed);
 

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>If t is shorter than u, u moves towards t by half of the difference. If t is longer and there is no queue, u moves
- * by a twentieth of the difference. A limiter that starts under load has no measured u yet, and begins with a step
+ * by a twentieth of the difference. A limiter that starts under load has not measured u yet, and begins with a step
  * down.
  *
  * <p>Therefore the limit shrinks only if there is a queue and calls take longer than before. The limit stays low only
@@ -57,8 +57,9 @@ public final class GradientLimit implements Limit {
     private static final double TOLERANCE = 2;
 
     /**
-     * The time added to the acceptable duration of calls. Hundreds of concurrent fast calls do not overload the server
-     * while each of them is served within milliseconds. The value is half of the longest wait in the queue.
+     * The time added to the acceptable duration of calls, because hundreds of concurrent fast calls do not overload a
+     * server that serves each of them within milliseconds. The value is half of the longest permitted wait in the
+     * queue.
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 

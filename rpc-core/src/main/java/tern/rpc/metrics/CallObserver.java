@@ -20,8 +20,7 @@ public interface CallObserver {
     void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure);
 
     /**
-     * Does the same as {@link #ended(String, CallLedger, long, long, Throwable)}, and also receives the caller if the
-     * caller is known.
+     * Called instead of {@link #ended(String, CallLedger, long, long, Throwable)} if the caller may be known.
      *
      * @param caller returns the caller's address; null if it is unknown. Must be used only before this method returns
      */

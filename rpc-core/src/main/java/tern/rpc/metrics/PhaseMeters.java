@@ -80,7 +80,7 @@ public final class PhaseMeters {
             @Nullable SocketAddress caller) {
         ended(ledger, now);
         CallObserver observer = meters.observer();
-        if (observer != null) { // This check avoids the creation of an object for each call if there is no observer.
+        if (observer != null) { // If there is no observer, this check avoids creating an object for each call.
             notifyObserver(observer, ledger, now, tookNanos, failure, sent, () -> host(caller));
         }
     }

@@ -47,8 +47,8 @@ final class FairPermits {
 
     /**
      * @param permits the number of permits
-     * @param maxWaiting the maximum number of waiting requests. A request is refused if its tenant already has at least
-     *     as many waiting requests as there are free positions in the queue
+     * @param maxWaiting the length of the queue, that is, the maximum number of waiting requests. A request is refused
+     *     if the number of its tenant's waiting requests has reached the number of free positions in the queue
      */
     FairPermits(int permits, int maxWaiting, NanoClock clock) {
         this.total = permits;
@@ -133,7 +133,7 @@ final class FairPermits {
                 removed(tenant, own, request);
             }
             changeWaiting(-1);
-            grant(); // A request that has waited too long would block later requests if it were not removed.
+            grant(); // The request is removed. Otherwise, it would block later requests after it has waited too long.
         }
         return request.granted;
     }

@@ -2,7 +2,7 @@ package tern.rpc.serialization;
 
 import org.jspecify.annotations.Nullable;
 
-/** The two directions of messages. Each direction has its own size limit. */
+/** The direction of a message. Each direction has its own size limit. */
 public enum MessageKind {
     REQUEST("rpc.limits.max-request"),
     RESPONSE("rpc.limits.max-response");

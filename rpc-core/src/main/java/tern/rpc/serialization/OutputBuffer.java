@@ -63,7 +63,7 @@ public final class OutputBuffer {
     }
 
     /**
-     * Does the same as {@link #takeTurns(Object)} for a message that is decompressed. There are separate permits for
+     * Works like {@link #takeTurns(Object)} for a message that is decompressed. There are separate permits for
      * decompression.
      */
     public void takeTurnsToUnpack(Object caller) {

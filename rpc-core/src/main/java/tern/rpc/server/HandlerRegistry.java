@@ -67,7 +67,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
 
-    private static final int MAX_NAMES = 20; // names of services in an error message
+    private static final int MAX_NAMES = 20; // the maximum number of service names in an error message
 
     /** The key under which the calls to the built-in methods of all services are counted together. */
     private static final ServiceKey BUILT_IN_METHODS = new ServiceKey(BuiltInMethods.DESCRIPTOR.name(), "", "");
@@ -331,7 +331,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {
         List<Export> all = exports.all;
-        for (int i = 0; i < all.size(); i++) { // This loop runs for each call and allocates no iterator.
+        for (int i = 0; i < all.size(); i++) { // This loop runs for each call, so it avoids allocating an iterator.
             if (all.get(i).key().equals(key)) {
                 return all.get(i);
             }

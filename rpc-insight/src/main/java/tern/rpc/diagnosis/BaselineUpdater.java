@@ -28,8 +28,8 @@ import tern.rpc.pool.ResultRows;
 final class BaselineUpdater {
 
     /**
-     * The usual 99th percentile is updated only if more than this many seconds have passed since the start and since
-     * the last miss of the latency target. The first calls of a process are slower than usual.
+     * The number of seconds that must have passed since the start, and since the last miss of the latency target,
+     * before the usual 99th percentile is updated. The first calls of a process are slower than usual.
      */
     private static final int PERCENTILE_SECONDS = 60;
 

@@ -65,11 +65,11 @@ public final class Diagnostician {
      */
     private static final int FIRST_BAD = 3;
 
-    /** A diagnosis is reported as old if the calls have not been checked for this long. */
+    /** If the calls have not been checked for this time, a diagnosis is reported as old. */
     private static final long OLD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * If calls have missed the target for this long, the usual times of methods that have never met the target are
+     * After calls have missed the target for this time, the usual times of methods that have never met the target are
      * learned even while calls miss the target.
      */
     private static final long LONG_MISS_NANOS = TimeUnit.SECONDS.toNanos(60);

@@ -90,11 +90,14 @@ final class Ranking {
 
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
-    /** At least this many samples of calls that wait for a connection are needed to tell what the pool is doing. */
+    /**
+     * The minimum number of samples of waiting calls from which the diagnosis concludes what a connection pool is
+     * doing.
+     */
     private static final int MIN_POOL_LOOKS = 4;
 
     /**
-     * Calls received within this time of each other count as simultaneous. A server needs about this long to read a
+     * Calls received within this time of each other count as simultaneous. A server takes about this time to read a
      * burst of requests.
      */
     private static final double AT_ONCE_NANOS = 5e6;

@@ -158,7 +158,7 @@ public final class OutsideOperations {
     /** The executions of one operation by threads outside of calls. Thread-safe. */
     public static final class Series {
 
-        /** The usual pause counts as known after this many executions. */
+        /** The number of executions after which the usual pause counts as known. */
         private static final int MIN_TIMES = 5;
 
         private static final double WEIGHT = 0.1;
@@ -170,8 +170,8 @@ public final class OutsideOperations {
         private static final double LATE = 3;
 
         /**
-         * After this many consecutive pauses that are too long, such long pauses are considered usual and change the
-         * usual pause.
+         * The number of consecutive pauses that are too long after which such long pauses are considered usual and
+         * change the usual pause.
          */
         private static final int MAX_LATE = 20;
 
@@ -183,7 +183,7 @@ public final class OutsideOperations {
 
         private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
         private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
-        /** An operation is considered periodic only if its usual pause is at least this long. */
+        /** The minimum usual pause of an operation that is considered periodic. */
         private static final double MIN_USUAL_NANOS = 5e8;
 
         /**

@@ -91,7 +91,7 @@ public final class StoreNames {
         /** Records that an operation has ended without a failure. */
         public void answered() {
             if (!several) {
-                return; // If there is only one store, the ends of calls show when it last answered.
+                return; // If there is only one store, the ends of calls show when the store last answered.
             }
             long now = System.nanoTime();
             if (!hasAnswered || now - answeredNanos >= STEP_NANOS) {

@@ -208,7 +208,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     }
 
     /**
-     * Creates a connection, which then starts connecting.
+     * Creates a connection and starts connecting it.
      *
      * @return null if the maximum number of connections is reached
      */

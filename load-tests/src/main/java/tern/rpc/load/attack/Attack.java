@@ -37,19 +37,19 @@ enum Attack {
      */
     EAGER_CREDIT("an honest reader with two WINDOW_UPDATE for each DATA frame", true, Readers::eagerCredit),
 
-    /** Makes one-way calls to a method that sleeps. */
+    /** Makes one-way calls to a sleeping method. */
     ONE_WAY_SLEEPERS("one-way calls of 10 s, 200 at once and 50 a second by one connection", false, Sleepers::oneWay),
 
-    /** Makes calls to a method that sleeps, and resets the stream of each call after 5 ms. */
+    /** Makes calls to a sleeping method, and resets the stream of each call after 5 ms. */
     RESET_SLEEPERS("calls of 10 s that are reset after 5 ms, by one connection", true, Sleepers::reset),
 
-    /** Makes calls to a method that sleeps, with 50 calls at a time on each of several connections. */
+    /** Makes 50 concurrent calls to a sleeping method on each of several connections. */
     SLEEPERS("calls of 10 s, 50 at a time on each of 20 connections", true, Sleepers::ofOneAddress),
 
-    /** Makes calls to a method that sleeps, from several addresses. */
+    /** Makes calls to a sleeping method from several addresses. */
     SLEEPERS_OF_ADDRESSES("calls of 10 s, 50 at a time from each of 8 addresses", true, Sleepers::ofAddresses),
 
-    /** Opens connections that send nothing. */
+    /** Opens connections without sending anything. */
     SILENT("8,190 silent connections from 8 addresses", true, Sockets::silentConnections),
 
     /** Sends the headers of HTTP/1.1 requests slowly and never ends them. */
@@ -227,7 +227,7 @@ enum Attack {
     /** Opens connections that send random bytes. */
     GARBAGE("new connections with random bytes from 20 addresses", false, Contents::garbage),
 
-    /** Sends the bodies of requests slowly. */
+    /** Sends request bodies slowly. */
     SLOW_BODIES(
             "3,200 bodies of 8 MB by three protocols from 20 addresses, a byte a second", false, Contents::slowBodies);
 

@@ -33,7 +33,7 @@ public final class MissWatch {
     private static final double Z = 2.326; // the one-sided 99 % quantile of the normal distribution
     private static final int MIN_HUNG = 3;
 
-    /** A miss of the latency target begins if calls hang in each of this many consecutive seconds. */
+    /** The number of consecutive seconds with hanging calls after which a miss of the latency target begins. */
     private static final int HUNG_SECONDS = 2;
 
     /**
@@ -81,7 +81,7 @@ public final class MissWatch {
      */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** Usual times are learned only after more than this many seconds in which at least one call ended. */
+    /** Usual times are learned only after more than this number of seconds in which at least one call ended. */
     private static final int LEARNING_SECONDS = 30;
 
     // for each second, the number of calls and the number of late, failed or refused calls

@@ -60,7 +60,7 @@ public final class PossibleLongPolls {
 
     /**
      * Returns whether at least half of the call's samples show that its thread waited for another thread. Such a call
-     * takes no processor from other calls.
+     * does not compete with other calls for a processor.
      */
     public static boolean hasWaited(EndedCall call, Map<CallLedger, Sampler.Samples> samples) {
         Sampler.Samples known = samples.get(call.ledger());

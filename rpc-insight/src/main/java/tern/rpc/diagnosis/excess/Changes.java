@@ -33,7 +33,7 @@ public final class Changes {
     private static final int MAX_METHODS = 2;
     private static final int MAX_OPERATIONS = 2;
 
-    /** A method is reported as new if it was first called at most this long ago. */
+    /** The maximum time since the first call to a method that is reported as new. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
     /** Methods that are first called within this time after the application's first call are not reported as new. */

@@ -18,15 +18,16 @@ import tern.rpc.diagnosis.calls.UsualOperations;
 import tern.rpc.diagnosis.failure.FailurePart;
 
 /**
- * Finds the operation that code repeats at once, without a pause, after each failure. The failure is the root, but the
- * attempts multiply its cost: they load the peer, the processors and the calls themselves.
+ * Finds the operation that code repeats immediately, without a pause, after each failure. The failure is the root
+ * cause, but the attempts multiply its cost: they put load on the peer and the processors, and prolong the calls
+ * themselves.
  */
 public final class ImmediateRetries {
 
     /** Operations are considered attempts only if a call runs at least this number of them on average. */
     private static final int MIN_ATTEMPTS = 5;
 
-    /** Calls must run at least this many times as many operations of the kind as usual. */
+    /** Calls must run at least this multiple of the usual number of operations of the kind. */
     private static final double MANY_MORE = 3;
 
     /** At least this number of calls must have failed because of the operation, unless its attempts show failures. */
@@ -123,7 +124,7 @@ public final class ImmediateRetries {
     private void add(ExcessTime.Counted counted, Map<Repeated, Attempts> byName) {
         EndedCall call = counted.call();
         Part failure = call.failure() == null ? null : FailurePart.of(call);
-        Map<Repeated, int[]> ofCall = new HashMap<>(); // the attempts, and those that failed
+        Map<Repeated, int[]> ofCall = new HashMap<>(); // the numbers of attempts and of failed attempts
         for (NamedTimes.Entry entry : call.ledger().named()) {
             if (UsualOperations.COUNTED.contains(entry.kind()) && !entry.name().equals(NamedTimes.OTHERS)) {
                 Repeated operation = new Repeated(entry.kind(), withoutResult(entry.name()));

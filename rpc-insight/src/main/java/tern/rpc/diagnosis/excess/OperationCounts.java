@@ -29,14 +29,14 @@ public final class OperationCounts {
     private static final double MANY_MORE = 3;
 
     /**
-     * An operation is assumed to load values into a cache if usual calls run it at most this often on average. Most
-     * usual calls then find the value in the cache.
+     * An operation is assumed to load values into a cache if usual calls run it at most this number of times on
+     * average. Most usual calls then find the value in the cache.
      */
     private static final double BEHIND_CACHE = 0.7;
 
     /**
-     * If a cache has lost its values, each call runs the operation that loads a value once, and a few calls run it
-     * again. If the mean number of runs per call is higher than this, there must be a different reason.
+     * The maximum mean number of times that a call loads a value after a cache has lost its values. Each call then
+     * loads the value once, and a few calls load it again. A higher number has a different reason.
      */
     private static final double ONCE = 1.3;
 
@@ -304,7 +304,10 @@ public final class OperationCounts {
                 number(perCall.usual(kind, counted, name, methods).count()));
     }
 
-    /** Returns how much more often than usual calls run the operation, as in {@code 3.0 times as often as usual}. */
+    /**
+     * Returns text that compares the number of operations with the usual number, as in {@code 3.0 times as often as
+     * usual}.
+     */
     public String moreOften(Part part) {
         Phase phase = phase(part);
         String name = name(part);
@@ -370,7 +373,7 @@ public final class OperationCounts {
         String name = name(part);
         double usually = perCall.usual(part.kind(), phase, name).count();
         if (usually < 0) {
-            return 0; // unknown for a method with late or failed calls
+            return 0; // the usual number is unknown for a method with late or failed calls
         }
         return (perCall.now(phase, name) - usually)
                 * evidence.calls().calls()

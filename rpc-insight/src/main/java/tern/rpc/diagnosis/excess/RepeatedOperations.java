@@ -17,7 +17,7 @@ import tern.rpc.diagnosis.calls.UsualOperations;
 public final class RepeatedOperations {
 
     /**
-     * If each call runs at least this many operations with the same name, they are considered the attempts of a polling
+     * The number of operations with the same name in each call from which they are considered the attempts of a polling
      * loop.
      */
     private static final int MIN_ATTEMPTS = 5;

@@ -28,7 +28,7 @@ public final class SlowServers {
      */
     private static final double DOMINANT = 0.8;
 
-    /** Another peer is considered quick only if at least this many of its operations were measured. */
+    /** The minimum number of measured operations from which another peer can be considered quick. */
     private static final int MIN_QUICK = 3;
 
     private final ExcessTime excess;

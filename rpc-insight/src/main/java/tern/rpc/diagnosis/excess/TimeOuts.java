@@ -41,12 +41,12 @@ public final class TimeOuts {
     private static final double FEW = 0.15;
 
     /**
-     * Calls are considered to run several operations with the same name if they usually run at least this many on
-     * average.
+     * The usual mean number of operations with the same name per call from which calls are considered to run several of
+     * them.
      */
     private static final double SEVERAL = 1.5;
 
-    /** Usual calls are considered to run an operation if they run it at least this often on average. */
+    /** The mean number of executions per usual call from which usual calls are considered to run an operation. */
     private static final double RUNS = 0.5;
 
     private static final int MAX_CALLERS = 2;
@@ -354,7 +354,7 @@ public final class TimeOuts {
             Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {
         double slow = slowEach(part, usualCount);
         boolean isMuchLonger = timeout > Baseline.AS_USUAL * usually;
-        // In slow calls, repeated attempts add up to a long time, although no single attempt takes that long.
+        // In slow calls, the times of repeated attempts add up, although no single attempt takes a long time.
         boolean isWithinSlow = timeout <= slow && !areAttempts(part);
         boolean isLong = (isMuchLonger && !isWithinSlow)
                 || (slow > 0

@@ -8,8 +8,8 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
 /**
- * Recognizes calls that their callers ended before this server answered: because of a deadline, or because the callers
- * had stopped waiting. Also recognizes calls that this server refused to run. The exceptions' messages come from Tern's
+ * Recognizes calls that ended before this server answered, because the caller's deadline had passed or the caller had
+ * stopped waiting. Also recognizes calls that this server refused to run. The exceptions' messages come from Tern's
  * server and client.
  */
 public final class CallerDeadlines {

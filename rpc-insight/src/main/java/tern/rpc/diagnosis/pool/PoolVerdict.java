@@ -96,7 +96,7 @@ public record PoolVerdict(
         FAIR,
         /** Calls need more connections than the pool has. */
         TOO_SMALL,
-        /** The reason is unknown. The pool has free connections, and calls seem to wait for something else. */
+        /** Unknown: the pool has free connections, and calls seem to wait for something else. */
         UNKNOWN
     }
 

@@ -39,7 +39,10 @@ import tern.rpc.pool.PoolSnapshot;
  */
 public final class AwaitedWork {
 
-    /** At least this many samples of waiting calls are needed to tell whether other threads work while calls wait. */
+    /**
+     * The minimum number of samples of waiting calls. Fewer samples do not show whether other threads work while calls
+     * wait.
+     */
     private static final int MIN_LOOKS = 6;
 
     /**

@@ -27,8 +27,8 @@ import tern.rpc.pool.PoolSnapshot;
 public final class ForkedWork extends Rule {
 
     /**
-     * The common pool is considered the cause only if the calling thread itself processes items of its parallel stream
-     * in at least this many late calls.
+     * The minimum number of late calls whose own thread processes items of their parallel stream. With fewer such
+     * calls, the common pool is not considered the cause.
      */
     private static final int MIN_CALLS = 3;
 
@@ -44,7 +44,7 @@ public final class ForkedWork extends Rule {
      */
     private static final double NEARLY_ALWAYS = 0.8;
 
-    /** At least this many samples of a wait are needed to tell whether the pool had a free thread. */
+    /** The minimum number of samples of a wait. Fewer samples do not show whether the pool had a free thread. */
     private static final int MIN_LOOKS = 4;
 
     /**

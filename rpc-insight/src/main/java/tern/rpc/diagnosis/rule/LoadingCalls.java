@@ -22,7 +22,7 @@ import tern.rpc.diagnosis.sample.LikelyHolders;
  */
 final class LoadingCalls extends Rule {
 
-    /** At least this many samples, taken at different times, must show a loading call at work while others wait. */
+    /** The minimum number of samples, taken at different times, that show a loading call at work while others wait. */
     private static final int MIN_LOOKS = 3;
 
     /**

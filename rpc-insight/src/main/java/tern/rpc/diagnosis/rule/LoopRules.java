@@ -35,7 +35,7 @@ final class LoopRules extends Rule {
      */
     private static final double MUCH = 0.3;
 
-    /** A wait that takes less than this share of the latency target is not considered. */
+    /** Waits that take less than this share of the latency target are ignored. */
     private static final double NOTABLE = 0.1;
 
     private static final String LETTUCE = "lettuce-";

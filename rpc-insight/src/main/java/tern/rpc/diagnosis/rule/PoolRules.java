@@ -69,7 +69,7 @@ final class PoolRules extends Rule {
             Kind operation = operationOf(verdict);
             boolean slow = verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE;
             boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
-            // The mean time of use covers only completed uses. These may be as short as usual while other uses do not
+            // The mean time of use includes only completed uses, which may be as short as usual while other uses do not
             // end.
             boolean hangs = full
                     && new RunningStatements(List.of(verdict))
@@ -182,8 +182,8 @@ final class PoolRules extends Rule {
 
     /**
      * Removes the waits for the results of tasks from the given work, if calls also do enough other work (see {@link
-     * #MIN_OTHER_WORK}). Waits for the results of tasks are not the reason for a full pool. One reason is that a call
-     * rarely holds a connection while it waits for a task. In addition, the tasks often wait for the pool themselves.
+     * #MIN_OTHER_WORK}). Waits for the results of tasks are not the reason for a full pool. A call rarely holds a
+     * connection while it waits for a task, and the tasks often wait for the pool themselves.
      */
     private static Times withoutResults(Times work) {
         Times other = work.only(part -> part.kind() != Kind.RESULT);

@@ -45,7 +45,7 @@ final class ProcessorRules extends Rule {
             EnumSet.of(Kind.RUN_QUEUE, Kind.COMPUTING, Kind.UNEXPLAINED, Kind.QUEUE, Kind.OUTSIDE);
 
     /**
-     * Pauses of the whole process are not attributed to busy processors if they take at least this long and at least
+     * Pauses of the whole process are not attributed to busy processors if they take at least this time and at least
      * half of a call's time. The second condition is needed because a long call may contain many short pauses.
      */
     private static final double LONG_PAUSE_NANOS = 5e8;
@@ -111,9 +111,9 @@ final class ProcessorRules extends Rule {
      * Attributes the extra time of operations to the processors, if the processors are saturated and operations of
      * several kinds are slower. While the processors are saturated, the calls' threads, the event loops and possibly
      * the servers on this machine wait for processors. If work other than calls saturates the processors, three slower
-     * operations of one kind are enough, because their server may run on this machine. Two things remain separate
-     * causes: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time of
-     * the slower operations. There are two exceptions. All operations of a kind together are not a separate cause if
+     * operations of one kind are enough, because their server may run on this machine. Two kinds of causes remain
+     * separate: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time
+     * of the slower operations. There are two exceptions. All operations of a kind together are not a separate cause if
      * work other than calls saturates the processors and operations of another kind are slower, too. A single operation
      * is not a separate cause if threads of this process that serve no call take the processors and calls measurably
      * wait for a processor. If the processors are usually about as busy as they are now, they are considered the cause

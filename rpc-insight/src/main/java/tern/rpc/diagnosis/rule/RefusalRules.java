@@ -34,7 +34,8 @@ final class RefusalRules extends Rule {
     private static final double NOTABLE = 0.1;
 
     /**
-     * The reason why a circuit breaker opened is determined from this many calls: the newest calls that show a reason.
+     * The number of calls from which the reason why a circuit breaker opened is determined. The newest calls that show
+     * a reason are used.
      */
     private static final int NEWEST = 32;
 

@@ -30,8 +30,8 @@ import tern.rpc.diagnosis.stack.StackReader;
 
 /**
  * Recognizes a database or Redis server that has stopped answering: several calls are waiting for it, and it has
- * answered no call since they began to wait. A slow store, or one that makes some calls wait for a lock, still answers
- * other calls.
+ * answered no call since they began to wait. A store that is slow, or in which some calls wait for a lock, still
+ * answers other calls.
  */
 final class SilentStores {
 

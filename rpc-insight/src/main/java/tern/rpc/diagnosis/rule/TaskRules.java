@@ -22,7 +22,7 @@ import tern.rpc.pool.PoolKind;
  */
 final class TaskRules extends Rule {
 
-    /** At least this many samples of busy threads are needed to tell what an executor's tasks wait for. */
+    /** The minimum number of samples of busy threads. Fewer samples do not show what an executor's tasks wait for. */
     private static final int MIN_BUSY = 2;
 
     /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */

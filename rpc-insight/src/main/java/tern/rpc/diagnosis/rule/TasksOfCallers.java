@@ -18,7 +18,10 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class TasksOfCallers extends Rule {
 
-    /** Tasks that callers run are considered a cause only if at least this many late calls run them. */
+    /**
+     * The minimum number of late calls that run rejected tasks themselves. With fewer such calls, these tasks are not
+     * considered a cause.
+     */
     private static final int MIN_CALLS = 3;
 
     /** Tasks have become much slower if they take at least this multiple of their usual time. */

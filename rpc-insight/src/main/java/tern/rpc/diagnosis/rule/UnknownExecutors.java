@@ -18,12 +18,12 @@ import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.sample.TaskSamples;
 
 /**
- * Recognizes executors that have too few threads, although their state is unknown: Tern takes no snapshots of some
- * executors, such as those in static fields. The number of their threads is known from samples. The time that a thread
- * works for a call is computed from the number of busy threads and the number of results per second: n busy threads
- * complete n / t tasks per second if a task takes time t. The operations of the tasks show whether tasks have become
- * slower. If no usual times of the operations are known, the time that calls usually spend outside of operations is
- * used instead: a call that finds an idle thread waits only for as long as its task takes.
+ * Recognizes executors that have too few threads, although Tern does not know their state. Tern takes no snapshots of
+ * some executors, such as executors in static fields. The number of their threads is known from samples. The time that
+ * a thread works for a call is computed from the number of busy threads and the number of results per second: if a task
+ * takes time t, n busy threads complete n / t tasks per second. The operations of the tasks show whether tasks have
+ * become slower. If no usual times of the operations are known, the time that calls usually spend outside of operations
+ * is used instead: a call that finds an idle thread waits only for as long as its task takes.
  */
 public final class UnknownExecutors {
 

@@ -51,8 +51,8 @@ public final class WorkerRules extends Rule {
 
     /**
      * Returns whether there are too few workers. Two conditions must be met. First, calls that have a worker meet the
-     * latency target. Second, their work takes about its usual time, or there would be too few workers even if their
-     * work took its usual time. If the usual time is unknown, the current time counts as usual.
+     * latency target. Second, the work of these calls takes about its usual time, or there would be too few workers
+     * even without the additional time of this work. If the usual time is unknown, the current time counts as usual.
      */
     private boolean areTooFew() {
         double service = PausedWork.of(excess.account, excess.account, part -> !needsWorker(part))
@@ -61,9 +61,9 @@ public final class WorkerRules extends Rule {
             return false;
         }
         double usually = usualService();
-        // If all workers are busy, they complete workers / service calls per second. At this rate of calls, they would
-        // usually be busy for a share of usually / service of the time. The workers are sufficient if this share is at
-        // most 80 %.
+        // If all workers are busy, they complete workers / service calls per second. With the usual service time, the
+        // same rate of calls would keep a share of usually / service of the workers busy. The workers are sufficient if
+        // this share is at most 80 %.
         boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
         double workers = workers();
         return isWorkAsUsual || (workers > 0 && wantedPerSecond() * usually / 1e9 > FULL * workers);

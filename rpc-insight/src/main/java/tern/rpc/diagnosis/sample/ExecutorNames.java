@@ -34,8 +34,8 @@ public final class ExecutorNames {
     public static final String ELASTIC_SIZE = "-Dreactor.schedulers.defaultBoundedElasticSize";
 
     /**
-     * The name of each pool by the common name of the pool's threads. Contains only pools whose snapshots name a
-     * thread.
+     * The name of each pool by the common name of the pool's threads. Contains only pools whose snapshots contain the
+     * name of a thread.
      */
     private static final ConcurrentMap<String, String> POOLS = new ConcurrentHashMap<>();
 

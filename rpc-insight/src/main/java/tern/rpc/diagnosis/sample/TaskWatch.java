@@ -187,7 +187,7 @@ public final class TaskWatch {
     public void addVirtual(ThreadSnapshot thread) {
         String name = nameOf(thread);
         add(executors, true, thread, false, new HashSet<>());
-        // Only names of groups with samples are added, because the number of these groups is limited.
+        // Names without samples are not added, because only the number of groups with samples is limited.
         if (executors.containsKey(name)) {
             seldomSeen.add(name);
         }

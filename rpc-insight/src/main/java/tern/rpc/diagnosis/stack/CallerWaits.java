@@ -35,8 +35,8 @@ public final class CallerWaits {
     private CallerWaits() {}
 
     /**
-     * Returns the thread's wait for the caller that sends the request and reads the answer; null if the thread does not
-     * wait for the caller.
+     * If the thread waits until the caller sends more of the request or reads more of the answer, returns this wait;
+     * otherwise null.
      */
     public static @Nullable Part of(ThreadSnapshot thread) {
         if (thread.state() == Thread.State.RUNNABLE) {

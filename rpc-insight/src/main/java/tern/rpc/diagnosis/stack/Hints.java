@@ -259,8 +259,8 @@ public final class Hints {
     private Hints() {}
 
     /**
-     * Returns the advice for code that spends processor time in the given method, preceded by a separator, or an empty
-     * string if there is none.
+     * Returns the advice for code that spends processor time in the given method, preceded by a separator; an empty
+     * string if there is no advice.
      */
     public static String computing(@Nullable String called) {
         if (called != null && called.endsWith(".<init>") && isThrowable(called)) {

@@ -132,7 +132,7 @@ public final class Libraries {
         return (library == Kind.HTTP || library == Kind.RPC || library == Kind.REDIS) && pauses(thread);
     }
 
-    /** Returns whether code outside the JDK makes the thread sleep. */
+    /** Returns whether the thread sleeps because of a call from outside the JDK. */
     public static boolean pauses(ThreadSnapshot thread) {
         boolean sleeps = false;
         for (StackTraceElement frame : thread.frames()) {

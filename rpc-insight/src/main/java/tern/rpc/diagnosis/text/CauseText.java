@@ -50,7 +50,10 @@ public final class CauseText {
     /** A wait for a connection is considered noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
-    /** More permits are recommended only if calls wait for a permit at least this many times as long as they use it. */
+    /**
+     * More permits are recommended only if the wait for a permit takes at least this multiple of the time for which a
+     * permit is used.
+     */
     private static final double PERMIT_FACTOR = 3;
 
     /** More permits are not recommended if the operation takes at least this multiple of its usual time. */

@@ -26,7 +26,8 @@ import tern.rpc.pool.ApplicationCode;
 final class LockText {
 
     /**
-     * Permits are considered lost if at least this many samples show waits for a permit and no sample shows a holder.
+     * Permits are considered lost if this number of samples or more show waits for a permit and no sample shows a
+     * holder.
      */
     private static final int MIN_LOST_LOOKS = 30;
 

@@ -254,7 +254,7 @@ public final class MachineText {
                 "PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
     }
 
-    /** Describes the cause of lateness for calls whose requests take a long time to read. */
+    /** Describes why calls are late whose requests take a long time to read. */
     private CauseDescription largeRequests() {
         Part decode = Part.of(Kind.DECODE);
         String method = "";

@@ -53,7 +53,7 @@ final class PoolText {
     private static final double FEW = 0.1;
 
     /**
-     * Connections are considered closed after each use only after calls have missed the latency target for this long.
+     * Connections are considered closed after each use only after calls have missed the latency target for this time.
      * Until then, the pool may still be opening its first connections.
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);

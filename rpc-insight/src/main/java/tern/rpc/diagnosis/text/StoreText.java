@@ -419,8 +419,8 @@ final class StoreText {
     /**
      * Returns whether a write statement suddenly became many times slower while all other statements kept their usual
      * times. Read statements are not considered, because a slow disk or a bad query plan would also slow them down.
-     * Inserts are not considered either. A row that is not visible yet is rarely locked. A trigger or an index is
-     * therefore just as likely a reason as a lock.
+     * Inserts are not considered either, because a row that is not visible yet is rarely locked, so a trigger or an
+     * index is just as likely to be the reason.
      */
     private boolean waitsForLock(String statement, double eachNanos) {
         double usually = operations.usualNamed(Phase.SQL, statement);

@@ -18,7 +18,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class UnknownPoolText {
 
-    /** The wait for a connection of an HTTP client that Tern does not measure. */
+    /** The name of the wait for a connection of an HTTP client that Tern does not measure. */
     private static final Part HTTP = Account.part(Phase.HTTP_CONNECTION, "");
 
     private final ExcessTime excess;

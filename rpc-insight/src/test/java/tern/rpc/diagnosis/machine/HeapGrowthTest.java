@@ -45,8 +45,8 @@ class HeapGrowthTest {
     }
 
     /**
-     * Returns the growth if G1 runs a young or mixed collection every second, with the given used memory in each
-     * minute.
+     * Returns the growth that is computed if G1 runs a young or mixed collection every second and the given amounts of
+     * memory are used in successive minutes.
      */
     private static @Nullable HeapGrowth slowGrowth(boolean marks, long... megabytesOfMinutes) {
         LeastUses least = new LeastUses();

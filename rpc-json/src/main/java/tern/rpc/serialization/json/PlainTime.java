@@ -28,7 +28,8 @@ final class PlainTime {
     private PlainTime() {}
 
     /**
-     * Returns whether values of the type have the usual form, because neither the property nor the type sets a format.
+     * Returns whether values of the type are written in the default form. This is the case if neither the property nor
+     * the type sets a format.
      */
     static boolean isWanted(DatabindContext context, @Nullable BeanProperty property, Class<?> type) {
         JsonFormat.Value format = property == null

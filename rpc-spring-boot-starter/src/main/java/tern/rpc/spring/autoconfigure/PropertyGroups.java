@@ -26,11 +26,11 @@ final class PropertyGroups {
     private static final String ANYTHING = ".+";
 
     /**
-     * A suggestion of the property that the user probably meant.
+     * Suggests the property that the user probably meant by giving a group a value.
      *
-     * @param group the group that has the value
-     * @param value matches the values for which the property is suggested
-     * @param last the last element of the property
+     * @param group the name of the group
+     * @param value matches the values that indicate this property
+     * @param last the last element of the suggested property
      */
     private record Guess(List<String> group, Pattern value, String last) {
 

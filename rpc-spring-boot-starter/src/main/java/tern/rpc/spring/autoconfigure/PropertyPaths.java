@@ -56,7 +56,9 @@ final class PropertyPaths {
         return longer;
     }
 
-    /** Returns whether the elements are a name with this path. Both lists must have the same number of elements. */
+    /**
+     * Returns whether a name with these elements matches the path. Both lists must have the same number of elements.
+     */
     static boolean fits(List<String> path, List<String> elements) {
         return IntStream.range(0, path.size())
                 .allMatch(i -> path.get(i).equals(ANY) || uniform(path.get(i)).equals(uniform(elements.get(i))));

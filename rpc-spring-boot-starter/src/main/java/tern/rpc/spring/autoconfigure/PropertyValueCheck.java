@@ -58,7 +58,7 @@ final class PropertyValueCheck {
             Pattern.compile("(?<!\\w)\\$[A-Z][A-Z0-9_]+|\\$\\(.*\\)|%(?![0-9A-F]{2}%)[A-Z][A-Z0-9_]+%"
                     + "|@[a-zA-Z][\\w.-]*@|\\{\\{.*}}|#\\{.*}");
 
-    /** Matches the value of a variable that Kubernetes sets for the port of a service. */
+    /** Matches the value of an environment variable that Kubernetes sets for the port of a Service. */
     static final Pattern SERVICE_LINK = Pattern.compile("(tcp|udp|sctp)://\\S+");
 
     private final Environment environment;

@@ -31,10 +31,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(UninjectedReferences.class);
 
-    /**
-     * The depth of the search: an object at the end of a chain of this many fields, starting at a bean, is not
-     * searched.
-     */
+    /** The maximum length of a chain of fields, starting at a bean, in which the search looks for references. */
     private static final int MAX_DEPTH = 3;
 
     private static final int MAX_OBJECTS = 10_000;

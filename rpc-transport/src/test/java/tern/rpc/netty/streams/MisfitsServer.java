@@ -300,12 +300,12 @@ final class MisfitsServer implements Misfits {
 
         @Override
         public void onNext(Entry entry) {
-            // the request is ignored
+            // ignores the request
         }
 
         @Override
         public void onError(Throwable failure) {
-            // the failure is ignored
+            // ignores the failure
         }
 
         @Override

@@ -29,7 +29,7 @@ final class TaskTimes {
     private final LongAdder failed = new LongAdder();
     private final LongAdder inner = new LongAdder(); // tasks that the executor's own threads submitted
     private final AtomicLong submitted = new AtomicLong();
-    private final AtomicLong newestStarted = new AtomicLong(); // a task number; numbers follow the order of submission
+    private final AtomicLong newestStarted = new AtomicLong(); // a task number, in the order of submission
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();
     private final LongAdder othersStarted = new LongAdder(); // tasks that were submitted outside of calls

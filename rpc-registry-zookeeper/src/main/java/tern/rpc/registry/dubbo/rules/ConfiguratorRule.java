@@ -40,7 +40,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
     private static final String TIMEOUT = "timeout";
     private static final String EXECUTES = "executes";
 
-    /** The name under which a change stores a parameter that applies to all methods. */
+    /** The method name that a change uses as the key of a parameter for all methods. */
     static final String ANY_METHOD = "";
 
     private static final int MAX_EXECUTES = 1_000_000;
