@@ -212,7 +212,8 @@ final class PoolRules extends Rule {
         Times account = excess.account;
         double held = operation == null
                 ? account.sum() - account.sum(Kind.POOL) - account.sum(Kind.QUEUE)
-                : account.sum(part -> part.kind() == operation || movedFrom(operation).of(part) > 0);
+                : account.sum(
+                        part -> part.kind() == operation || movedFrom(operation).of(part) > 0);
         double inUse = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
         double perSecond = calls.calls() / evidence.seconds();
         double byCalls = perSecond * held / 1e9;
