@@ -100,8 +100,9 @@ public final class CauseText {
         this.timeOuts = new TimeOuts(evidence, excess, operations);
         this.stampedes = new Stampedes(evidence, excess, operations, new OperationCounts(evidence, excess, operations));
         this.retries = new ImmediateRetries(excess, operations);
-        this.storeText = new StoreText(evidence, excess, operations, pools);
-        this.redisText = new RedisText(evidence, excess, operations, storeText);
+        ServerText servers = new ServerText(evidence, excess, operations);
+        this.storeText = new StoreText(evidence, excess, operations, pools, servers);
+        this.redisText = new RedisText(evidence, excess, operations, servers);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
         this.changes = new Changes(evidence, excess, operations);
         this.codeText = new CodeText(

@@ -56,14 +56,14 @@ final class RedisText {
     private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
-    private final StoreText store;
+    private final ServerText servers;
 
-    RedisText(Evidence evidence, ExcessTime excess, Operations operations, StoreText store) {
+    RedisText(Evidence evidence, ExcessTime excess, Operations operations, ServerText servers) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
         this.counts = new OperationCounts(evidence, excess, operations);
-        this.store = store;
+        this.servers = servers;
     }
 
     CauseDescription command(Part part) {
@@ -73,7 +73,7 @@ final class RedisText {
             return outside(outside);
         }
         Operations.Sum sum = operations.sum(Phase.REDIS, part.name());
-        String name = store.name(part, "Redis commands");
+        String name = servers.name(part, "Redis commands");
         String place = operations.placeOf(Phase.REDIS, part.name());
         List<String> facts = new ArrayList<>();
         facts.addAll(operations.figures("redis", Phase.REDIS, part.name()));
@@ -111,14 +111,14 @@ final class RedisText {
             return new CauseDescription(
                     "SLOW REDIS",
                     "every command of " + server,
-                    store.server("Redis server of " + server, part, server, SLOW_REDIS),
+                    servers.change("Redis server of " + server, part, server, SLOW_REDIS),
                     facts);
         }
         Set<String> all = operations.allSlower(Kind.REDIS);
         if (part.name().isEmpty() && !all.isEmpty()) {
             facts.add("all      " + all.size() + " different commands are slower");
             return new CauseDescription(
-                    "SLOW REDIS", "every command", store.server("Redis server", part, "", SLOW_REDIS), facts);
+                    "SLOW REDIS", "every command", servers.change("Redis server", part, "", SLOW_REDIS), facts);
         }
         return new CauseDescription(
                 "SLOW REDIS COMMAND",
