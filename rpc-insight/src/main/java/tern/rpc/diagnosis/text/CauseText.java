@@ -31,6 +31,7 @@ import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.AwaitedWork;
 import tern.rpc.diagnosis.rule.BlockedLoops;
+import tern.rpc.diagnosis.rule.CallerRuns;
 import tern.rpc.diagnosis.rule.MissedJobs;
 import tern.rpc.diagnosis.rule.Pressure;
 import tern.rpc.diagnosis.rule.Stampedes;
@@ -83,6 +84,7 @@ public final class CauseText {
     private final TimeOuts timeOuts;
     private final Stampedes stampedes;
     private final ImmediateRetries retries;
+    private final CallerRuns callerRuns;
 
     public CauseText(
             Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, Map<Part, List<Symptom>> symptoms) {
@@ -97,6 +99,7 @@ public final class CauseText {
         this.timeOuts = new TimeOuts(evidence, excess, operations);
         this.stampedes = new Stampedes(evidence, excess, operations, new OperationCounts(evidence, excess, operations));
         this.retries = new ImmediateRetries(excess, operations);
+        this.callerRuns = new CallerRuns(evidence, excess, pools);
         this.storeText = new StoreText(evidence, excess, operations, pools);
         this.redisText = new RedisText(evidence, excess, operations, storeText);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
@@ -141,9 +144,12 @@ public final class CauseText {
                 certainNanos / 1e6,
                 new MissedJobs(evidence, excess, operations)
                         .change(
-                                withoutWorkers(
-                                        withMorePermits(
-                                                withoutHolding(withBackOff(description.change(), part), part), part),
+                                callerRuns.withPolicy(
+                                        withoutWorkers(
+                                                withMorePermits(
+                                                        withoutHolding(withBackOff(description.change(), part), part),
+                                                        part),
+                                                part),
                                         part),
                                 part),
                 facts,
