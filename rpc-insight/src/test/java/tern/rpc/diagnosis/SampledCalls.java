@@ -64,6 +64,7 @@ public final class SampledCalls {
     private String pool = "";
     private double poolMillis;
     private @Nullable Throwable failure;
+    private @Nullable String executor;
     private long missedFrom = time.get();
 
     /** Sets the samples of threads that serve no call. */
@@ -240,6 +241,11 @@ public final class SampledCalls {
         ledger.turnTo(Phase.QUEUE);
         time.addAndGet((long) (queueMillis * 1e6));
         ledger.turnTo(Phase.OWN);
+        if (executor != null) {
+            Phase outer = ledger.enter(Phase.CALLER_RUNS, executor);
+            time.addAndGet(1_000_000);
+            ledger.leave(outer, executor);
+        }
         time.addAndGet((long) (ownMillis * 1e6));
         if (poolMillis > 0) {
             Phase outer = ledger.enter(borrow);
@@ -342,6 +348,12 @@ public final class SampledCalls {
     public SampledCalls running(
             String method, String statement, double millis, double ownMillis, Consumer<Sampler.Samples> look) {
         return add(method, ownMillis, Phase.SQL, statement, 1, millis, look);
+    }
+
+    /** Makes the calls that are added after this call run a rejected task of the given executor. */
+    public SampledCalls running(String rejectedBy) {
+        executor = rejectedBy;
+        return this;
     }
 
     /** Sets the failure of the calls that are added after this call. */

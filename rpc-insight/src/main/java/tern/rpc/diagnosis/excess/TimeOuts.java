@@ -20,6 +20,7 @@ import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.failure.AnswerTimes;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.TimeLimit;
+import tern.rpc.diagnosis.failure.WaitLimits;
 
 /** Describes timeouts that end calls although the calls' work takes no longer than usual. */
 public final class TimeOuts {
@@ -181,9 +182,18 @@ public final class TimeOuts {
         });
     }
 
-    private static TooShort ofCode(Part part, Failed failed) {
+    private TooShort ofCode(Part part, Failed failed) {
         String exception = part.name().split(" ", 2)[0];
-        String text = "set a longer timeout, or do the work faster: " + part.name() + ": calls " + times(failed)
+        String awaited = TimedWaits.awaited(part.name(), excess, operations);
+        double limit = failed.ended.stream()
+                .mapToDouble(WaitLimits::nanos)
+                .filter(nanos -> nanos > 0)
+                .average()
+                .orElse(-1);
+        String text = "set a longer timeout, or do the work faster: " + part.name() + ": "
+                + (awaited.isEmpty() ? "" : "the code waits for " + awaited + "; ")
+                + (limit > 0 ? "it gives up after " + Times.millis(limit) + " ms; " : "")
+                + "the whole calls " + times(failed)
                 + (SET_BY.containsKey(exception) ? "; the timeout is set by " + SET_BY.get(exception) : "");
         return new TooShort(part.name(), Change.of(Where.CODE, text), List.of());
     }

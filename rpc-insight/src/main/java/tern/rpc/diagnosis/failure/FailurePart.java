@@ -282,6 +282,10 @@ public final class FailurePart {
         if (longest != null && (phase != null || 2 * longest.nanos() >= call.tookNanos())) {
             return Account.part(longest.kind(), OperationNames.withoutStatus(longest.name()));
         }
+        NamedTimes.Entry awaited = phase == null ? WaitLimits.awaited(call, chain) : null;
+        if (awaited != null) {
+            return Account.part(awaited.kind(), OperationNames.withoutStatus(awaited.name()));
+        }
         return new Part(Kind.TIMEOUT, deadline ? DEADLINE : Exceptions.named(timeout) + Exceptions.in(chain));
     }
 
@@ -309,7 +313,7 @@ public final class FailurePart {
         return chain.stream().anyMatch(FailedPeer::isOfDatabase) ? Phase.SQL : null;
     }
 
-    private static boolean isOperation(Phase phase) {
+    static boolean isOperation(Phase phase) {
         return phase == Phase.SQL || phase == Phase.REDIS || phase == Phase.HTTP || phase == Phase.RPC;
     }
 

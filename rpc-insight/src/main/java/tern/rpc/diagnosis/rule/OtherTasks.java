@@ -53,13 +53,16 @@ public final class OtherTasks {
     public boolean occupy(PoolVerdict executor, Times tasks) {
         Set<Kind> kinds = tasks.longestFirst().stream().map(Part::kind).collect(Collectors.toSet());
         return occupy(executor)
-                && excess.ofCallsWith(
-                                part -> part.kind() == Kind.POOL && part.name().equals(executor.name()))
-                        .only(part -> kinds.contains(part.kind())
-                                && !part.name().isEmpty()
-                                && !part.name().startsWith(StackReader.CALLED)
-                                && operations.isSlower(part))
-                        .isEmpty();
+                && slowOperations(executor).only(part -> kinds.contains(part.kind())).isEmpty();
+    }
+
+    /** Returns the operations that became slower in calls that wait for a thread of the executor, with their times. */
+    Times slowOperations(PoolVerdict executor) {
+        return excess.ofCallsWith(
+                        part -> part.kind() == Kind.POOL && part.name().equals(executor.name()))
+                .only(part -> !part.name().isEmpty()
+                        && !part.name().startsWith(StackReader.CALLED)
+                        && operations.isSlower(part));
     }
 
     /**

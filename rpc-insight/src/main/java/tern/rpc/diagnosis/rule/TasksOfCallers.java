@@ -6,6 +6,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.Sampler;
 import tern.rpc.pool.PoolKind;
@@ -28,7 +29,7 @@ final class TasksOfCallers extends Rule {
     private static final double SLOWER = 2;
 
     /** The activities and waits that can occur in a task. */
-    private static final Set<Kind> WORK = EnumSet.of(
+    static final Set<Kind> WORK = EnumSet.of(
             Kind.COMPUTING,
             Kind.SLEEP,
             Kind.RESULT,
@@ -69,13 +70,22 @@ final class TasksOfCallers extends Rule {
         }
     }
 
-    /** Returns whether the tasks of a full executor take several times as long as usual. */
+    /** Returns whether the tasks of the executor whose tasks callers run take several times as long as usual. */
     private boolean areTasksSlower() {
+        String executor = new CallerRuns(evidence, excess, pools).executor();
+        PoolVerdict known = executor == null ? null : pools.get(executor);
+        if (known != null) {
+            return areSlower(known.pool());
+        }
         return pools.values().stream().map(PoolVerdict::pool).anyMatch(pool -> {
             PoolSnapshot now = pool.now();
             boolean isFull = now.kind() == PoolKind.EXECUTOR && now.active() >= now.max();
-            return isFull && pool.usualHoldNanos() > 0 && pool.holdNanos() >= SLOWER * pool.usualHoldNanos();
+            return isFull && areSlower(pool);
         });
+    }
+
+    private static boolean areSlower(ObservedPool pool) {
+        return pool.usualHoldNanos() > 0 && pool.holdNanos() >= SLOWER * pool.usualHoldNanos();
     }
 
     /** Returns whether calls that did not run a rejected task also spent at least half of their time on this work. */

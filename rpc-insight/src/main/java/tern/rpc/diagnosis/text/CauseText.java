@@ -31,6 +31,7 @@ import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.AwaitedWork;
 import tern.rpc.diagnosis.rule.BlockedLoops;
+import tern.rpc.diagnosis.rule.CallerRuns;
 import tern.rpc.diagnosis.rule.MissedJobs;
 import tern.rpc.diagnosis.rule.Pressure;
 import tern.rpc.diagnosis.rule.Stampedes;
@@ -86,6 +87,7 @@ public final class CauseText {
     private final TimeOuts timeOuts;
     private final Stampedes stampedes;
     private final ImmediateRetries retries;
+    private final CallerRuns callerRuns;
 
     public CauseText(
             Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, Map<Part, List<Symptom>> symptoms) {
@@ -103,6 +105,7 @@ public final class CauseText {
         ServerText servers = new ServerText(evidence, excess, operations);
         this.storeText = new StoreText(evidence, excess, operations, pools, servers);
         this.redisText = new RedisText(evidence, excess, operations, servers);
+        this.callerRuns = new CallerRuns(evidence, excess, pools);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
         this.changes = new Changes(evidence, excess, operations);
         this.codeText = new CodeText(
@@ -145,9 +148,12 @@ public final class CauseText {
                 certainNanos / 1e6,
                 new MissedJobs(evidence, excess, operations)
                         .change(
-                                withoutWorkers(
-                                        withMorePermits(
-                                                withoutHolding(withBackOff(description.change(), part), part), part),
+                                callerRuns.withPolicy(
+                                        withoutWorkers(
+                                                withMorePermits(
+                                                        withoutHolding(withBackOff(description.change(), part), part),
+                                                        part),
+                                                part),
                                         part),
                                 part),
                 facts,

@@ -1,12 +1,15 @@
 package tern.rpc.diagnosis.text;
 
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
@@ -18,10 +21,12 @@ import tern.rpc.diagnosis.excess.RepeatedOperations;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.FailureText;
 import tern.rpc.diagnosis.machine.ChildProcesses;
+import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.AwaitedWork;
 import tern.rpc.diagnosis.rule.BlockedLoops;
 import tern.rpc.diagnosis.rule.EqualWaits;
 import tern.rpc.diagnosis.rule.UnknownExecutors;
+import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.diagnosis.sample.Sampler;
 import tern.rpc.diagnosis.sample.TaskSamples;
 import tern.rpc.diagnosis.stack.Hints;
@@ -42,6 +47,10 @@ final class CodeText {
      * before each access.
      */
     private static final Pattern LOCK_COMMANDS = Pattern.compile("^SET|^EXISTS .*[Ll]ock");
+
+    /** The kinds of work that also take long if no other task occupies the executor. */
+    private static final Set<Part.Kind> OUTSIDE =
+            EnumSet.of(Part.Kind.RESOLVER, Part.Kind.FILE, Part.Kind.SOCKET);
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -143,13 +152,25 @@ final class CodeText {
         CauseDescription description = part.kind() == Part.Kind.LOCK
                 ? new LockText(evidence, excess).describe(part, place, line, null)
                 : describe(part, place, line);
-        if (!tasks.isFull() || part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
+        if (part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
             return description;
         }
         List<String> facts = new ArrayList<>(description.facts());
+        PoolVerdict pool = work.poolOf(executor);
+        if (pool != null && pool.isSlower()) {
+            facts.add("tasks    of " + pool.name() + " take "
+                    + Times.millis(pool.pool().holdNanos()) + " ms each, usually "
+                    + Times.millis(pool.pool().usualHoldNanos()) + " ms");
+        }
+        if (!tasks.isFull()) {
+            return new CauseDescription(description.kind(), description.name(), description.change(), facts);
+        }
         facts.add("threads  " + 100 * tasks.busy / tasks.looks + " % of the threads of " + executor + " are busy");
-        if (work.poolOf(executor) == null) {
+        if (pool == null) {
             facts.addAll(UnknownExecutors.origin(tasks, null));
+        }
+        if (OUTSIDE.contains(part.kind()) && !executor.equals(ExecutorNames.COMMON_THREADS)) {
+            return new CauseDescription(description.kind(), description.name(), description.change(), facts);
         }
         return new CauseDescription(
                 "SLOW TASKS",

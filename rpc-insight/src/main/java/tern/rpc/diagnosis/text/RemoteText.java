@@ -34,6 +34,8 @@ import tern.rpc.diagnosis.stack.StackReader;
 /** Describes problems caused by another service that is called over HTTP or RPC. */
 final class RemoteText {
 
+    private static final String NO_LONGER_TIMEOUT = "use a fallback; a longer timeout would only let more calls wait";
+
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
@@ -203,10 +205,12 @@ final class RemoteText {
                     facts);
         }
         String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
-        String meanwhile = timeOuts.failCalls(part)
-                ? "use a fallback, or a longer response timeout" + (limit.isEmpty() ? "" : " than " + limit)
-                        + ", because calls fail at this timeout"
-                : "use a shorter response timeout or a fallback";
+        String meanwhile = timesOutLate(part, Phase.HTTP)
+                ? NO_LONGER_TIMEOUT
+                : timeOuts.failCalls(part)
+                        ? "use a fallback, or a longer response timeout" + (limit.isEmpty() ? "" : " than " + limit)
+                                + ", because calls fail at this timeout"
+                        : "use a shorter response timeout or a fallback";
         String target = !outside.isEmpty()
                 ? names(outside) + ", " + host + ","
                 : called ? "the HTTP peer " + host + " (its name is not recorded)" : host;
@@ -374,17 +378,21 @@ final class RemoteText {
      * answer time.
      */
     private boolean hangs(Part part) {
-        String only = OperationNames.storeOfAll(part);
-        double usually = operations.usualEach(Phase.RPC);
-        return only != null
+        return OperationNames.storeOfAll(part) != null && timesOutLate(part, Phase.RPC);
+    }
+
+    /** Returns whether the operation's timeout fails calls and is much longer than the operation's usual time. */
+    private boolean timesOutLate(Part part, Phase phase) {
+        double named = operations.usualNamed(phase, part.name());
+        double usually = named > 0 ? named : operations.usualEach(phase);
+        return usually > 0
                 && timeOuts.failCalls(part)
-                && usually > 0
-                && operations.sum(Phase.RPC, part.name()).eachNanos() >= HANGS * usually;
+                && operations.sum(phase, part.name()).eachNanos() >= HANGS * usually;
     }
 
     private String meanwhile(Part part) {
-        if (hangs(part)) {
-            return "use a fallback; a longer timeout would only let more calls wait";
+        if (timesOutLate(part, Phase.RPC)) {
+            return NO_LONGER_TIMEOUT;
         }
         String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
         return limit.isEmpty()
