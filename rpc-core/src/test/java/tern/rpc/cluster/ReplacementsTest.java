@@ -21,9 +21,11 @@ class ReplacementsTest extends SimulatedCluster {
 
     private static final int SUBSET = 100;
 
-    /** Returns the members of the subset of the first providers, in the order of the list. */
+    /** Returns the members of the subset, in the order of their ranks. */
     private static List<Instance> subset(List<Instance> listed) {
-        return new Subset(1, SUBSET).of(listed, Map.of());
+        Ranking ranking = new Ranking(1, "");
+        ranking.set(listed);
+        return ranking.first(SUBSET, Map.of());
     }
 
     private static List<Instance> subset(int providers) {
