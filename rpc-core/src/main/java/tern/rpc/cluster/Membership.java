@@ -175,7 +175,10 @@ final class Membership {
 
     private void use(LastGood next) {
         LastGood before = list;
-        boolean isNewRule = rules.combine(next.snapshot().rules(), service);
+        rules.combine(next.snapshot().rules(), service);
+        // The routes have the previous rules also if applying the current rules has failed, for example because memory
+        // was low.
+        boolean isNewRule = routes.rules() != rules.current();
         if (isNewRule || next.listed() != before.listed() || next.held() != before.held()) {
             replacements.listed(before.listed(), next.listed(), routes.all());
             choice.warnAboutZone(next.listed());
