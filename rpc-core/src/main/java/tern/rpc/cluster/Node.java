@@ -443,6 +443,11 @@ public final class Node {
         return current != null && current.isAvailable() && !current.wasHeard();
     }
 
+    /** Returns whether {@link #look} has found that an attempt to connect has failed in the current outage. */
+    synchronized boolean hasFailed() {
+        return outages.hasFailed();
+    }
+
     /** Returns true once in each outage: when {@link #look} has found that an attempt to connect has failed. */
     synchronized boolean takeFailure() {
         return outages.takeFailure();

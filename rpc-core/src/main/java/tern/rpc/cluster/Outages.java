@@ -108,6 +108,11 @@ final class Outages {
         return wasConnected;
     }
 
+    /** Returns whether an attempt to connect has failed in the current outage. */
+    boolean hasFailed() {
+        return hasFailed;
+    }
+
     /** Returns true once in each outage: when an attempt to connect has failed. */
     boolean takeFailure() {
         boolean isNew = hasFailed && !isReported;

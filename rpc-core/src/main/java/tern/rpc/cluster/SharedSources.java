@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -11,7 +12,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,12 +76,6 @@ final class SharedSources {
          */
         boolean isLate();
 
-        /**
-         * Logs, in one line for all references and at a limited rate, which providers cannot be connected. The caller
-         * must not hold a lock that a listener needs.
-         */
-        void notConnected(List<Node> failed);
-
         void close();
     }
 
@@ -129,16 +123,25 @@ final class SharedSources {
             }
 
             @Override
-            public void notConnected(List<Node> failed) {
-                shared.notConnected(failed);
-            }
-
-            @Override
             public void close() {
                 shared.remove(service, listener);
                 release(shared);
             }
         };
+    }
+
+    /**
+     * Logs that providers of a source cannot be connected, in one line for all of them and for all references, at a
+     * limited rate. Does nothing if no reference uses the source. The caller must not hold a lock that a listener needs.
+     */
+    void notConnected(Object key, List<Node> failed) {
+        Shared shared;
+        synchronized (this) {
+            shared = byKey.get(key);
+        }
+        if (shared != null) {
+            shared.notConnected(failed);
+        }
     }
 
     private void release(Shared shared) {
@@ -162,7 +165,8 @@ final class SharedSources {
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
         private final ChangeLog outages = new ChangeLog(LOG, clock, timer);
-        private final AtomicInteger unlogged = new AtomicInteger(); // outages that have not been logged yet
+        // The nodes whose outages have not been logged yet. The set's own lock guards it.
+        private final Set<Node> unlogged = new LinkedHashSet<>();
         private volatile boolean late; // true if a reference has waited for the first list without success
         // This object's lock guards this field and the next eight.
         private final Coalescing coalescing = new Coalescing();
@@ -219,13 +223,30 @@ final class SharedSources {
         }
 
         void notConnected(List<Node> failed) {
-            if (!failed.isEmpty() && unlogged.getAndAdd(failed.size()) == 0) {
-                // The reason is read now, because the provider may be connected when the line is written.
-                String example = failed.get(0).whyNotConnected();
-                outages.changed(
-                        Level.INFO,
-                        () -> ChangeTexts.notConnected(source.toString(), service(), unlogged.getAndSet(0), example));
+            boolean isFirst;
+            synchronized (unlogged) {
+                isFirst = unlogged.isEmpty() && !failed.isEmpty();
+                unlogged.addAll(failed);
             }
+            if (isFirst) {
+                outages.changed(Level.INFO, this::takeUnlogged);
+            }
+        }
+
+        /**
+         * Returns the log line about the outages that have not been logged yet; empty if they have all ended while the
+         * line was delayed.
+         */
+        private String takeUnlogged() {
+            List<Node> nodes;
+            synchronized (unlogged) {
+                nodes = unlogged.stream().filter(node -> !node.isUsable()).toList();
+                unlogged.clear();
+            }
+            return nodes.isEmpty()
+                    ? ""
+                    : ChangeTexts.notConnected(
+                            source.toString(), service(), nodes.size(), nodes.get(0).whyNotConnected());
         }
 
         synchronized void heard(EndpointSnapshot snapshot) {

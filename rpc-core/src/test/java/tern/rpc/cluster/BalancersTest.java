@@ -470,21 +470,6 @@ class BalancersTest {
     }
 
     @Test
-    void subsetOfAClientIsStableAndDiffersBetweenClients() {
-        List<Instance> all = IntStream.range(0, 1_000)
-                .mapToObj(i -> Instance.of(new Endpoint("10.0." + i / 250 + "." + i % 250, 1)))
-                .toList();
-        List<Instance> chosen = new Subset(1, 100).of(all, Map.of());
-
-        assertThat(chosen).hasSize(100);
-        assertThat(new Subset(2, 100).of(all, Map.of())).isNotEqualTo(chosen);
-        List<Instance> less = new Subset(1, 100).of(all.subList(1, 1_000), Map.of());
-        assertThat(less.stream().filter(instance -> !chosen.contains(instance)).count())
-                .isLessThanOrEqualTo(1);
-        assertThat(new Subset(1, 0).of(all, Map.of())).isSameAs(all);
-    }
-
-    @Test
     void roundRobinStartsAtAnyProvider() {
         List<Candidate> targets = targets(1, 1, 1);
 

@@ -66,6 +66,7 @@ abstract class SimulatedCluster {
         private record Task(long at, Runnable action) {}
 
         final List<Task> tasks = new ArrayList<>();
+        int ran; // the number of tasks that have run
 
         Timer() {
             super(0);
@@ -83,6 +84,7 @@ abstract class SimulatedCluster {
                 tasks.remove(next);
                 now = Math.max(now, next.at());
                 next.action().run();
+                ran++;
             }
             now = until;
         }
