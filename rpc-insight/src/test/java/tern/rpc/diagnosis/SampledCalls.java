@@ -87,7 +87,7 @@ public final class SampledCalls {
         return this;
     }
 
-    /** Sets the length of the observed period, in which all calls ended. */
+    /** Sets the length of the observed period. All calls ended in this period. */
     public SampledCalls during(double observedSeconds) {
         seconds = observedSeconds;
         return this;

@@ -23,7 +23,7 @@ public final class HeapText {
     /** The diagnosis names threads that allocate at least this number of bytes per second. */
     private static final double MIN_ALLOCATION = 10e6;
 
-    /** Code that calls run is named only if at least this number of samples found it. */
+    /** The minimum number of samples that show a line of code before the line is named. */
     private static final int MIN_LOOKS = 3;
 
     private HeapText() {}
