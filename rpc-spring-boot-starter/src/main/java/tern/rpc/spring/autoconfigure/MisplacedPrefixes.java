@@ -152,7 +152,7 @@ final class MisplacedPrefixes {
         if (MISSPELT.matcher(first).matches() && TypingErrors.between("rpc", first) == 1) {
             meant = OURS;
         } else if (first.length() > 3 && first.startsWith("rpc")) {
-            meant = ConfigurationPropertyName.adapt("rpc." + first.substring(3), '.'); // the dot is missing
+            meant = ConfigurationPropertyName.adapt("rpc." + first.substring(3), '.'); // The first dot is missing.
         }
         return meant == null ? null : described(source, name, meant.append(name.subName(1)));
     }
