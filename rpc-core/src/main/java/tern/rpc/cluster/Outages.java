@@ -108,7 +108,7 @@ final class Outages {
         return wasConnected;
     }
 
-    /** Returns true once in each outage: when an attempt to connect has failed. */
+    /** Returns true if an attempt to connect has failed, but only once in each outage. */
     boolean takeFailure() {
         boolean isNew = hasFailed && !isReported;
         isReported |= hasFailed;

@@ -139,7 +139,7 @@ final class ProviderChoice {
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            // Usually there are neither tags nor rules, so a long list need not be copied.
+            // This is the usual case: without tags and rules, a long list is not copied.
             return new Connected(subset.of(listed, passedOver), Set.of());
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
@@ -205,7 +205,7 @@ final class ProviderChoice {
      * only while no listed provider is available.
      */
     List<Instance> held(LastGood list, Rules rules) {
-        // If there are listed providers, rules can disable all unlisted providers.
+        // While providers are listed, a rule may disable every unlisted provider.
         List<Instance> held = list.listed().isEmpty() ? ruled(list.held(), rules) : enabled(list.held(), rules);
         return list.areHeldTriedLast()
                 ? held.stream()

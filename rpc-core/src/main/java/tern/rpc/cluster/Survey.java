@@ -23,7 +23,7 @@ final class Survey {
     /** The time until the next survey if some connected providers have not sent anything yet. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The time after a survey during which the cluster counts as being in use. */
+    /** The cluster is considered in use for this time after each survey. */
     private static final long IN_USE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**

@@ -57,7 +57,7 @@ final class FairPermits {
         this.clock = clock;
     }
 
-    /** The result of {@link #acquire}. */
+    /** Whether {@link #acquire} was successful. */
     enum Result {
         ACQUIRED,
         /** The permits did not become available in time, or the thread was interrupted. */

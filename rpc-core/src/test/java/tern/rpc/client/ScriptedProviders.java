@@ -139,7 +139,7 @@ abstract class ScriptedProviders {
         return client.refer(reference(ONE).timeout(timeout).waitForReady().build());
     }
 
-    /** Returns a proxy whose methods are idempotent, and whose calls are allowed to wait for a provider. */
+    /** Returns a proxy whose methods are idempotent, and whose calls wait for a provider if {@code waits} is true. */
     Service idempotent(boolean waits, Endpoint... endpoints) {
         return client.refer(reference(endpoints)
                 .defaults(MethodSettings.NONE.withIdempotent(true).withWaitForReady(waits))
