@@ -241,8 +241,8 @@ public final class MissWatch {
     }
 
     /**
-     * Returns whether calls missed the latency target in the last second. A miss of the latency target ends only a few
-     * seconds after calls have begun to meet the target again.
+     * Returns whether calls missed the latency target in the last second. The result stays true for a few seconds after
+     * calls have begun to meet the target again.
      */
     public boolean isMissed() {
         return missed;

@@ -62,7 +62,7 @@ public final class BusyProcesses {
     }
 
     /**
-     * Describes the program that used the most processor time since the last reading, as the end of a sentence. Returns
+     * Returns the end of a sentence that names the program with the most processor time since the last reading. Returns
      * an empty string if no program used much processor time or if there was no earlier reading.
      */
     public synchronized String most() {

@@ -21,8 +21,9 @@ import tern.rpc.diagnosis.failure.FailureText;
 import tern.rpc.diagnosis.sample.Sampler;
 
 /**
- * Describes HTTP exchanges that take a long time because calls open connections, or because they wait for a connection
- * from a client that Tern does not measure. Both reasons are found in the samples of the calls' threads.
+ * Creates the cause descriptions for HTTP exchanges that take a long time because calls open connections, or because
+ * calls wait for a connection from a client that Tern does not measure. Both reasons are found in the samples of the
+ * calls' threads.
  */
 public final class HttpConnections {
 

@@ -145,7 +145,7 @@ public final class Pressure {
         }
     }
 
-    /** Describes waits for memory. */
+    /** Returns the cause description for waits for memory. */
     public CauseDescription memory() {
         long limit = now == null ? -1 : now.to().memory().limitBytes() >> 20;
         boolean isLimit = now != null && limit > 0 && (isAtLimit(now) || now.memoryShare() >= NEARLY_AT_LIMIT);
@@ -171,7 +171,7 @@ public final class Pressure {
                 facts);
     }
 
-    /** Describes waits for a disk that other processes keep busy. */
+    /** Returns the cause description for waits for a disk that other processes keep busy. */
     public CauseDescription disk() {
         return new CauseDescription(
                 "DISK",

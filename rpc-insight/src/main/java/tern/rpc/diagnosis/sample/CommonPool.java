@@ -59,8 +59,8 @@ public final class CommonPool {
     }
 
     /**
-     * Describes the busy common pool as a cause. More threads are never recommended: the JVM derives their number from
-     * the number of processors, and all code in the process shares these threads.
+     * Returns the cause description for a busy common pool. More threads are never recommended: the JVM derives their
+     * number from the number of processors, and all code in the process shares these threads.
      *
      * @param tasks the samples of the pool's threads; null if there are none
      */

@@ -108,7 +108,7 @@ public final class CauseText {
                 evidence, excess, executorText, operations, new AwaitedWork(evidence, excess, operations, pools));
     }
 
-    /** Describes one cause of slow calls, with its evidence and the recommended change. */
+    /** Returns a cause of slow calls, with its evidence and the recommended change. */
     public Cause cause(Part part, double nanos, double ofNanos, double saves, double ofFailures, double certainNanos) {
         TimeOuts.TooShort timeout = mayHaveTooShortTimeout(part) ? timeOuts.of(part) : null;
         CauseDescription stampede = timeout == null ? stampedes.describe(part) : null;

@@ -26,7 +26,7 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes executors whose tasks wait for a thread, and recommends numbers of threads. */
+/** Creates the cause descriptions for executors whose tasks wait for a thread, and recommends numbers of threads. */
 final class ExecutorText {
 
     /**

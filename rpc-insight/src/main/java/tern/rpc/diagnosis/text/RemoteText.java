@@ -31,7 +31,7 @@ import tern.rpc.diagnosis.rule.OutsideWork;
 import tern.rpc.diagnosis.rule.Redirects;
 import tern.rpc.diagnosis.stack.StackReader;
 
-/** Describes problems caused by another service that is called over HTTP or RPC. */
+/** Creates the cause descriptions for other services that are called over HTTP or RPC. */
 final class RemoteText {
 
     private static final String AT = " at ";
@@ -442,7 +442,9 @@ final class RemoteText {
         return network().isEmpty() ? "" : ", or repair the network to it, which loses segments";
     }
 
-    /** Describes another process that refuses calls, closes connections or answers with errors. */
+    /**
+     * Returns the cause description for another process that refuses calls, closes connections or answers with errors.
+     */
     CauseDescription fails(Part part) {
         String all = FailedProviders.isOfSeveral(part) ? ": " + failingProviders(part) : "";
         return new CauseDescription(

@@ -43,7 +43,7 @@ import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.StoreNames;
 
-/** Describes causes in databases. */
+/** Creates the cause descriptions for databases. */
 final class StoreText {
 
     private static final int MIN_ROW_LOOKS = 3;
@@ -65,9 +65,7 @@ final class StoreText {
 
     private static final double QUICK_NANOS = 1e6;
 
-    /**
-     * Some commands are considered to take their usual time if at least one in {@value} commands takes its usual time.
-     */
+    /** Some commands take their usual time if at least one in {@value} commands does. */
     private static final int SOME = 5;
 
     private static final int MIN_COMMANDS = 8;
@@ -261,7 +259,10 @@ final class StoreText {
                 all);
     }
 
-    /** Describes a statement that is run by a thread that serves no call, while calls wait for its result. */
+    /**
+     * Returns the cause description for a statement that a thread outside of calls runs while calls wait for its
+     * result.
+     */
     private CauseDescription outside(Part part, OutsideStatements.Found outside) {
         String text = outside.statement();
         String line = excess.samples.shownLineOf(part);
