@@ -50,7 +50,7 @@ public final class KnownProcesses {
     // the total length of the attributes that were in use at the last count or have been added since then
     private long characters;
 
-    /** @param application the name of the application. The application names in the entries are ignored */
+    /** @param application the name of the application, which is used instead of the application names in the entries */
     public KnownProcesses(String application) {
         this.application = application;
     }
