@@ -74,8 +74,8 @@ final class PropertyGroups {
     }
 
     /**
-     * Returns the second part of the error message for a name that is a group, or that has a list index in place of a
-     * name that the application chooses. Returns null for any other name.
+     * Returns the text that follows the property's name in the error message, if the name is a group of properties, or
+     * contains a list index where the application must choose a name. Returns null for any other name.
      */
     @Nullable
     String problem(ConfigurationPropertyName name, @Nullable Object value) {

@@ -88,7 +88,8 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the part of the error message that follows the name of a property that cannot be set.
+     * Returns the text that follows the name of a property in the error message about a property that cannot be set,
+     * such as {@code does not exist; did you mean rpc.server.port?}
      *
      * @param value the value of the property, if it is known
      */
