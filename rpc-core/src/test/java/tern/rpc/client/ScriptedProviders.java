@@ -27,7 +27,6 @@ abstract class ScriptedProviders {
     static final Endpoint ONE = new Endpoint("one", 1);
     static final Endpoint TWO = new Endpoint("two", 2);
 
-    /** The service that the tests call. */
     public interface Service {
         void call();
 
