@@ -50,7 +50,6 @@ public final class FailedProviders {
      */
     private record Failing(String label, String failure) {}
 
-    /** The address of a provider, and its failure. */
     private record AtProvider(Failing failing, String address) {}
 
     /**

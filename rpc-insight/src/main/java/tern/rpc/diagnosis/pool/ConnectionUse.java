@@ -32,8 +32,8 @@ public final class ConnectionUse {
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
     private final Times work = new Times(); // the work of calls that hold a connection
-    private final Map<Place, Double> outside = new HashMap<>(); // inspections that found a holder, by holder
-    private final Map<Place, Double> nested = new HashMap<>(); // the same for calls that wait for another connection
+    private final Map<Place, Double> outside = new HashMap<>(); // the number of inspections, by holder
+    private final Map<Place, Double> nested = new HashMap<>(); // only holders that wait for another connection
     private double looks;
 
     /**
