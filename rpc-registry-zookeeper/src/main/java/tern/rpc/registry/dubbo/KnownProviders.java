@@ -182,7 +182,6 @@ public final class KnownProviders {
      */
     public record Provider(String host, int port, long startedAtMillis, Shared shared) {
 
-        /** Orders providers by address. */
         public static final Comparator<Provider> BY_ADDRESS =
                 Comparator.comparing(Provider::host).thenComparingInt(Provider::port);
 
