@@ -134,7 +134,7 @@ final class Ranking {
     }
 
     /**
-     * Returns whether at least half of the samples of calls that wait for a connection show that the pool checks a
+     * Returns whether at least half of the samples of calls waiting for a connection show that the pool checks a
      * connection.
      */
     private boolean checksConnections(ObservedPool pool) {

@@ -150,7 +150,7 @@ public final class MissWatch {
     /**
      * Returns the share of bad calls in the last {@value #RECENT_SECONDS} seconds.
      *
-     * @param hung the number of calls that hang, which also count as bad
+     * @param hung the number of hanging calls, which also count as bad
      */
     private double recentShare(int hung) {
         long calls = calls(RECENT_SECONDS) + hung;

@@ -13,7 +13,7 @@ import tern.rpc.evidence.MachineSecond;
 
 /**
  * Decides from the kernel's counters whether threads wait for memory or for a disk, and describes such waits as a
- * cause. The stacks of the threads do not show these waits: a thread that waits for a page of memory seems to run.
+ * cause. The stacks of the threads do not show these waits: a thread waiting for a page of memory seems to be running.
  */
 public final class Pressure {
 

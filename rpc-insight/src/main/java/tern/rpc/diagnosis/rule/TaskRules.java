@@ -126,7 +126,7 @@ final class TaskRules {
     }
 
     /**
-     * Returns the pool of HTTP connections for which the tasks wait; null if there is none. A task that waits for the
+     * Returns the pool of HTTP connections for which the tasks wait; null if there is none. A task waiting for the
      * answer of a reactive client shows only a wait for a result. The ledgers of its call and the pool show that the
      * client waits for a connection. Such waits must take most of the tasks' time.
      */

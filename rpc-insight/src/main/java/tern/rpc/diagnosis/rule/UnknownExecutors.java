@@ -95,7 +95,7 @@ public final class UnknownExecutors {
             return workNanos(threads) <= AS_USUAL * usualNanos;
         }
 
-        /** Returns the mean number of calls that wait at the same time. */
+        /** Returns the mean number of calls waiting at the same time. */
         long atOnce() {
             return Math.round(perSecond * waitNanos / 1e9);
         }

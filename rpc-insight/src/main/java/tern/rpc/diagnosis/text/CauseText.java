@@ -250,7 +250,7 @@ public final class CauseText {
     }
 
     /**
-     * Extends the recommended change if calls that wait for a result occupy the workers needed by other calls. A method
+     * Extends the recommended change if calls waiting for a result occupy the workers needed by other calls. A method
      * that returns a future needs no worker while it waits.
      */
     private Change withoutWorkers(Change change, Part part) {

@@ -348,7 +348,7 @@ final class CodeText {
                         + " from a disk";
     }
 
-    /** Returns the cause description for calls that wait for a static initializer to finish. */
+    /** Returns the cause description for calls waiting for a static initializer to finish. */
     private CauseDescription initialization(Part part, String place, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {

@@ -180,7 +180,7 @@ final class ExecutorText {
     }
 
     /**
-     * Creates the cause for tasks that wait for other tasks of their executor.
+     * Creates the cause for tasks waiting for other tasks of their executor.
      *
      * @param part the wait of the tasks, which names the threads of their executor
      * @param line the line where calls wait in this way; null if no call does

@@ -80,7 +80,7 @@ public final class HeapText {
                 .orElse(null);
     }
 
-    /** Returns a text about threads that allocate much memory, with the code that they run. */
+    /** Returns a text about threads that allocate a lot of memory, with the code that they run. */
     static String text(Machine.Burner top) {
         return String.format(
                 Locale.ROOT,

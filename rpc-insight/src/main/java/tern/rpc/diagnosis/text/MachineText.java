@@ -257,7 +257,7 @@ public final class MachineText {
                 "PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
     }
 
-    /** Returns the cause description for calls that are late because it takes long to read their requests. */
+    /** Returns the cause description for calls that are late because reading their requests takes a long time. */
     private CauseDescription largeRequests() {
         Part decode = Part.of(Kind.DECODE);
         String method = "";
