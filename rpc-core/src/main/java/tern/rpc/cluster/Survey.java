@@ -176,7 +176,7 @@ final class Survey {
             calls += target.node().calls();
         }
         callsAtSurvey = calls;
-        callsAtTrial = Math.min(callsAtTrial, calls); // the number of calls decreases when a provider is removed
+        callsAtTrial = Math.min(callsAtTrial, calls); // a removed provider takes its calls out of the sum
         boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if a call was copied recently.
         Target copied = null;
         Target tried = null;
