@@ -238,7 +238,7 @@ public final class FailurePart {
     }
 
     /**
-     * If the call failed because application code stopped waiting for a result, as in {@code Future.get} with a
+     * If the call failed because application code stopped waiting for a result, for example {@code Future.get} with a
      * timeout, returns the line of this code; otherwise null.
      */
     public static @Nullable String givenUpIn(EndedCall call) {

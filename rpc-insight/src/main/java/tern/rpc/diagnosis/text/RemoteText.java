@@ -421,9 +421,7 @@ final class RemoteText {
                 : "slower   " + slower.size() + " of " + all.size() + " endpoints";
     }
 
-    /**
-     * Returns whether the given operation stands for a remote method that became slower at all of several providers.
-     */
+    /** Returns whether the operation's remote method became slower at all of several providers. */
     private boolean isSlowEverywhere(Part part) {
         Set<String> all = providers.all(part.name());
         return all.size() > 1 && providers.slower(part.name()).equals(all);
