@@ -108,7 +108,7 @@ final class OtherThreads {
     }
 
     /**
-     * Adds a task that waits for a thread to the list of running operations. The wait itself is counted when the task
+     * Adds a task waiting for a thread to the list of running operations. The wait itself is counted when the task
      * starts.
      */
     synchronized void queued(AsyncOperation task) {

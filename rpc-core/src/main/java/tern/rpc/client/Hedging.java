@@ -83,7 +83,6 @@ final class Hedging {
         return !budget.retries.isShort() && budget.hedges.spend();
     }
 
-    /** Counts a sent hedge. */
     void sent() {
         budget.sent.increment();
     }

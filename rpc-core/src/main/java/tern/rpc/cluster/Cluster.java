@@ -359,7 +359,7 @@ public final class Cluster implements AutoCloseable {
         return source.advice();
     }
 
-    /** Returns the name of the source for messages. */
+    /** Returns the name of the source, for use in messages. */
     public String sourceName() {
         return source.toString();
     }

@@ -259,7 +259,7 @@ final class ProviderChoice {
      * only while no listed provider is available.
      */
     List<Instance> held(LastGood list, Rules rules) {
-        // If there are listed providers, rules can disable all unlisted providers.
+        // While providers are listed, a rule may disable every unlisted provider.
         List<Instance> held = list.listed().isEmpty() ? ruled(list.held(), rules) : enabled(list.held(), rules);
         return list.areHeldTriedLast()
                 ? held.stream()

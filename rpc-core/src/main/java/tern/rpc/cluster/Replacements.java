@@ -77,7 +77,7 @@ final class Replacements {
     /**
      * Forgets the providers that are no longer listed. A provider that is listed again may have been restarted.
      *
-     * @param members the members before the list is used
+     * @param members the members of the cluster before the new list takes effect
      */
     void listed(List<Instance> before, List<Instance> listed, List<Target> members) {
         if (passedOver.isEmpty()) {

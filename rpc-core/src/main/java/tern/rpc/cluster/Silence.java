@@ -26,7 +26,7 @@ final class Silence {
      */
     private static final long UNANSWERED_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** The minimum time between two pings. This minimum is needed because servers limit the rate of pings. */
+    /** The minimum time between two pings, because servers limit the rate of pings. */
     private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final Supplier<String> name;

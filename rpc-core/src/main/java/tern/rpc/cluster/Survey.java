@@ -23,7 +23,7 @@ final class Survey {
     /** The time until the next survey if some connected providers have not sent anything yet. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The time after a survey during which the cluster counts as being in use. */
+    /** The cluster is considered in use for this time after each survey. */
     private static final long IN_USE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
@@ -176,7 +176,7 @@ final class Survey {
             calls += target.node().calls();
         }
         callsAtSurvey = calls;
-        callsAtTrial = Math.min(callsAtTrial, calls); // the number of calls decreases when a provider is removed
+        callsAtTrial = Math.min(callsAtTrial, calls); // a removed provider takes its calls out of the sum
         boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if a call was copied recently.
         Target copied = null;
         Target tried = null;

@@ -79,12 +79,12 @@ public final class GradientLimit implements Limit {
      */
     private static final double AIM = 0.75;
 
-    /** After a step down, the new limit is at least this fraction of the number of concurrent calls. */
+    /** A single reduction sets the limit to at least this fraction of the number of concurrent calls. */
     private static final double MAX_STEP_DOWN = 0.5;
 
     /**
-     * Replaces {@link #MAX_STEP_DOWN} after a step down that was right. A step down was right if fewer concurrent calls
-     * were faster, which shows that calls wait for each other.
+     * Replaces {@link #MAX_STEP_DOWN} after a reduction that was right. A reduction was right if the calls became
+     * faster, which shows that concurrent calls wait for each other.
      */
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 

@@ -11,7 +11,7 @@ public interface CallObserver {
     /**
      * Called on the thread that ended the call; must neither block nor throw.
      *
-     * @param method the method name, as in {@code OrderService.place}
+     * @param method the method name, for example {@code OrderService.place}
      * @param tookNanos the time since the call was received
      * @param now the current time on the ledger's clock
      * @param failure the failure; null for a result, for an exception that the method declares, and for an answer that

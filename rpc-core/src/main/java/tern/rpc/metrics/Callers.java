@@ -136,7 +136,6 @@ public final class Callers {
         return name == null ? "" : name;
     }
 
-    /** Returns the name of a call's caller. */
     static String nameOf(ServerContext call) {
         return text(keyOf(call));
     }

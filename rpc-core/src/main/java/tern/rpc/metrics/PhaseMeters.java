@@ -66,8 +66,8 @@ public final class PhaseMeters {
     }
 
     /**
-     * Does the same as {@link #ended(CallLedger, long, long, Throwable, Throwable, Supplier)}, for a call that was
-     * received through a socket.
+     * Works like {@link #ended(CallLedger, long, long, Throwable, Throwable, Supplier)}, for a call that was received
+     * through a socket.
      *
      * @param caller the caller's address; null if it is unknown
      */

@@ -333,7 +333,6 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         return JsonWriter.write(members);
     }
 
-    /** Returns the members of an entry. */
     static Map<String, Object> members(Provider provider) {
         Attributes attributes = provider.instance().attributes();
         Map<String, Object> members = new LinkedHashMap<>();

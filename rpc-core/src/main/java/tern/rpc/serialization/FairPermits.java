@@ -57,7 +57,7 @@ final class FairPermits {
         this.clock = clock;
     }
 
-    /** The result of {@link #acquire}. */
+    /** Whether {@link #acquire} was successful. */
     enum Result {
         ACQUIRED,
         /** The permits did not become available in time, or the thread was interrupted. */
@@ -90,9 +90,9 @@ final class FairPermits {
     }
 
     /**
-     * Does the same as {@link #acquire(Object, int, long)}, but with the given maximum number of waiting requests.
+     * Works like {@link #acquire(Object, int, long)}, but with the given maximum number of waiting requests.
      *
-     * @param places the maximum number of waiting requests; requests that already wait are not affected
+     * @param places the maximum number of waiting requests; requests that are already waiting are not affected
      */
     Result acquire(Object tenant, int permits, long timeoutNanos, int places) {
         if (waiting == 0 && takeFree(permits)) {

@@ -261,7 +261,7 @@ public final class LargeWork {
         return permits.available();
     }
 
-    /** Returns the number of threads that wait for a permit, for tests. */
+    /** Returns the number of threads waiting for a permit, for tests. */
     int waiting() {
         return permits.waiting();
     }

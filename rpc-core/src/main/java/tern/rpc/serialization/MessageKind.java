@@ -19,7 +19,7 @@ public enum MessageKind {
     }
 
     /**
-     * Returns the last part of an error message about a limit, such as {@code "; set by rpc.limits.max-request"}, or an
+     * Returns the end of an error message about a limit, such as {@code "; set by rpc.limits.max-request"}. Returns an
      * empty string if the kind is null.
      */
     static String setBy(@Nullable MessageKind kind) {

@@ -133,8 +133,8 @@ public final class OutputBuffer {
     }
 
     /**
-     * Returns the part of an error message that names the property for the limit. Returns an empty string if no
-     * property sets the limit.
+     * Returns the end of an error message about the limit, such as {@code "; set by rpc.limits.max-request"}. Returns
+     * an empty string if no property sets the limit.
      */
     public String setBy() {
         return MessageKind.setBy(kind);

@@ -80,7 +80,7 @@ final class FairWorkers {
     private volatile long vainUntil;
     private volatile @Nullable Share vain; // the tenant of the last call that found no thread
 
-    /** A call that waits until another call from its tenant frees a spare thread. */
+    /** A call waiting until another call from its tenant frees a spare thread. */
     private record Waiting(ServedCall call, Share share, long sinceNanos) {}
 
     /**

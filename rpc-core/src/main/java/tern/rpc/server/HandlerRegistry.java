@@ -294,7 +294,7 @@ final class HandlerRegistry implements ServiceLookup {
                                 + suggestion(key.interfaceName()));
     }
 
-    /** Returns the last part of the message about an unknown name; empty if there is nothing to suggest. */
+    /** Returns a suggestion to append to the error message about an unknown service; empty if there is none. */
     private String suggestion(String called) {
         Set<String> extending = byInterface.containsKey(called) ? null : byExtended.get(called);
         if (extending == null) {
@@ -307,9 +307,9 @@ final class HandlerRegistry implements ServiceLookup {
     }
 
     /**
-     * Returns the last part of the message about an unknown name: a suggestion if exactly one interface has the same
-     * simple name. The unknown name may have a different package, a dot instead of {@code $}, or a prefix. Returns an
-     * empty string if there is no suggestion.
+     * Returns a suggestion such as {@code ; did you mean shop.OrderService?} if exactly one exported interface has the
+     * same simple name. The unknown name may have a different package, a dot instead of {@code $}, or a prefix. Returns
+     * an empty string if there is no suggestion.
      */
     private String likeName(String called) {
         String simple = called.substring(

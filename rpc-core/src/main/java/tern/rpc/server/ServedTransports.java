@@ -96,7 +96,7 @@ final class ServedTransports {
     }
 
     /**
-     * Returns whether answers are still waiting to be sent to clients. The calls of such answers no longer count as in
+     * Returns whether answers are still waiting to be sent to clients. The calls of these answers no longer count as in
      * flight.
      */
     private boolean isSending() {

@@ -82,7 +82,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final Runnable delivery = this::deliver;
 
     // This field and the next three are used only by the serial executor.
-    private final Queue<Object> decoded = new ArrayDeque<>(); // filled by decodeWaiting(); the last may be an End
+    private final Queue<Object> decoded = new ArrayDeque<>(); // filled by decodeWaiting(); may end with an End
     private boolean subscribed;
     private boolean ended;
     private @Nullable Throwable failure;

@@ -254,7 +254,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         if (!done) {
             done = true;
             serial.execute(cancel);
-            drain(); // drops the waiting values
+            drain();
         }
     }
 }

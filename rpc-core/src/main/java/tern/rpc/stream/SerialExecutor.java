@@ -67,9 +67,9 @@ public final class SerialExecutor implements Executor {
     }
 
     /**
-     * Passes the next tasks to the thread pool.
+     * Submits the next tasks to the thread pool.
      *
-     * @return false if the calling thread must run them
+     * @return false if the pool has rejected the tasks, so the calling thread must run them
      */
     private boolean isHandedOver() {
         Turn turn = new Turn();

@@ -16,7 +16,7 @@ import tern.rpc.transport.IdleConnection;
 
 class NodeTest {
 
-    private static final long ONE_MS = 1_000_000; // One millisecond in nanoseconds.
+    private static final long ONE_MS = 1_000_000;
 
     private final Peer peer = new Peer();
     private final UsualTime usual = new UsualTime();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests a pool with tasks that wait for other tasks of the same pool. The test decides when the pool is checked. */
+/** Tests a pool with tasks waiting for other tasks of the same pool. The test decides when the pool is checked. */
 @Timeout(30)
 class GrowingWorkerPoolTest {
 

@@ -108,7 +108,7 @@ final class Ranking {
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final TimesByCause byCause;
-    private final Times failures = new Times(); // time added for failed and refused calls
+    private final Times failures = new Times(); // the extra time that failed and refused calls count as
     private final Map<Part, Boolean> more = new HashMap<>(); // whether calls run the operation more often than usual
 
     Ranking(Evidence evidence, long now) {
@@ -134,7 +134,7 @@ final class Ranking {
     }
 
     /**
-     * Returns whether at least half of the samples of calls that wait for a connection show that the pool checks a
+     * Returns whether at least half of the samples of calls waiting for a connection show that the pool checks a
      * connection.
      */
     private boolean checksConnections(ObservedPool pool) {

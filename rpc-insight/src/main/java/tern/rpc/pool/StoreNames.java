@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The stores of an application: either its data sources or its Redis servers. If there are several stores, the name of
- * an operation ends with the name of its store, as in {@code update stock (data source orders)}. Thread-safe.
+ * an operation ends with the name of its store, for example {@code update stock (data source orders)}. Thread-safe.
  */
 public final class StoreNames {
 

@@ -341,9 +341,7 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    /**
-     * Closes the connection. Only the first call to this method has an effect. A call that waits for an answer fails.
-     */
+    /** Closes the connection. Only the first call to this method has an effect. A call waiting for an answer fails. */
     void close(String reason) {
         if (!closeReason.compareAndSet(null, reason)) {
             return;

@@ -189,7 +189,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         reading.unwanted(!wanted);
     }
 
-    /** Returns whether the socket is open. */
     public boolean isOpen() {
         return channel.isActive();
     }

@@ -214,7 +214,7 @@ enum Attack {
             false,
             attacker -> Hoards.json(attacker, Contents.nested())),
 
-    /** Sends large gRPC-Web bodies in base64 that contain almost no data. */
+    /** Sends large base64 bodies over gRPC-Web. The bodies contain only empty frames. */
     BASE64("base64 of 4 MiB with empty frames, from 20 addresses", false, Contents::base64),
 
     /** Sends chunk extensions, which the server must read and ignore. */

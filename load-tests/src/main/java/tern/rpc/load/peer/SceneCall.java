@@ -86,7 +86,6 @@ interface SceneCall {
                 && echoed.addresses().size() == person.addresses().size();
     }
 
-    /** Returns a person with a manager. */
     static Person somebody() {
         return person("Doug Lea", Person.Role.ENGINEER, person("Ada Lovelace", Person.Role.MANAGER, null));
     }

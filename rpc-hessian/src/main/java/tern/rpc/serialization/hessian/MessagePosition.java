@@ -125,7 +125,7 @@ abstract class MessagePosition {
         return new SerializationException("byte 0x" + Integer.toHexString(tag) + " instead of " + instead + here());
     }
 
-    /** Describes the current position for error messages. */
+    /** Returns the current position in the message, as text for error messages. */
     final String here() {
         return " (byte " + (position - start) + " of " + (end - start) + ")";
     }

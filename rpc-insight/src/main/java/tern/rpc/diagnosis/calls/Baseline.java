@@ -63,7 +63,7 @@ public final class Baseline {
     private static final double LEAST_WEIGHT = 1.0 / 300;
 
     /**
-     * After the first {@link #QUICK_SECONDS} seconds, all calls of one second together are weighted like at most this
+     * After the first {@link #QUICK_SECONDS} seconds, the calls of one second together have at most the weight of this
      * number of calls.
      */
     private static final double CALLS_OF_FULL_WEIGHT = 10;

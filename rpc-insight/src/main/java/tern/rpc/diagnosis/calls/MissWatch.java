@@ -150,7 +150,7 @@ public final class MissWatch {
     /**
      * Returns the share of bad calls in the last {@value #RECENT_SECONDS} seconds.
      *
-     * @param hung the number of calls that hang, which also count as bad
+     * @param hung the number of hanging calls, which also count as bad
      */
     private double recentShare(int hung) {
         long calls = calls(RECENT_SECONDS) + hung;
@@ -241,8 +241,8 @@ public final class MissWatch {
     }
 
     /**
-     * Returns whether calls missed the latency target in the last second. A miss of the latency target ends only a few
-     * seconds after calls have begun to meet the target again.
+     * Returns whether calls missed the latency target in the last second. The result stays true for a few seconds after
+     * calls have begun to meet the target again.
      */
     public boolean isMissed() {
         return missed;

@@ -160,8 +160,8 @@ public final class ExcessTime {
      * target.
      */
     public List<EndedCall> goodDuringMiss() {
-        // The latest end of a late call is about the current time, because at least one late call has just ended or is
-        // still running.
+        // The latest end of a late call is used as the current time, because at least one late call has just ended or
+        // is still running.
         long now =
                 evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
         return good().stream()

@@ -37,7 +37,7 @@ public final class FailedProviders {
     /** A peer whose operations fail with the same status. */
     private record Peer(String address, String failure) {
 
-        /** Returns the name of the failures, as in {@code stock-1:20880: RESOURCE_EXHAUSTED}. */
+        /** Returns the name of the failures, for example {@code stock-1:20880: RESOURCE_EXHAUSTED}. */
         String title() {
             return address + TEXT + failure;
         }
@@ -50,7 +50,6 @@ public final class FailedProviders {
      */
     private record Failing(String label, String failure) {}
 
-    /** The address of a provider, and its failure. */
     private record AtProvider(Failing failing, String address) {}
 
     /**
@@ -146,7 +145,7 @@ public final class FailedProviders {
         });
     }
 
-    /** Returns the beginning of a name, as in {@code StockService at}; empty if the label is empty. */
+    /** Returns the beginning of a name, for example {@code StockService at}; empty if the label is empty. */
     private static String at(String label) {
         return label.isEmpty() ? "" : label + AT;
     }

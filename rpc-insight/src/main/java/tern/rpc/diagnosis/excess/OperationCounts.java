@@ -305,8 +305,8 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns text that compares the number of operations with the usual number, as in {@code 3.0 times as often as
-     * usual}.
+     * Returns text that compares the number of operations with the usual number, for example {@code 3.0 times as often
+     * as usual}.
      */
     public String moreOften(Part part) {
         Phase phase = phase(part);

@@ -81,7 +81,7 @@ public final class SlowServers {
 
     /**
      * Returns the names of the given operations if all of them became slower. If another client repeatedly blocks a
-     * Redis server, returns the names of the commands that wait for it. Otherwise returns an empty set.
+     * Redis server, returns the names of the commands waiting for it. Otherwise returns an empty set.
      */
     private Set<String> slower(Kind kind, Phase phase, Map<String, Double> each) {
         if (areSlower(kind, phase, each)) {

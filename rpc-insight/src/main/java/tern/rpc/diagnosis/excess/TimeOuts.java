@@ -22,7 +22,7 @@ import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.TimeLimit;
 import tern.rpc.diagnosis.failure.WaitLimits;
 
-/** Describes timeouts that end calls although the calls' work takes no longer than usual. */
+/** Finds timeouts that end calls although the calls' work takes no longer than usual. */
 public final class TimeOuts {
 
     /**
@@ -139,8 +139,8 @@ public final class TimeOuts {
     }
 
     /**
-     * Describes a timeout that is too short. Returns null if no timeout ended the given operation, or if the operation
-     * was slower than usual when its timeout ended it.
+     * Returns the timeout of the given operation if it is too short. Returns null if no timeout ended the operation, or
+     * if the operation was slower than usual when its timeout ended it.
      */
     @Nullable
     public TooShort of(Part part) {
@@ -289,7 +289,7 @@ public final class TimeOuts {
     }
 
     /**
-     * Describes a timeout that is too short for an operation. The usual time of the operation is unknown, because the
+     * Returns a timeout that is too short for an operation. The usual time of the operation is unknown, because the
      * timeout has ended many calls since the application started.
      */
     private TooShort ofAnswers(Part part, Phase phase, Failed failed, double timeout, AnswerTimes answers) {
@@ -441,7 +441,7 @@ public final class TimeOuts {
                 .orElse(0);
     }
 
-    /** Describes the timeout of a remote call whose usual time is unknown. */
+    /** Returns the timeout of a remote call whose usual time is unknown. */
     private TooShort neverAnswered(Part part, String limit) {
         String place = operations.placeOf(Phase.RPC, part.name());
         return new TooShort(

@@ -29,15 +29,20 @@ public final class CallerDeadlines {
      */
     private static final String REMAINING = ", the served call";
 
-    /** Matches the place where the limit of a method is set, as in {@code (fixed, set by @RpcMethod of place)}. */
+    /**
+     * Matches the place where the limit of a method is set, for example {@code (fixed, set by @RpcMethod of place)}.
+     */
     private static final Pattern SET_BY = Pattern.compile("set by ([^()]+)\\)");
 
     /**
-     * Matches the time limit of a remote call and the place where it is set, as in {@code 50 ms (rpc.client.timeout)}.
+     * Matches the time limit of a remote call and the place where it is set, for example {@code 50 ms
+     * (rpc.client.timeout)}.
      */
     private static final Pattern LIMIT = Pattern.compile("\\d+ ms \\([^()]+\\)");
 
-    /** Matches a provider's answer, as in {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}. */
+    /**
+     * Matches a provider's answer, for example {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}.
+     */
     private static final Pattern ANSWERED = Pattern.compile("^\\S+/\\S+ at \\S+: (.+)", Pattern.DOTALL);
 
     /** Matches the beginning of a provider's message that names a remote call which the provider itself made. */
@@ -86,8 +91,8 @@ public final class CallerDeadlines {
     }
 
     /**
-     * Returns the time limit of a remote call and the place where it is set, as in {@code 50 ms (rpc.client.timeout)};
-     * null if no exception contains it.
+     * Returns the time limit of a remote call and the place where it is set, for example {@code 50 ms
+     * (rpc.client.timeout)}; null if no exception contains it.
      *
      * @param chain the exceptions, each followed by its cause
      */
@@ -107,7 +112,7 @@ public final class CallerDeadlines {
 
     /**
      * Returns whether the failure is a server's message about the given method. The message begins with the service and
-     * the method, as in {@code OrderService/place}, followed by the given text.
+     * the method, for example {@code OrderService/place}, followed by the given text.
      */
     private static boolean isAbout(String method, Throwable failure, String text) {
         String message = message(failure);

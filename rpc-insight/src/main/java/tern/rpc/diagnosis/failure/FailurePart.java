@@ -61,7 +61,7 @@ public final class FailurePart {
             "Max requests per destination", Phase.HTTP_CONNECTION,
             "too many concurrent streams", Phase.HTTP_CONNECTION); // the JDK's client, with HTTP/2
 
-    /** A fragment of the error message of Redis clients whose pool has no free connection. */
+    /** Part of the error message of a Redis client whose connection pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
 
     /** The start of the file name in the stack frame that the client adds to a provider's exception. */
@@ -238,7 +238,7 @@ public final class FailurePart {
     }
 
     /**
-     * If the call failed because application code stopped waiting for a result, as in {@code Future.get} with a
+     * If the call failed because application code stopped waiting for a result, for example {@code Future.get} with a
      * timeout, returns the line of this code; otherwise null.
      */
     public static @Nullable String givenUpIn(EndedCall call) {

@@ -284,7 +284,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
         return secondsToFull <= MAX_SECONDS_TO_FULL && toShare >= MIN_SHARE_SOON;
     }
 
-    /** Returns the time until the heap is full, as in {@code the heap is full in about 20 s}. */
+    /** Returns the time until the heap is full, for example {@code the heap is full in about 20 s}. */
     public String untilFull() {
         return String.format(Locale.ROOT, "at this rate, the heap is full in about %.0f s", secondsToFull);
     }

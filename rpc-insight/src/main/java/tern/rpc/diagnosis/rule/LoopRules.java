@@ -30,8 +30,8 @@ final class LoopRules extends Rule {
     private static final double FULLY_OCCUPIED = 0.9;
 
     /**
-     * Code is considered the reason for waits if the number of threads that run it, divided by the number of calls that
-     * wait at the same time, is at least this value.
+     * Code is considered the reason for waits if the number of threads that run it, divided by the number of calls
+     * waiting at the same time, is at least this value.
      */
     private static final double MUCH = 0.3;
 

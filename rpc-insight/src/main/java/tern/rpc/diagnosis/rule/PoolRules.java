@@ -61,7 +61,7 @@ final class PoolRules extends Rule {
     void apply() {
         for (Part part : byCause.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
-            // An executor's threads are occupied by the executor's tasks. The calls that wait for the executor do not
+            // An executor's threads are occupied by the executor's tasks. The calls waiting for the executor do not
             // occupy them.
             if (verdict == null || verdict.pool().now().kind() == PoolKind.EXECUTOR) {
                 continue;
@@ -103,7 +103,7 @@ final class PoolRules extends Rule {
             }
             ConnectionUse use = verdict.pool().use();
             boolean isUseKnown = use != null && use.isKnown();
-            // The calls that hold connections may do different work from the calls that wait for one.
+            // The calls that hold connections may do different work from the calls waiting for one.
             work = PausedWork.of(
                     isUseKnown ? byCause.only(PoolRules::mayHold) : work,
                     excess.account,

@@ -12,7 +12,7 @@ import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.Statements;
 
 /**
- * Relates statements that wait for locked rows to the operation that the holders of the rows run at the same time, such
+ * Relates statements waiting for locked rows to the operation that the holders of the rows run at the same time, such
  * as an HTTP exchange within a transaction. The wait and the operation usually have one common cause. If the operation
  * became slower, it is the cause. Otherwise the cause is that the rows are locked during the operation, unless the
  * operation takes much longer than the wait and makes calls late even without the wait. In this case, the wait and the

@@ -83,8 +83,8 @@ final class SilentStores {
     }
 
     /**
-     * A call that waits for a store, or whose wait for a store ended with a timeout. {@code atPool} is true if the call
-     * waited mostly for a connection.
+     * A call that is waiting for a store, or whose wait for a store ended with a timeout. {@code atPool} is true if the
+     * call waited mostly for a connection.
      */
     private record Waiting(EndedCall call, boolean atPool) {}
 

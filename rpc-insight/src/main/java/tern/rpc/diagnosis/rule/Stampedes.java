@@ -199,7 +199,7 @@ public final class Stampedes {
         return all > 0 && during >= HALF * all;
     }
 
-    /** Describes the stampede of the given operation; null if there is none. */
+    /** Returns the cause description for a stampede of the given operation; null if there is no stampede. */
     @Nullable
     public CauseDescription describe(Part part) {
         Found found = find(part);

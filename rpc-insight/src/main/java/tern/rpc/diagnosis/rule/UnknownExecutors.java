@@ -95,7 +95,7 @@ public final class UnknownExecutors {
             return workNanos(threads) <= AS_USUAL * usualNanos;
         }
 
-        /** Returns the mean number of calls that wait at the same time. */
+        /** Returns the mean number of calls waiting at the same time. */
         long atOnce() {
             return Math.round(perSecond * waitNanos / 1e9);
         }
@@ -223,7 +223,7 @@ public final class UnknownExecutors {
     }
 
     /**
-     * Recommends a change for the executor for whose threads the calls wait.
+     * Recommends a change to the executor whose threads the calls are waiting for.
      *
      * @param part the wait of calls for a thread of the executor
      * @param symptoms the waits for results that the wait for a thread causes
@@ -268,7 +268,7 @@ public final class UnknownExecutors {
     }
 
     /**
-     * Returns the evidence about the executor for whose threads the calls wait, one fact per short line.
+     * Returns the evidence about the executor whose threads the calls are waiting for, one fact per short line.
      *
      * @param part the wait of calls for a thread of the executor
      * @param symptoms the waits for results that the wait for a thread causes

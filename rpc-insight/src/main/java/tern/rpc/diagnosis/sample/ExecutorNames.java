@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentMap;
 
 /**
  * The names of executors in pool snapshots, and the names of their threads. If an application does not name the threads
- * of an executor, the two names differ, as in {@code loaders} and {@code pool-2-thread-1}. Thread-safe.
+ * of an executor, the two names differ, for example {@code loaders} and {@code pool-2-thread-1}. Thread-safe.
  */
 public final class ExecutorNames {
 

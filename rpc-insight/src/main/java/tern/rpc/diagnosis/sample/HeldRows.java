@@ -114,9 +114,9 @@ public final class HeldRows {
         // the number of inspections that found exactly one holder that ran an operation on a server other than the
         // database
         int outside;
-        // the number of the last inspection that found a holder that ran an operation on such a server
+        // the number of the last inspection that found such a holder
         int outsideIn;
-        // whether this last inspection found only one such holder
+        // true if the inspection with the number outsideIn found exactly one such holder
         boolean isOneOutside;
         int pairs; // the number of pairs of consecutive inspections that found the same transaction
         long lastNanos;

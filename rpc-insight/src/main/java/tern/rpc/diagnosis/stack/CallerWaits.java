@@ -8,8 +8,8 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes threads that wait for the caller of a web request, because the caller sends the request or reads the
- * answer slowly.
+ * Recognizes threads waiting for the caller of a web request, because the caller sends the request or reads the answer
+ * slowly.
  */
 public final class CallerWaits {
 

@@ -66,7 +66,7 @@ public final class Hints {
             "\\((Buffered|InputStream|File)Reader\\.|\\(Files\\.(read|lines|newBufferedReader|newInputStream)"
                     + "|\\((File|Buffered)InputStream\\.read|\\(Scanner\\.|\\(Properties\\.load");
 
-    /** Matches methods that access a file for each value. */
+    /** Matches methods that access the file separately for each value, without a buffer. */
     private static final Pattern UNBUFFERED =
             Pattern.compile("\\(RandomAccessFile\\.(write|read)|\\(File(Out|In)putStream\\.(write|read)\\b");
 

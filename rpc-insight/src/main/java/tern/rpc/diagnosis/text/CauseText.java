@@ -112,7 +112,7 @@ public final class CauseText {
                 evidence, excess, executorText, operations, new AwaitedWork(evidence, excess, operations, pools));
     }
 
-    /** Describes one cause of slow calls, with its evidence and the recommended change. */
+    /** Returns a cause of slow calls, with its evidence and the recommended change. */
     public Cause cause(Part part, double nanos, double ofNanos, double saves, double ofFailures, double certainNanos) {
         TimeOuts.TooShort timeout = mayHaveTooShortTimeout(part) ? timeOuts.of(part) : null;
         CauseDescription stampede = timeout == null ? stampedes.describe(part) : null;
@@ -257,7 +257,7 @@ public final class CauseText {
     }
 
     /**
-     * Extends the recommended change if calls that wait for a result occupy the workers needed by other calls. A method
+     * Extends the recommended change if calls waiting for a result occupy the workers needed by other calls. A method
      * that returns a future needs no worker while it waits.
      */
     private Change withoutWorkers(Change change, Part part) {

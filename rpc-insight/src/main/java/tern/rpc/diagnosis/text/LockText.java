@@ -22,7 +22,7 @@ import tern.rpc.diagnosis.stack.LibraryWaits;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.ApplicationCode;
 
-/** Describes waits for locks and permits as causes. */
+/** Creates the cause descriptions for waits for locks and permits. */
 final class LockText {
 
     /**
@@ -43,7 +43,7 @@ final class LockText {
     }
 
     /**
-     * Describes the wait for this lock.
+     * Returns the cause description for the wait for a lock.
      *
      * @param place the code that holds the lock or, if the holder is unknown, the code that waits for it
      * @param line the line of this code; null if unknown

@@ -30,7 +30,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes waits for connections and for executor threads, and recommends pool sizes. */
+/** Creates the cause descriptions for waits for connections and executor threads, and recommends pool sizes. */
 final class PoolText {
 
     /**

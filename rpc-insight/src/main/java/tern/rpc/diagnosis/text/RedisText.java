@@ -29,7 +29,7 @@ import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 
-/** Describes causes in Redis. */
+/** Creates the cause descriptions for Redis. */
 final class RedisText {
 
     /**
@@ -138,7 +138,10 @@ final class RedisText {
                 .orElse(null);
     }
 
-    /** Describes a command that is run by a thread outside of calls and blocks the Redis server. */
+    /**
+     * Returns the cause description for a command that blocks the Redis server and is run by a thread that serves no
+     * call.
+     */
     private CauseDescription outside(OutsideOperations.Timed command) {
         TaskSamples threads = evidence.tasks().executor(TaskWatch.nameOf(command.threadName()));
         StackTraceElement line = threads == null ? null : threads.lineIn(Kind.REDIS);
@@ -186,8 +189,8 @@ final class RedisText {
     }
 
     /**
-     * Describes Lettuce's threads, which decode all replies, as a cause. Returns null unless the processors are nearly
-     * saturated and these threads use a large share of the processor time.
+     * Returns the cause description for Lettuce's threads, which decode all replies. Returns null unless the processors
+     * are nearly saturated and these threads use a large share of the processor time.
      */
     private @Nullable CauseDescription eventLoops(List<String> facts) {
         Machine machine = evidence.machine();

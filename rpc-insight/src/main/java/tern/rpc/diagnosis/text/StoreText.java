@@ -39,7 +39,7 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.StoreNames;
 
-/** Describes causes in databases. */
+/** Creates the cause descriptions for databases. */
 final class StoreText {
 
     private static final int MIN_ROW_LOOKS = 3;
@@ -238,7 +238,10 @@ final class StoreText {
                 all);
     }
 
-    /** Describes a statement that is run by a thread that serves no call, while calls wait for its result. */
+    /**
+     * Returns the cause description for a statement that a thread outside of calls runs while calls wait for its
+     * result.
+     */
     private CauseDescription outside(Part part, OutsideStatements.Found outside) {
         String text = outside.statement();
         String line = excess.samples.shownLineOf(part);

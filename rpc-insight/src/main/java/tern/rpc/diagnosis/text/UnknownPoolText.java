@@ -13,8 +13,8 @@ import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Describes waits for pools whose state Tern does not measure: executors that hide their threads, data sources without
- * a pool, and pools that the application or a client library creates itself.
+ * Creates the cause descriptions for waits for pools whose state Tern does not measure: executors that hide their
+ * threads, data sources without a pool, and pools that the application or a client library creates itself.
  */
 final class UnknownPoolText {
 

@@ -273,7 +273,7 @@ class OperationCountsTest {
         Supplier<Consumer<Shop.Steps>> usual = cached(Phase.SQL, "select price", 21, 60);
         seconds(6, () -> {
             Consumer<Shop.Steps> steps = usual.get();
-            return call -> steps.accept(call.own(50)); // a call is late only if it runs the statement
+            return call -> steps.accept(call.own(50)); // Only calls that run the statement are late.
         });
 
         assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);

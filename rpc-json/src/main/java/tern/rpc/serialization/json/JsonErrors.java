@@ -224,7 +224,7 @@ final class JsonErrors {
         return EXAMPLES.get(type);
     }
 
-    /** Describes an abstract type for which no annotation or setting names the class to create. */
+    /** Returns the error text for an abstract type for which no annotation or setting names the class to create. */
     static String isAbstract(String typeName, boolean isSealed) {
         // Jackson finds the subtypes of a sealed type itself.
         return typeName + " is abstract and cannot be read from JSON; "
@@ -233,7 +233,7 @@ final class JsonErrors {
                         : "name its subtypes with @JsonTypeInfo and @JsonSubTypes, or declare a class");
     }
 
-    /** Describes a class whose objects Jackson cannot create. */
+    /** Returns the error text for a class whose objects Jackson cannot create. */
     static String hasNoConstructor(String typeName) {
         return typeName + " has no constructor that JSON can use; annotate a constructor or a static method with"
                 + " @JsonCreator, add a constructor without parameters, or declare a record";

@@ -183,7 +183,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Returns the number of tasks that wait for the session's thread. Delayed tasks are not counted. */
+    /** Returns the number of tasks waiting for the session's thread. Delayed tasks are not counted. */
     int waitingTasks() {
         return tasks.size();
     }

@@ -54,7 +54,10 @@ class ChangeBurstTest {
         }
     }
 
-    /** Waits until the session has handled the watch events of all changes so far. ZooKeeper keeps their order. */
+    /**
+     * Waits until the session has handled the watch events of all changes so far. ZooKeeper answers the request below
+     * only after it has sent these events.
+     */
     private void awaitEvents() throws Exception {
         CompletableFuture<Object> answered = new CompletableFuture<>();
         session.execute(() -> session.nodes().exists(PARENT, null).thenAccept(answered::complete));

@@ -50,7 +50,6 @@ final class FirstCalls {
     /** The service that the warm-up calls use. */
     public interface Probe {
 
-        /** Returns the message unchanged. */
         Message echo(Message message);
     }
 

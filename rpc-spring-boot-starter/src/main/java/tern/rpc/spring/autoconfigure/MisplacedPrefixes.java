@@ -47,7 +47,7 @@ final class MisplacedPrefixes {
 
     /**
      * The first elements of Spring Boot's own properties. A wrong indentation in YAML moves Tern's properties below
-     * such an element, as in {@code spring.rpc.server.port} or {@code server.rpc.client.url}.
+     * such an element, for example {@code spring.rpc.server.port} or {@code server.rpc.client.url}.
      */
     private static final Set<String> OF_BOOT = Set.of("spring", "server", "management", "logging");
 
@@ -143,8 +143,8 @@ final class MisplacedPrefixes {
 
     /**
      * Returns a description of the property if only a typing error in the first element distinguishes it from a Tern
-     * property, as in {@code rcp.server.port} or {@code rpc-server.port}. The other elements must be correct, because
-     * the property might belong to the application or to another framework.
+     * property, for example {@code rcp.server.port} or {@code rpc-server.port}. The other elements must be correct,
+     * because the property might belong to the application or to another framework.
      */
     private @Nullable String belowMisspelt(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         String first = name.isEmpty() ? "" : name.getElement(0, Form.UNIFORM);
@@ -152,7 +152,7 @@ final class MisplacedPrefixes {
         if (MISSPELT.matcher(first).matches() && TypingErrors.between("rpc", first) == 1) {
             meant = OURS;
         } else if (first.length() > 3 && first.startsWith("rpc")) {
-            meant = ConfigurationPropertyName.adapt("rpc." + first.substring(3), '.'); // the dot is missing
+            meant = ConfigurationPropertyName.adapt("rpc." + first.substring(3), '.'); // The first dot is missing.
         }
         return meant == null ? null : described(source, name, meant.append(name.subName(1)));
     }

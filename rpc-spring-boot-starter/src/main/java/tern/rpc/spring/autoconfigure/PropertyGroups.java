@@ -13,9 +13,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * Explains two mistakes that Spring does not report. In the first, a group of properties has a value, as in {@code
- * rpc.server=20880}. Spring ignores this value. In the second, a list index takes the place of a name that the
- * application chooses, as in {@code rpc.client.services[0].url}. Spring uses the index as the name. Immutable.
+ * Explains two mistakes that Spring does not report. In the first, a group of properties has a value, for example
+ * {@code rpc.server=20880}. Spring ignores this value. In the second, a list index takes the place of a name that the
+ * application chooses, for example {@code rpc.client.services[0].url}. Spring uses the index as the name. Immutable.
  */
 final class PropertyGroups {
 
@@ -74,8 +74,8 @@ final class PropertyGroups {
     }
 
     /**
-     * Returns the second part of the error message for a name that is a group, or that has a list index in place of a
-     * name that the application chooses. Returns null for any other name.
+     * Returns the text that follows the property's name in the error message, if the name is a group of properties, or
+     * contains a list index where the application must choose a name. Returns null for any other name.
      */
     @Nullable
     String problem(ConfigurationPropertyName name, @Nullable Object value) {
@@ -163,7 +163,7 @@ final class PropertyGroups {
     }
 
     /**
-     * Returns the properties that the user probably meant if the name of a service is missing, as in {@code
+     * Returns the properties that the user probably meant if the name of a service is missing, for example {@code
      * rpc.client.services.timeout}. Spring drops an asterisk, so {@code rpc.client.services.*.timeout} has the same
      * form. Returns null for any other name.
      */

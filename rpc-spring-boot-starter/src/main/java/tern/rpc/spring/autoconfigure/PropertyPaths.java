@@ -83,7 +83,6 @@ final class PropertyPaths {
                         .allMatch(i -> uniform(written.get(i)).equals(elements[i]));
     }
 
-    /** Returns the last element of a name. */
     static String lastOf(String name) {
         return name.substring(name.lastIndexOf('.') + 1);
     }

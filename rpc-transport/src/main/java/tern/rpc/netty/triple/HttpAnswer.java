@@ -109,7 +109,7 @@ final class HttpAnswer {
             return;
         }
         if (!exchange().isReady()) {
-            checkUnsent(0); // throws if the stream has too many unsent bytes, before the message is encoded
+            checkUnsent(0); // A stream with too many unsent bytes fails here, before the message is encoded.
         }
         byte[] message = encode(value);
         checkUnsent(message.length);

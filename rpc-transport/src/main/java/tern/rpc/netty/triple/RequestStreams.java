@@ -105,7 +105,6 @@ final class RequestStreams {
         active = false;
     }
 
-    /** Returns whether the channel is open. */
     boolean isActive() {
         return active;
     }

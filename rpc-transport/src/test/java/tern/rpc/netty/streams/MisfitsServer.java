@@ -11,7 +11,6 @@ import java.util.concurrent.Flow;
 import tern.rpc.ServerContext;
 import tern.rpc.StreamObserver;
 
-/** Implements {@link Misfits}. */
 final class MisfitsServer implements Misfits {
 
     private static final int SOME = 3;

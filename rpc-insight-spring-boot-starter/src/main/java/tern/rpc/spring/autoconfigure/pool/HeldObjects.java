@@ -85,7 +85,7 @@ final class HeldObjects implements SmartInitializingSingleton {
                     measured.put(bean, bean);
                 }
                 if (bean instanceof WatchedThreadPool watched) {
-                    measured.put(watched.pool(), watched); // the bean that creates the pool can keep it in a field
+                    measured.put(watched.pool(), watched); // A bean may contain this pool in a field.
                 }
             }
             for (Object bean : measured.values().toArray()) {

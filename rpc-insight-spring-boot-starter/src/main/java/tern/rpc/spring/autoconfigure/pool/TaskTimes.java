@@ -192,7 +192,7 @@ final class TaskTimes {
     }
 
     /**
-     * Returns the number of tasks that wait for a thread. Executors start tasks in the order of submission, so the
+     * Returns the number of tasks waiting for a thread. Executors start tasks in the order of submission, so the
      * waiting tasks are those submitted after the task that started last. A canceled or rejected task is counted only
      * until a later task starts, or until no task runs.
      */
