@@ -144,7 +144,13 @@ public final class Cluster implements AutoCloseable {
             }
             refresh();
             throw ClusterTexts.nobody(
-                    service, name(), tagOrDefault(tag), members.routes().of(method), members.list(), now, source.advice());
+                    service,
+                    name(),
+                    tagOrDefault(tag),
+                    members.routes().of(method),
+                    members.list(),
+                    now,
+                    source.advice());
         }
         if (survey.isDue(now) && survey.run(members.routes(), now)) {
             members.reviewSoon();
@@ -347,7 +353,8 @@ public final class Cluster implements AutoCloseable {
     public String whyNobody(String tag, boolean forceTag, long now) {
         Routes current = members.routes();
         return current.group(tagOrDefault(tag), forceTag) == null
-                ? ClusterTexts.whyNobody(service, name(), tagOrDefault(tag), current, members.list(), now) + source.advice()
+                ? ClusterTexts.whyNobody(service, name(), tagOrDefault(tag), current, members.list(), now)
+                        + source.advice()
                 : "";
     }
 

@@ -70,7 +70,8 @@ public final class Nodes {
 
     private static final class Shared {
         final Node node;
-        final List<User> users = new ArrayList<>(); // Contains a reference several times if it uses the node several times.
+        final List<User> users =
+                new ArrayList<>(); // Contains a reference several times if it uses the node several times.
         int releases; // How often the number of references to the node has dropped to zero.
         State state = State.NOT_CONNECTED; // Used only by the task that checks the nodes.
 

@@ -149,7 +149,8 @@ final class Replacements {
         forgetConnected(routes.all());
         boolean isSteady = !hasOthers
                 || (absent.isEmpty()
-                        && routes.all().stream().allMatch(target -> target.node().isUsable()));
+                        && routes.all().stream()
+                                .allMatch(target -> target.node().isUsable()));
         untilReviewNanos = isSteady && list.held().isEmpty() ? NEVER : SOON_NANOS;
         if (isSteady) {
             return false;

@@ -246,7 +246,10 @@ final class SharedSources {
             return nodes.isEmpty()
                     ? ""
                     : ChangeTexts.notConnected(
-                            source.toString(), service(), nodes.size(), nodes.get(0).whyNotConnected());
+                            source.toString(),
+                            service(),
+                            nodes.size(),
+                            nodes.get(0).whyNotConnected());
         }
 
         synchronized void heard(EndpointSnapshot snapshot) {

@@ -32,7 +32,6 @@ import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.IdleConnection;
 
