@@ -387,6 +387,26 @@ public final class SampledCalls {
         return add(method, waitMillis, Phase.REDIS, command, times, 1, look);
     }
 
+    /**
+     * Adds calls that repeat an operation.
+     *
+     * @param look samples the call's thread, and adds the sample to the call's samples
+     */
+    public SampledCalls repeatingIn(
+            String method, Phase phase, String operation, int times, double millis, Consumer<Sampler.Samples> look) {
+        return add(method, 1, phase, operation, times, millis, look);
+    }
+
+    /** Sets the usual number of operations in a call to a method, which also spends time in its own code. */
+    public SampledCalls usuallyRuns(String method, Phase phase, String operation, int times) {
+        for (int second = 0; second < LEARNT_SECONDS; second++) {
+            EndedCall call = call(method, 1, phase, operation, times, 6);
+            usual.learn(Map.of(), List.of(call), List.of());
+            UsualOperations.learn(usual, List.of(call));
+        }
+        return this;
+    }
+
     /** Returns a sample of a thread whose call is in the given phase. */
     public static Sample sample(Phase phase, ThreadSnapshot thread) {
         return new Sample(

@@ -64,12 +64,14 @@ public final class OperationCounts {
     private final ExcessTime excess;
     private final Operations operations;
     private final OperationsPerCall perCall;
+    private final CachedOperations caches;
 
     public OperationCounts(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
         this.perCall = new OperationsPerCall(evidence, excess, operations);
+        this.caches = new CachedOperations(evidence, excess);
     }
 
     /**
@@ -112,7 +114,10 @@ public final class OperationCounts {
             return false;
         }
         boolean isMore = usual.count() > 0 && now >= MANY_MORE * usual.count() && hasGrownMore(now, usual, each);
-        if (!isMore && !isMissed(usual, now, each) && !isOfStart(part, phase, methods)) {
+        boolean isLoaded = now >= MANY_MORE * usual.count()
+                && (now >= BEHIND_CACHE || hasGrownMore(now, usual, each))
+                && caches.cacheOf(part) != null;
+        if (!isMore && !isLoaded && !isMissed(usual, now, each) && !isOfStart(part, phase, methods)) {
             return false;
         }
         // If the number of other operations of the same kind has decreased equally, this operation has only replaced
@@ -124,7 +129,8 @@ public final class OperationCounts {
     /**
      * Returns whether the given operation loads values for a cache that no longer holds them. In this case, usually
      * only some calls run the operation, but now nearly every call runs it once. The additional executions may slow
-     * down their server, so each execution may also take longer.
+     * down their server, so each execution may also take longer. If stacks show a cache that loads values with the
+     * operation, calls may also run it several times.
      */
     public boolean isBehindEmptyCache(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -138,7 +144,25 @@ public final class OperationCounts {
                         usual,
                         perCall.now(phase, name, methods),
                         operations.of(phase, name).eachNanos())
-                || isOfStart(part, phase, methods);
+                || isOfStart(part, phase, methods)
+                || (usual.count() <= BEHIND_CACHE && caches.cacheOf(part) != null);
+    }
+
+    /**
+     * Returns whether calls run the operation more often than usual, and usually at most every second call runs it. A
+     * cache that has lost its values is then more likely than code that runs too many operations.
+     */
+    public boolean wereRare(Part part) {
+        Phase phase = phase(part);
+        return areMore(part)
+                && perCall.usual(part.kind(), phase, name(part), perCall.methodsThatRun(phase, name(part)))
+                                .count()
+                        <= HALF;
+    }
+
+    /** Returns the cache whose values the operation loads; null if no stack shows one. */
+    public @Nullable String cacheOf(Part part) {
+        return caches.cacheOf(part);
     }
 
     /**

@@ -18,6 +18,7 @@ import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.diagnosis.stack.CacheLoads;
 import tern.rpc.diagnosis.stack.CalledMethods;
 import tern.rpc.diagnosis.stack.CallerWaits;
 import tern.rpc.diagnosis.stack.ClassInitializers;
@@ -92,6 +93,10 @@ public final class Sampler {
 
         @Nullable
         public String eventLoop; // the name of the last event loop that ran the call; null if there is none
+
+        // the cache for which the call's thread loaded a value in an operation, as found last; null if there is none
+        public @Nullable String cache;
+        public @Nullable Phase loadedIn; // the kind of the operation that loaded the value
 
         public int looks; // the number of samples that found a thread of the call
         public int loopLooks; // the number of samples in which the call's thread was an event loop
@@ -175,6 +180,11 @@ public final class Sampler {
             }
             String writes = phase == Phase.LOGGING || isLogging() ? LibraryWork.appender(thread) : null;
             appender = writes == null ? appender : writes;
+            String loads = phase.isOperation() ? CacheLoads.cacheIn(thread) : null;
+            if (loads != null) {
+                cache = loads;
+                loadedIn = phase;
+            }
             locationLooks += phase == Phase.LOGGING && LibraryWork.findsLocation(thread) ? 1 : 0;
             if (phase == Phase.JDBC_CONNECTION) {
                 poolLooks++;

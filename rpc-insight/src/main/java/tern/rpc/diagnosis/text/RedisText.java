@@ -84,7 +84,7 @@ final class RedisText {
         if (loops != null) {
             return loops;
         }
-        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part)) {
+        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
             return new CauseDescription(
                     "MANY COMMANDS",
                     name,

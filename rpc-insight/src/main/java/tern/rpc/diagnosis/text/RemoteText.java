@@ -69,10 +69,12 @@ final class RemoteText {
 
     /** Returns the recommended change if calls run an operation more often than usual. */
     static Change more(OperationCounts counts, Part part, @Nullable String place) {
+        String cache = counts.cacheOf(part);
         if (counts.isBehindEmptyCache(part)) {
             return Change.of(
                     Where.CODE,
                     "find out why the cache in front of this operation no longer holds its values"
+                            + (cache == null ? "" : " (" + cache + ")")
                             + Operations.at(place)
                             + ": it was cleared, its entries expire at once, it is too small, its"
                             + " keys have changed, or its server has lost them; calls run " + part.name() + " "
@@ -165,7 +167,7 @@ final class RemoteText {
         if (OperationNames.isRedirected(part.name()) && counts.areMoreRedirects()) {
             return redirects(part, facts);
         }
-        if (counts.areMany(Kind.HTTP, part.name()) && !counts.isBehindEmptyCache(part)) {
+        if (counts.areMany(Kind.HTTP, part.name()) && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
             return new CauseDescription(
                     "MANY HTTP CALLS",
                     host,
@@ -301,7 +303,8 @@ final class RemoteText {
                 && !part.name().contains(AT)
                 && sum.count() >= Operations.MANY
                 && !isSlowEverywhere(part)
-                && !counts.isBehindEmptyCache(part)) {
+                && !counts.isBehindEmptyCache(part)
+                && !counts.wereRare(part)) {
             return new CauseDescription(
                     "MANY REMOTE CALLS",
                     service,

@@ -100,7 +100,7 @@ final class StoreText {
         if (deadlock != null && repeats) {
             return deadlock;
         }
-        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part)) {
+        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
             return new CauseDescription(
                     "MANY STATEMENTS",
                     text,

@@ -17,11 +17,15 @@ final class HttpClientWatch implements HeldWatch {
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         if (bean instanceof RestTemplate template) {
-            watch(HttpAccessor.class, "requestFactory", template);
+            watch(template);
         } else if (bean instanceof RestClient client) {
             watch(client.getClass(), "clientRequestFactory", client);
         }
         return bean;
+    }
+
+    static void watch(RestTemplate template) {
+        watch(HttpAccessor.class, "requestFactory", template);
     }
 
     private static void watch(Class<?> type, String name, Object client) {

@@ -38,10 +38,7 @@ final class PooledExchange {
     Mono<ClientResponse> of(ClientRequest request, ExchangeFunction next) {
         ClientRequest watched =
                 ClientRequest.from(request).httpRequest(this::connected).build();
-        return next.exchange(watched)
-                .doOnSuccess(response -> ended(WebClientWatch.nameOf(name, response)))
-                .doOnError(this::failed)
-                .doOnCancel(() -> ended(name));
+        return WebClientWatch.measured(next.exchange(watched), name, this::ended, this::failed);
     }
 
     /** Called when the client has a connection. A client that follows redirects can use several connections. */
