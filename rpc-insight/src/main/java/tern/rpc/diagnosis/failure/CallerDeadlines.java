@@ -75,7 +75,7 @@ public final class CallerDeadlines {
                 && isAbout(method, failure, REFUSED);
     }
 
-    /** Returns the place where the limit that refused the call is set; null if the failure does not name it. */
+    /** Returns the place where the exceeded limit is set; null if the failure does not name the place. */
     public static @Nullable String limitOf(Throwable refusal) {
         Matcher place = SET_BY.matcher(message(refusal));
         return place.find() ? place.group(1) : null;
