@@ -45,7 +45,7 @@ public final class CallerDeadlines {
      */
     private static final Pattern ANSWERED = Pattern.compile("^\\S+/\\S+ at \\S+: (.+)", Pattern.DOTALL);
 
-    /** Matches the beginning of a provider's message that names a remote call which the provider itself made. */
+    /** Matches the beginning of a provider's message about a remote call made by the provider itself. */
     private static final Pattern CALL = Pattern.compile("^(?:[A-Z_]+: )?[\\w.$]+/[\\w.$]+\\b");
 
     private CallerDeadlines() {}

@@ -245,7 +245,7 @@ public record PoolVerdict(
                 .toList();
     }
 
-    /** Returns the verdict that calls which hold a connection are waiting for another one. */
+    /** Returns the verdict that calls holding a connection are waiting for a further connection. */
     private static PoolVerdict nested(ObservedPool pool, ConnectionUse use, List<String> facts) {
         ConnectionUse.Place place = use.nestedPlace(pool.now().name());
         List<String> all = new ArrayList<>();
@@ -255,7 +255,7 @@ public record PoolVerdict(
         return new PoolVerdict(pool, Reason.NESTED, place == null ? null : place.line(), null, all);
     }
 
-    /** Returns the verdict that threads which serve no call hold the connections. */
+    /** Returns the verdict that the connections are held by threads that serve no call. */
     private static PoolVerdict outside(ObservedPool pool, ConnectionUse use, List<String> facts) {
         ConnectionUse.Place place = use.outsidePlace();
         List<String> all = new ArrayList<>();

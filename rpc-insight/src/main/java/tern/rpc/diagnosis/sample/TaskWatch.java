@@ -308,8 +308,8 @@ public final class TaskWatch {
     }
 
     /**
-     * Returns the threads that take items from a queue in the class in which a call waits, and that were seldom busy,
-     * for example {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
+     * Returns the seldom busy threads that take items from a queue in the class in which a call waits, for example
+     * {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
      *
      * @param waiting the call's waiting frame; null if it is unknown
      */
