@@ -211,7 +211,7 @@ final class PoolText {
     }
 
     /**
-     * Returns the code and the threads outside of calls that were most often found in operations of the pool's kind,
+     * Returns the code and the threads that serve no call and were most often found in operations of the pool's kind,
      * and the longest of these operations. HTTP connection pools do not record who uses a connection.
      *
      * @param unknown the text if no such thread was found

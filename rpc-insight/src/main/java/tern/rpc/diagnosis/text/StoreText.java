@@ -260,7 +260,7 @@ final class StoreText {
     }
 
     /**
-     * Returns the cause description for a statement that a thread outside of calls runs while calls wait for its
+     * Returns the cause description for a statement run by a thread that serves no call, while calls wait for its
      * result.
      */
     private CauseDescription outside(Part part, OutsideStatements.Found outside) {
