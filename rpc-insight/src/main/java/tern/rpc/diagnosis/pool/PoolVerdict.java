@@ -90,7 +90,7 @@ public record PoolVerdict(
         /** Calls hold connections longer than usual. */
         SLOW_TO_USE,
         /**
-         * Connections are handed out in the order of requests. A returned connection stays unused until the first
+         * The pool lends connections in the order of requests. A returned connection stays unused until the first
          * thread in the queue wakes up.
          */
         FAIR,
