@@ -330,7 +330,7 @@ final class StoreText {
         if (excess.samples.areReadingResults(Phase.SQL)) {
             LargeResults results = new LargeResults(evidence, excess, operations);
             String rows = results.fact(part) == null ? "" : " (" + results.text(part) + ")";
-            return "read fewer rows or columns, or read in pages, because this statement returns much data" + rows
+            return "read fewer rows or columns, or read in pages, because this statement returns a lot of data" + rows
                     + Operations.at(place) + ": " + text + isNew + "; a different pool size does not help";
         }
         String locks = Statements.writes(text.toLowerCase(Locale.ROOT))
