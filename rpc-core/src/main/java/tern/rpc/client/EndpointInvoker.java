@@ -85,8 +85,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether {@link #passedOnUnseen} was called. After that, a call may have been passed on even if its
-     * {@link CallScope} was not notified.
+     * Returns whether a filter of this client has ever replaced a call's executor. If so, a call may have been passed
+     * on without a notification of its {@link CallScope}.
      */
     boolean mayPassOnUnseen() {
         return passedOnUnseen;

@@ -215,7 +215,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param retries the number of attempts that repeated a failed attempt
      * @param hedges the number of attempts sent to a second provider because the first attempt was slow
-     * @param fallbacks the number of calls that no provider accepted, and that a fallback answered
+     * @param fallbacks the number of calls that a fallback answered because no provider accepted them
      */
     public record AttemptCounts(long retries, long hedges, long fallbacks) {}
 

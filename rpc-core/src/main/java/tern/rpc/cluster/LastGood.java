@@ -74,9 +74,9 @@ record LastGood(
     }
 
     /**
-     * Returns the new list after a new snapshot.
+     * Returns the state after the source has reported a new snapshot.
      *
-     * @param answers whether a provider is connected and answers
+     * @param answers returns whether a provider is connected and answers
      */
     LastGood after(EndpointSnapshot next, Predicate<Endpoint> answers, long now) {
         ListChange change = ListChange.between(listed, next.instances());

@@ -270,7 +270,7 @@ public final class Nodes {
     }
 
     /**
-     * Releases a node that could not be connected. Its connection is not kept, because it would go on trying to
+     * Releases a node that could not be connected. Its connection is not kept, because it would continue to try to
      * connect.
      */
     void drop(Node node, User user) {

@@ -19,9 +19,9 @@ import tern.rpc.endpoint.Instance;
  * Connected members stay.
  *
  * <p>The members that the subset would have without replacements are its regular members. A regular member that is
- * passed over keeps its node, which goes on connecting with its own pauses. When this member has been connected for 30
- * s, it returns, and the subset's last provider in the order of the hashes is removed. Other providers that were passed
- * over are tried again in turn when no further provider is left. Used under the lock of its {@link Cluster}.
+ * passed over keeps its node, which continues to connect with its own pauses. When this member has been connected for
+ * 30 s, it returns, and the subset's last provider in the order of the hashes is removed. Other providers that were
+ * passed over are tried again in turn when no further provider is left. Used under the lock of its {@link Cluster}.
  */
 final class Replacements {
 

@@ -220,7 +220,7 @@ public final class DnsEndpoints implements EndpointSource {
                 LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(name));
             } else {
                 LOG.error(
-                        "The look-up of host {} failed; addresses known before: {}", host, knownBefore(name), failure);
+                        "The lookup of host {} failed; addresses known before: {}", host, knownBefore(name), failure);
             }
         }
         report();

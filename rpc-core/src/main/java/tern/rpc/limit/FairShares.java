@@ -143,8 +143,8 @@ final class FairShares {
     }
 
     /**
-     * Determines the tenant that flooded the server in the measurement window that is ending. This tenant is limited
-     * during the next window.
+     * Determines which tenant flooded the server in the ending measurement window. This tenant is limited during the
+     * next window.
      */
     void windowEnds() {
         int all = calls.getAndSet(0);

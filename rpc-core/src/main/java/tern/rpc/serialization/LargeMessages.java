@@ -119,7 +119,8 @@ public final class LargeMessages {
     private static int acquire(int bytes, long neededKib, Object tenant) {
         int medium = (int) Math.min(MEDIUM_KIB, neededKib);
         if (bytes <= MAX_UNCHECKED_BYTES) {
-            // Running calls can hold all permits of OBJECTS, and could even be waiting for this request.
+            // Requests of this size do not use OBJECTS, because running calls can hold all of its permits, and might
+            // even be waiting for this request.
             FairPermits.Result result = MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
             if (result != FairPermits.Result.ACQUIRED) {
                 throw refusal(

@@ -88,7 +88,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private @Nullable Throwable failure;
     private volatile boolean noneFollow; // true after the last event has been queued
     private volatile boolean begun; // true once the subscriber has requested messages
-    // a failure that is delivered before the messages that are not requested
+    // a failure that is delivered before messages that were not requested
     private volatile @Nullable Throwable early;
     private volatile boolean done; // true once the subscriber gets no more callbacks
 

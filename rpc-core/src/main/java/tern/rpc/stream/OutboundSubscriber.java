@@ -73,8 +73,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         requireGiven(value, "value");
         if (done) {
-            // If a publisher sends all its values after a single request, only this cancellation stops the publisher
-            // when the call has ended.
+            // A publisher may send all its values after a single request. When the call has ended, only a cancellation
+            // stops such a publisher.
             cancel.run();
         } else if (asking == Thread.currentThread()) {
             sendOrKeep(value); // the publisher sends this value while it handles the request

@@ -89,7 +89,7 @@ final class BaselineUpdater {
      * Updates the usual values from the last second, in which the latency target was not missed. Ignores a second
      * without calls, because its values are not typical of a process that serves calls.
      *
-     * @param outside the current times of operations that are run by threads that serve no call
+     * @param outside the current times of operations run by threads that serve no call
      */
     void learn(
             long now,

@@ -432,7 +432,7 @@ public final class Diagnostician {
         return ignored.isEmpty() ? diagnosis : diagnosis.withNote(ignored);
     }
 
-    /** Returns the current times of operations that are run by threads that serve no call. */
+    /** Returns the current times of operations run by threads that serve no call. */
     private List<OutsideOperations.Timed> outside(long now) {
         List<OutsideOperations.Timed> outside = new ArrayList<>(OutsideOperations.timed(System.nanoTime()));
         outside.addAll(remote.timed(now));

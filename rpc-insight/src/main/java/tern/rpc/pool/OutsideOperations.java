@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
 /**
- * The operations of threads outside of calls, such as the renewal of a token by a scheduled job. If such a job stops,
+ * The operations of threads that serve no call, such as the renewal of a token by a scheduled job. If such a job stops,
  * calls often run the job's operation themselves. The diagnosis can then name the job. Thread-safe.
  */
 public final class OutsideOperations {
@@ -31,7 +31,7 @@ public final class OutsideOperations {
     private OutsideOperations() {}
 
     /**
-     * An operation that a thread outside of calls is running or ran recently.
+     * A current or recent operation of a thread that serves no call.
      *
      * @param name the name of the operation
      * @param threadName the name of the thread that ran it last
@@ -155,7 +155,7 @@ public final class OutsideOperations {
         FORGOT.set(System.nanoTime() - BETWEEN_NANOS);
     }
 
-    /** The executions of one operation by threads outside of calls. Thread-safe. */
+    /** The executions of one operation by threads that serve no call. Thread-safe. */
     public static final class Series {
 
         /** The number of executions after which the usual pause counts as known. */

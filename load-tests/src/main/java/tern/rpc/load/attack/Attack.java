@@ -32,7 +32,7 @@ enum Attack {
     GZIP("8 KiB that unpack to 8 MiB, 50 at a time on each of 4 connections", true, Contents::gzip),
 
     /**
-     * Behaves like an honest reader that enlarges the flow-control window after every frame. The server must not
+     * Behaves like a legitimate reader that enlarges the flow-control window after every frame. The server must not
      * disconnect this reader.
      */
     EAGER_CREDIT("an honest reader with two WINDOW_UPDATE for each DATA frame", true, Readers::eagerCredit),
@@ -271,8 +271,8 @@ enum Attack {
     }
 
     /**
-     * Returns whether honest callers open a new connection for each call. They do this during attacks that exhaust the
-     * server's connections.
+     * Returns whether the legitimate callers open a new connection for each call. They do this during attacks that
+     * exhaust the server's connections.
      */
     boolean takesConnections() {
         return this == SILENT;

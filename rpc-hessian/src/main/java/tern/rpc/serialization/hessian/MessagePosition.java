@@ -17,8 +17,8 @@ abstract class MessagePosition {
     int end;
 
     /**
-     * The number of values that are still to be read in containers whose length was given. Each value takes at least
-     * one byte.
+     * The number of values that have not been read yet, in containers whose length the message contains. Each value
+     * takes at least one byte.
      */
     private int promised;
 
@@ -48,7 +48,7 @@ abstract class MessagePosition {
     /**
      * Sets the read position. The reader moves to an earlier position to read a value again, and then moves back.
      *
-     * @param promisedThere the number of values that were still to be read at that position
+     * @param promisedThere the number of values that had not been read at that position
      */
     final void moveTo(int earlier, int promisedThere) {
         this.position = earlier;

@@ -248,7 +248,7 @@ public final class CallRecords implements CallObserver {
         boolean late = tookNanos > targetNanos;
         boolean left = failure != null && CallerDeadlines.hasLeft(method, failure);
         if (left && !late) {
-            return; // the caller left early, so the call did not fail and its time is not typical
+            return; // the caller disconnected early, so the call did not fail and its time is not typical
         }
         Throwable known = left ? null : failure;
         boolean sampled = records.calls.sum() % EndedCall.ONE_IN == 0;

@@ -7,7 +7,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.Statements;
 import tern.rpc.pool.Holders.Holder;
 
-/** Finds statements that are run by threads that serve no call and that may put load on a database used by calls. */
+/** Finds statements run by threads that serve no call. The statements may put load on a database that calls use. */
 public final class BackgroundStatements {
 
     /**

@@ -26,9 +26,9 @@ import tern.rpc.diagnosis.failure.WaitLimits;
 public final class TimeOuts {
 
     /**
-     * If operations take their usual times, a timeout that lies between the usual time and the time of the slowest
-     * tenth is expected to end at most this share of them. If the timeout ends a larger share, the operation has become
-     * slower.
+     * A timeout may lie between the usual time of an operation and the time of its slowest tenth. Such a timeout is
+     * expected to end at most this share of the operations. If the timeout ends a larger share, the operation has
+     * become slower.
      */
     static final double MOST = 0.6;
 

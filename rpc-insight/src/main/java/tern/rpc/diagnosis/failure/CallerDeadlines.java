@@ -45,7 +45,7 @@ public final class CallerDeadlines {
      */
     private static final Pattern ANSWERED = Pattern.compile("^\\S+/\\S+ at \\S+: (.+)", Pattern.DOTALL);
 
-    /** Matches the beginning of a provider's message that names a remote call which the provider itself made. */
+    /** Matches the beginning of a provider's message about a remote call made by the provider itself. */
     private static final Pattern CALL = Pattern.compile("^(?:[A-Z_]+: )?[\\w.$]+/[\\w.$]+\\b");
 
     private CallerDeadlines() {}
@@ -75,7 +75,7 @@ public final class CallerDeadlines {
                 && isAbout(method, failure, REFUSED);
     }
 
-    /** Returns the place where the limit that refused the call is set; null if the failure does not name it. */
+    /** Returns the place where the exceeded limit is set; null if the failure does not name the place. */
     public static @Nullable String limitOf(Throwable refusal) {
         Matcher place = SET_BY.matcher(message(refusal));
         return place.find() ? place.group(1) : null;

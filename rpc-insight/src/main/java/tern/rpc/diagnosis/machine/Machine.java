@@ -436,9 +436,9 @@ public record Machine(
     }
 
     /**
-     * Returns the time for which threads that serve calls wait for a processor, as a share of the time for which they
-     * run or wait for a processor. Returns 0 unless work other than calls or a CPU quota takes the processors. With
-     * this share, times without samples can be divided into work and waits.
+     * Returns the share of time that the threads serving calls spend waiting for a processor. The total is the time for
+     * which they run or wait. Returns 0 unless work other than calls or a CPU quota takes the processors. With this
+     * share, times without samples can be divided into work and waits.
      */
     public double waitingShare() {
         boolean isTaken = isDelayedByOtherThreads() || isFullOfOthers() || throttled > THROTTLED;

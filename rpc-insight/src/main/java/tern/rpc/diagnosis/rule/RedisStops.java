@@ -102,7 +102,7 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a command with a large reply, or a command of a thread outside of calls, is a possible cause.
+     * Returns whether a command with a large reply, or a command of a thread that serves no call, is a possible cause.
      * Such a command is a possible cause if it is new or takes much longer than usual.
      */
     private static boolean isNewOrSlower(double each, double usually) {

@@ -58,7 +58,7 @@ public final class Stampedes {
      */
     private static final int MIN_GOOD = 8;
 
-    /** The usual time from which an operation is always recorded by name in calls that met the target. */
+    /** An operation with at least this usual time is always recorded by name in calls that met the target. */
     private static final double SURELY_NAMED_NANOS = 1e6;
 
     /**

@@ -44,8 +44,8 @@ public final class CommonPool {
     }
 
     /**
-     * Returns the activity of a thread outside of calls. A thread waiting for an answer through the JDK's HTTP client
-     * while the common pool is full most likely waits for this pool and not for the peer.
+     * Returns the activity of a thread that serves no call. A thread waiting for an answer through the JDK's HTTP
+     * client while the common pool is full most likely waits for this pool and not for the peer.
      */
     public static Part read(ThreadSnapshot thread, boolean isFull) {
         Part read = StackReader.read(thread);

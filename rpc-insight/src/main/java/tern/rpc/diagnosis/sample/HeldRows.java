@@ -111,8 +111,7 @@ public final class HeldRows {
         StackTraceElement begun;
 
         int looks;
-        // the number of inspections that found exactly one holder that ran an operation on a server other than the
-        // database
+        // the number of inspections in which exactly one holder ran an operation on a server other than the database
         int outside;
         // the number of the last inspection that found such a holder
         int outsideIn;

@@ -59,7 +59,7 @@ public final class SampledMoments {
         }
     }
 
-    /** Adds the work of the threads outside of calls. */
+    /** Adds the work of the threads that serve no call. */
     public void add(long time, Work work) {
         boolean isFull = isCommonPoolFull(time);
         add(time, isFull);
@@ -72,9 +72,7 @@ public final class SampledMoments {
         return known != null && known.isCommonPoolFull;
     }
 
-    /**
-     * Returns the work of the threads outside of calls at the given time; null if these threads were not sampled then.
-     */
+    /** Returns what the threads that serve no call were doing at the given time; null if they were not sampled then. */
     @Nullable
     public Work workAt(long time) {
         Moment known = byTime.get(time);

@@ -112,7 +112,7 @@ public final class Libraries {
             "org.apache.derby.impl.sql.execute.",
             "org.sqlite.core.NativeDB");
 
-    /** Class-name prefixes of pools that hand out database connections. */
+    /** Class-name prefixes of pools that lend database connections. */
     static final List<String> POOLS = List.of(
             "com.zaxxer.hikari.",
             "com.alibaba.druid.pool.DruidDataSource",

@@ -180,7 +180,7 @@ final class LockText {
         String less = "hold it for less time" + place;
         if (part.name().startsWith(Part.SEMAPHORE) && !place.isEmpty()) {
             // Calls are holding the permits, so their work is a more likely reason than permits that were not released.
-            return "find out why the code that holds the permits takes long, or " + less + "; otherwise allow more"
+            return "find out why the code that holds the permits is slow, or " + less + "; otherwise allow more"
                     + " permits, and release each permit in a finally block, also if code fails";
         }
         if (part.name().startsWith(Part.SEMAPHORE)) {
@@ -188,11 +188,11 @@ final class LockText {
                     + " more permits";
         }
         if (part.name().startsWith(LibraryWaits.BULKHEAD)) {
-            return "find out why the calls within this bulkhead take long; otherwise allow more concurrent calls in its"
+            return "find out why the calls within this bulkhead are slow; otherwise allow more concurrent calls in its"
                     + " configuration";
         }
         return part.name().startsWith(LibraryWaits.LIMIT)
-                ? "find out why the calls within this limit take long; otherwise raise the limit"
+                ? "find out why the calls within this limit are slow; otherwise raise the limit"
                 : null;
     }
 

@@ -127,7 +127,7 @@ final class PoolText {
                         verdict.name(),
                         Change.of(
                                 Where.PEER,
-                                "connections of " + name + " are free, but borrowing one takes long: " + check(verdict)
+                                "connections of " + name + " are free, but borrowing one is slow: " + check(verdict)
                                         + "; check idle connections in the background. No size helps"),
                         verdict.facts());
             case OPENING ->
@@ -138,7 +138,7 @@ final class PoolText {
                                 Where.PEER,
                                 unkept(verdict)
                                         + "find out why new connections of " + name
-                                        + " take long: check the server's limit of connections, its name lookup, TLS"
+                                        + " take so long: check the server's limit of connections, its name lookup, TLS"
                                         + " and the network"),
                         verdict.facts());
             case TOO_SMALL -> tooSmall(part, verdict);
@@ -211,7 +211,7 @@ final class PoolText {
     }
 
     /**
-     * Returns the code and the threads outside of calls that were most often found in operations of the pool's kind,
+     * Returns the code and the threads that serve no call and were most often found in operations of the pool's kind,
      * and the longest of these operations. HTTP connection pools do not record who uses a connection.
      *
      * @param unknown the text if no such thread was found

@@ -130,7 +130,7 @@ final class RedisText {
                 facts);
     }
 
-    /** Returns the command with this name that is run by a thread outside of calls; null if there is none. */
+    /** Returns the command with this name run by a thread that serves no call; null if there is none. */
     private OutsideOperations.@Nullable Timed outside(Part part) {
         return evidence.outside().stream()
                 .filter(timed -> timed.kind() == Phase.REDIS && timed.name().equals(part.name()))
@@ -162,9 +162,9 @@ final class RedisText {
     }
 
     /**
-     * Returns a blocking command that is run by a thread outside of calls on the Redis server of the given operation;
-     * null if there is none. Also returns null if the application has a Redis pool. Without a pool, calls and other
-     * threads share one connection, so the commands of calls wait behind the blocking command.
+     * Returns a blocking command run on the Redis server of the given operation by a thread that serves no call; null
+     * if there is none. Also returns null if the application has a Redis pool. Without a pool, calls and other threads
+     * share one connection, so the commands of calls wait behind the blocking command.
      */
     private OutsideOperations.@Nullable Recent blockingOutside(Part part) {
         boolean isShared =

@@ -239,7 +239,7 @@ final class StoreText {
     }
 
     /**
-     * Returns the cause description for a statement that a thread outside of calls runs while calls wait for its
+     * Returns the cause description for a statement run by a thread that serves no call, while calls wait for its
      * result.
      */
     private CauseDescription outside(Part part, OutsideStatements.Found outside) {
@@ -309,7 +309,7 @@ final class StoreText {
         if (excess.samples.areReadingResults(Phase.SQL)) {
             LargeResults results = new LargeResults(evidence, excess, operations);
             String rows = results.fact(part) == null ? "" : " (" + results.text(part) + ")";
-            return "read fewer rows or columns, or read in pages, because this statement returns much data" + rows
+            return "read fewer rows or columns, or read in pages, because this statement returns a lot of data" + rows
                     + Operations.at(place) + ": " + text + isNew + "; a different pool size does not help";
         }
         String locks = Statements.writes(text.toLowerCase(Locale.ROOT))

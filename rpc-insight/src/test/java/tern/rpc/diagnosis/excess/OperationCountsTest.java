@@ -211,7 +211,7 @@ class OperationCountsTest {
         assertThat(assertFirst(kind + ": " + name).change().text()).contains(NO_LONGER_HOLDS);
     }
 
-    /** Returns the steps of calls of which one in {@code oneIn} loads a price by three statements. */
+    /** Returns the steps of calls. One in {@code oneIn} calls loads a price with three statements. */
     private static Supplier<Consumer<Shop.Steps>> cachedPrice(int oneIn, double millis) {
         int[] number = {0};
         return () -> {

@@ -204,7 +204,7 @@ class AwaitedWorkTest {
         assertThat(DiagnosisText.title(first())).isEqualTo(PEER);
     }
 
-    /** Records an operation of a thread outside of calls. Its usual time is 12 ms. */
+    /** Records an operation of a thread that serves no call. Its usual time is 12 ms. */
     private void runsOutside(double nowMillis) throws InterruptedException {
         Thread thread = new Thread(
                 () -> OutsideOperations.ran(Phase.HTTP, "POST sms:80/send", (long) (nowMillis * 1e6)), "parcels-3");

@@ -44,12 +44,12 @@ final class PropertyPaths {
         return !path.get(index).equals(ANY) && !path.get(index + 1).equals(ANY);
     }
 
-    /** Returns the elements without the element at the index. */
+    /** Returns a copy of the elements without the element at the index. */
     static List<String> without(int index, List<String> elements) {
         return concat(elements.subList(0, index), elements.subList(index + 1, elements.size()));
     }
 
-    /** Returns a copy of the elements into which the path's element at the index has been inserted. */
+    /** Returns a copy of {@code elements}, with the path's element inserted at the index. */
     static List<String> inserted(int index, List<String> path, List<String> elements) {
         List<String> longer = new ArrayList<>(elements);
         longer.add(index, path.get(index));

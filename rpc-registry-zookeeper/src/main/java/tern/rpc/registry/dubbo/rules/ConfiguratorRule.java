@@ -113,7 +113,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         return new ConfiguratorRule(changes, Set.copyOf(providers.get()));
     }
 
-    /** Returns whether a change applies to this service, if the change is part of a rule with this scope. */
+    /** Returns whether a change in a rule with the given scope applies to the service. */
     private static boolean isWithin(RuleText config, Scope scope, String key, ServiceKey service) {
         String side = config.text("side", CONSUMER_SIDE);
         if (!side.equals(PROVIDER_SIDE) && !side.equals(CONSUMER_SIDE)) {
