@@ -180,7 +180,8 @@ class FullExecutorsTest {
 
     @Test
     void slowPeerOfTasksIsTheCauseAlthoughTheCallsWaitInAnotherClass() throws Exception {
-        assertThat(firstOfExchangeInTasks(() -> Packages.extra(end), 60)).isEqualTo("SLOW HTTP PEER: GET printer/print");
+        assertThat(firstOfExchangeInTasks(() -> Packages.extra(end), 60))
+                .isEqualTo("SLOW HTTP PEER: GET printer/print");
     }
 
     @Test

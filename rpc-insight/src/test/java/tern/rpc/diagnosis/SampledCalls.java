@@ -259,7 +259,11 @@ public final class SampledCalls {
         }
         ledger.end();
         return new EndedCall(
-                method, ledger, time.get(), (long) ((queueMillis + ownMillis + poolMillis + times * millis) * 1e6), failure);
+                method,
+                ledger,
+                time.get(),
+                (long) ((queueMillis + ownMillis + poolMillis + times * millis) * 1e6),
+                failure);
     }
 
     /** Adds calls that meet the target with an operation of the given kind. */

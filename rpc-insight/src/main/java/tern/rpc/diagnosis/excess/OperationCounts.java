@@ -167,8 +167,7 @@ public final class OperationCounts {
      */
     public boolean wereRare(Part part) {
         Phase phase = phase(part);
-        return areMore(part)
-                && usual(part.kind(), phase, name(part), methodsThatRun(phase, name(part))).count <= HALF;
+        return areMore(part) && usual(part.kind(), phase, name(part), methodsThatRun(phase, name(part))).count <= HALF;
     }
 
     /** Returns the cache whose values the operation loads; null if no stack shows one. */

@@ -21,8 +21,10 @@ public final class WaitLimits {
      * Matches the messages of Reactor's {@code block} and {@code timeout}, and of Guava's futures. The first group is
      * the number, and the second one is the unit.
      */
-    private static final Pattern LIMIT = Pattern.compile("(?:Timeout on blocking read for |terminal signal within"
-            + " |^Waited )(\\d+) ?(ms|nanoseconds|microseconds|milliseconds|seconds)\\b", Pattern.CASE_INSENSITIVE);
+    private static final Pattern LIMIT = Pattern.compile(
+            "(?:Timeout on blocking read for |terminal signal within"
+                    + " |^Waited )(\\d+) ?(ms|nanoseconds|microseconds|milliseconds|seconds)\\b",
+            Pattern.CASE_INSENSITIVE);
 
     /** An operation is considered the awaited one if it took at least this share of the limit. */
     private static final double LEAST = 0.9;

@@ -78,7 +78,8 @@ public final class CallerRuns {
      * executor.
      */
     public Change withPolicy(Change change, Part part) {
-        if (change.property() != null || (!TasksOfCallers.WORK.contains(part.kind()) && part.kind() != Kind.PEER_FAILS)) {
+        if (change.property() != null
+                || (!TasksOfCallers.WORK.contains(part.kind()) && part.kind() != Kind.PEER_FAILS)) {
             return change;
         }
         List<ExcessTime.Counted> calls = excess.accounts.stream()

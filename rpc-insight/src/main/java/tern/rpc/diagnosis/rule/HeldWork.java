@@ -1,7 +1,6 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Account;
 import tern.rpc.diagnosis.account.OperationNames;

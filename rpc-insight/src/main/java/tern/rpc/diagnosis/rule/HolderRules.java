@@ -80,9 +80,7 @@ public final class HolderRules {
                 Times one = new Times();
                 one.add(work, 1);
                 byCause.pour(
-                        part,
-                        causes.isEmpty() ? one : causes,
-                        TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
+                        part, causes.isEmpty() ? one : causes, TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
             }
         }
     }

@@ -53,7 +53,9 @@ public final class OtherTasks {
     public boolean occupy(PoolVerdict executor, Times tasks) {
         Set<Kind> kinds = tasks.longestFirst().stream().map(Part::kind).collect(Collectors.toSet());
         return occupy(executor)
-                && slowOperations(executor).only(part -> kinds.contains(part.kind())).isEmpty();
+                && slowOperations(executor)
+                        .only(part -> kinds.contains(part.kind()))
+                        .isEmpty();
     }
 
     /** Returns the operations that became slower in calls that wait for a thread of the executor, with their times. */

@@ -157,7 +157,8 @@ final class PoolRules {
      */
     private Times ofSlowServer(Part wait, PoolVerdict verdict) {
         Kind kind = operationOf(verdict) == null ? Kind.SQL : operationOf(verdict);
-        Times slower = byCause.only(part -> part.kind() == kind && (part.name().isEmpty() || operations.isSlower(part)));
+        Times slower =
+                byCause.only(part -> part.kind() == kind && (part.name().isEmpty() || operations.isSlower(part)));
         return slower.sum() >= MIN_OF_SERVER * byCause.of(wait) ? slower : new Times();
     }
 
@@ -253,7 +254,8 @@ final class PoolRules {
         Times account = excess.account;
         double held = operation == null
                 ? account.sum() - account.sum(Kind.POOL) - account.sum(Kind.QUEUE)
-                : account.sum(part -> part.kind() == operation || movedFrom(operation).of(part) > 0);
+                : account.sum(
+                        part -> part.kind() == operation || movedFrom(operation).of(part) > 0);
         double inUse = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
         double perSecond = calls.calls() / evidence.seconds();
         double byCalls = perSecond * held / 1e9;

@@ -58,8 +58,8 @@ class HeldWorkTest {
     }
 
     private static Consumer<Sampler.Samples> during(Phase phase, Part.Kind kind, String name, boolean isApart) {
-        return samples -> samples.add(new Sample(
-                0, phase, new Part(kind, name), List.of(LINE), null, null, null, isApart, null, -1, -1));
+        return samples -> samples.add(
+                new Sample(0, phase, new Part(kind, name), List.of(LINE), null, null, null, isApart, null, -1, -1));
     }
 
     private static void assertCauseWithPool(Cause first, String title, String pool) {
@@ -109,8 +109,7 @@ class HeldWorkTest {
     void waitForAConnectionOfAnotherPoolFillsThePoolWhoseConnectionsAreHeld() {
         Cause first = calls.usually("Orders.pay", Phase.HTTP, BANK, 3)
                 .pool(full("druid", PoolKind.JDBC), 3, use(Phase.HTTP_CONNECTION, "http"))
-                .borrowing(
-                        "Orders.pay", "druid", 400, Phase.HTTP_CONNECTION, "http", 300, samples -> {})
+                .borrowing("Orders.pay", "druid", 400, Phase.HTTP_CONNECTION, "http", 300, samples -> {})
                 .causes()
                 .get(0);
 
@@ -146,17 +145,11 @@ class HeldWorkTest {
     void lookupDuringAnExchangeFillsThePoolOfItsOwnConnections() {
         Cause first = calls.usually("Orders.pay", Phase.HTTP, BANK, 3)
                 .pool(full("http", PoolKind.HTTP), 3)
-                .exchanging(
-                        "Orders.pay",
-                        "http",
-                        400,
-                        BANK,
-                        300,
-                        samples -> {
-                            during(Phase.HTTP, Part.Kind.RESOLVER, "Orders.pay", true).accept(samples);
-                            during(Phase.HTTP, Part.Kind.RESOLVER, "Orders.pay", true).accept(samples);
-                            during(Phase.HTTP, Part.Kind.HTTP, "Orders.pay", false).accept(samples);
-                        })
+                .exchanging("Orders.pay", "http", 400, BANK, 300, samples -> {
+                    during(Phase.HTTP, Part.Kind.RESOLVER, "Orders.pay", true).accept(samples);
+                    during(Phase.HTTP, Part.Kind.RESOLVER, "Orders.pay", true).accept(samples);
+                    during(Phase.HTTP, Part.Kind.HTTP, "Orders.pay", false).accept(samples);
+                })
                 .causes()
                 .get(0);
 

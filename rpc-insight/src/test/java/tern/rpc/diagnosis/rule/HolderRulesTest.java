@@ -26,8 +26,8 @@ class HolderRulesTest {
 
     private static Consumer<Sampler.Samples> sample(
             Phase phase, Part part, boolean isApart, @Nullable String owner, @Nullable Part ownersPart) {
-        return samples -> samples.add(new Sample(
-                0, phase, part, List.of(LINE), null, null, owner, isApart, null, -1, -1, ownersPart, null));
+        return samples -> samples.add(
+                new Sample(0, phase, part, List.of(LINE), null, null, owner, isApart, null, -1, -1, ownersPart, null));
     }
 
     private static void assertFirst(SampledCalls calls, String title, String awaited) {
