@@ -407,8 +407,10 @@ public final class FailurePart {
             }
             if (FailedPeer.isOfRedis(one) && one.getMessage() != null) {
                 Matcher word = REDIS_ERROR.matcher(one.getMessage());
+                String hidden = HiddenReasons.of(chain);
                 return failing(
-                        FailedPeer.name(call, chain), word.find() ? "answers " + word.group(1) : Exceptions.named(one));
+                        FailedPeer.name(call, chain),
+                        word.find() ? "answers " + word.group(1) : hidden == null ? Exceptions.named(one) : hidden);
             }
         }
         return new Part(Kind.FAILURE, Exceptions.named(innermost) + Exceptions.in(chain));

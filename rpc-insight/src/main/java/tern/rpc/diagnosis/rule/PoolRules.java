@@ -42,6 +42,12 @@ final class PoolRules extends Rule {
      */
     private static final double MIN_EXPLAINED = 0.2;
 
+    /**
+     * A server is considered the reason why connections are opened slowly only if its operations take at least this
+     * share of the wait for a connection.
+     */
+    private static final double MIN_OF_SERVER = 0.25;
+
     private static final double HALF = 0.5;
 
     /** Many calls are considered to fail if more than one in {@value} calls fails. */
@@ -83,6 +89,10 @@ final class PoolRules extends Rule {
                 byCause.pour(part, byCause.only(more::equals), TimesByCause.WAIT_FOR + verdict.resource());
                 continue;
             }
+            if (verdict.reason() == PoolVerdict.Reason.OPENING) {
+                byCause.pour(part, ofSlowServer(part, verdict), TimesByCause.WAIT_FOR + verdict.resource());
+                continue;
+            }
             if (!slow && !hangs) {
                 continue;
             }
@@ -118,6 +128,18 @@ final class PoolRules extends Rule {
             }
             byCause.pour(part, lent(work, operation), TimesByCause.WAIT_FOR + verdict.resource());
         }
+    }
+
+    /**
+     * Returns the operations on the server to which a pool opens connections slowly, if they have become slower, too;
+     * otherwise an empty result. The server is then slow for new and open connections, or does not answer for a while,
+     * and the pool opens new connections only because timeouts have closed the other ones.
+     */
+    private Times ofSlowServer(Part wait, PoolVerdict verdict) {
+        Kind kind = operationOf(verdict) == null ? Kind.SQL : operationOf(verdict);
+        Times slower =
+                byCause.only(part -> part.kind() == kind && (part.name().isEmpty() || operations.isSlower(part)));
+        return slower.sum() >= MIN_OF_SERVER * byCause.of(wait) ? slower : new Times();
     }
 
     /**

@@ -186,7 +186,8 @@ final class RemoteText {
             return new CauseDescription("MORE HTTP CALLS", host, more(counts, part, place), facts);
         }
         String in = Operations.at(operations.placeOf(Phase.HTTP, part.name()));
-        HttpConnections.Found found = new HttpConnections(evidence, excess).of(part, host, in);
+        HttpConnections.Found found = new HttpConnections(evidence, excess)
+                .of(part, host, in, sum.eachNanos(), operations.usualNamed(Phase.HTTP, part.name()));
         if (found != null) {
             facts.addAll(found.facts());
             return new CauseDescription(found.kind(), found.name(), found.change(), facts);

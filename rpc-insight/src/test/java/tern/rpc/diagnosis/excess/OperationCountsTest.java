@@ -88,9 +88,7 @@ class OperationCountsTest {
         seconds(6, () -> chatty(Phase.RPC, "Events.find", "Events.find", 36, 6));
 
         Cause first = assertFirst("MORE REMOTE CALLS: Events.find");
-        assertThat(first.change().text())
-                .contains("times as often as usual")
-                .contains("a cache");
+        assertThat(first.change().text()).contains("times as often as usual").contains("a cache");
     }
 
     /** Returns calls with 30 operations whose threads load values of a cache. */

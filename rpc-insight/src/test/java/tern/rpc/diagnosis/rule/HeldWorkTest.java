@@ -155,4 +155,30 @@ class HeldWorkTest {
 
         assertCauseWithPool(first, "SLOW NAME LOOKUP: Orders.pay", "http");
     }
+
+    /** The threads of calls open connections. The recorded uses of the pool begin only when a connection is open. */
+    @Test
+    void lookupsOfCallsThatOpenConnectionsOccupyThePlacesOfAPool() {
+        PoolSnapshot briefly = PoolSnapshot.builder("http", PoolKind.HTTP, 4)
+                .now(4, 0, 30)
+                .counts(20, 0)
+                .sums(Duration.ofSeconds(8), Duration.ofMillis(60))
+                .settings(List.of())
+                .build();
+        int[] number = {0};
+
+        Cause first = calls.usually("Orders.pay", Phase.HTTP, BANK, 3)
+                .pool(briefly, 3)
+                .exchanging("Orders.pay", "http", 400, BANK, 3, samples -> {
+                    boolean opens = number[0]++ % 4 == 0;
+                    Part.Kind kind = opens ? Part.Kind.RESOLVER : Part.Kind.POOL;
+                    during(Phase.HTTP_CONNECTION, kind, opens ? "Orders.pay" : "http", opens)
+                            .accept(samples);
+                })
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("SLOW NAME LOOKUP: Orders.pay");
+        assertThat(first.symptoms()).anyMatch(line -> line.startsWith("calls wait for http"));
+    }
 }

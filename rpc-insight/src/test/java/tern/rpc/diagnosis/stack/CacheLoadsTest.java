@@ -16,8 +16,7 @@ class CacheLoadsTest {
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, 1))
                 .toArray(StackTraceElement[]::new);
-        return CacheLoads.cacheIn(
-                new ThreadSnapshot("exec-1", 9, Thread.State.WAITING, stack, null, null, -1, -1));
+        return CacheLoads.cacheIn(new ThreadSnapshot("exec-1", 9, Thread.State.WAITING, stack, null, null, -1, -1));
     }
 
     @Test
@@ -37,7 +36,9 @@ class CacheLoadsTest {
 
     @Test
     void mapThatALibraryUsesInsideIsNoCacheOfTheApplication() {
-        assertThat(cacheIn("tern.rpc.client.ServiceProxy/invoke", MAP, "shop.Events/get")).isNull();
-        assertThat(cacheIn("shop.Events/get", "java.util.ArrayList/forEach", "shop.Events/all")).isNull();
+        assertThat(cacheIn("tern.rpc.client.ServiceProxy/invoke", MAP, "shop.Events/get"))
+                .isNull();
+        assertThat(cacheIn("shop.Events/get", "java.util.ArrayList/forEach", "shop.Events/all"))
+                .isNull();
     }
 }

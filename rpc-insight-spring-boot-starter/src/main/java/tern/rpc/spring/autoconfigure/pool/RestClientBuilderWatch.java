@@ -51,9 +51,7 @@ final class RestClientBuilderWatch implements BeanPostProcessor {
                     : arguments;
             try {
                 Object result = method.invoke(builder, passed);
-                return result == builder
-                        ? proxy
-                        : result instanceof RestClient.Builder copy ? watched(copy) : result;
+                return result == builder ? proxy : result instanceof RestClient.Builder copy ? watched(copy) : result;
             } catch (InvocationTargetException e) {
                 throw e.getCause() == null ? e : e.getCause();
             }

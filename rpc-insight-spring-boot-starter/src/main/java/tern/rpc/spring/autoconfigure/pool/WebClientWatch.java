@@ -62,10 +62,7 @@ final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunctio
             }
             AsyncOperation operation = ledger.begin(Phase.HTTP, () -> name);
             return measured(
-                    next.exchange(request),
-                    name,
-                    operation::end,
-                    failure -> operation.end(HttpName.of(name, failure)));
+                    next.exchange(request), name, operation::end, failure -> operation.end(HttpName.of(name, failure)));
         });
     }
 

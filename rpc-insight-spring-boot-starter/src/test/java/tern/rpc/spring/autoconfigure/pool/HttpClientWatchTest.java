@@ -143,8 +143,8 @@ class HttpClientWatchTest {
                     .baseUrl(url())
                     .apply(builder -> builder.requestFactory(new SimpleClientHttpRequestFactory()))
                     .build();
-            CallLedger call = Calls.ledgerOf(() ->
-                    assertThat(client.get().retrieve().body(String.class)).isEqualTo("seven"));
+            CallLedger call = Calls.ledgerOf(
+                    () -> assertThat(client.get().retrieve().body(String.class)).isEqualTo("seven"));
 
             assertOne(call);
         });
@@ -156,8 +156,8 @@ class HttpClientWatchTest {
             RestTemplate template = there.getBean(RestTemplateBuilder.class)
                     .requestFactory(SimpleClientHttpRequestFactory::new)
                     .build();
-            CallLedger call = Calls.ledgerOf(() ->
-                    assertThat(template.getForObject(url(), String.class)).isEqualTo("seven"));
+            CallLedger call = Calls.ledgerOf(
+                    () -> assertThat(template.getForObject(url(), String.class)).isEqualTo("seven"));
 
             assertOne(call);
         });
