@@ -74,11 +74,7 @@ record MethodSignature(
         } else if (responses != JavaShape.OBSERVER) {
             result = responses.element(result, position);
         }
-        if (requests.isStream() && parameters.size() != 1) {
-            throw new IllegalArgumentException(
-                    name + " takes a stream and " + (parameters.size() - 1)
-                            + " other arguments; a stream of requests must be the only parameter, so put the others into its elements");
-        }
+        checkRequests(name, requests, parameters.size());
         ValueType resultType = valueType(result, position, warnings);
         RpcMethod marks = MethodAnnotations.of(method, RpcMethod.class);
         checkOneWay(name, marks, method, responses);
@@ -98,6 +94,14 @@ record MethodSignature(
                 descriptor.toString(),
                 exceptions(method, variables),
                 warnings);
+    }
+
+    private static void checkRequests(String name, JavaShape requests, int parameters) {
+        if (requests.isStream() && parameters != 1) {
+            throw new IllegalArgumentException(name + " takes a stream and " + (parameters - 1)
+                    + " other arguments; a stream of requests must be the only parameter, so put the others into its"
+                    + " elements");
+        }
     }
 
     /**

@@ -78,10 +78,11 @@ public final class RpcServer implements AutoCloseable {
         this.transports = new ServedTransports(transport, clock);
         this.pools = new ServerPools(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         this.limiter = new Limiter(builder.limit(), builder.threads, clock);
+        MethodLimits.check(builder.methodLimits.keySet(), exports);
         HandlerRegistry registry = new HandlerRegistry(
                 exports,
                 builder.filters,
-                new MethodLimits(builder.checkedMethodLimits(), builder.threads, clock),
+                new MethodLimits(builder.methodLimits, builder.threads, clock),
                 builder.meters,
                 builder.genericCalls,
                 builder.exceptionTexts,
@@ -360,20 +361,6 @@ public final class RpcServer implements AutoCloseable {
         public Builder limit(String service, String method, Supplier<Limit> chosen) {
             methodLimits.put(new MethodLimits.Key(service, method), chosen);
             return this;
-        }
-
-        private Map<MethodLimits.Key, Supplier<Limit>> checkedMethodLimits() {
-            for (MethodLimits.Key key : methodLimits.keySet()) {
-                boolean exported = exports.stream()
-                        .map(ServiceExport::service)
-                        .anyMatch(service -> service.name().equals(key.interfaceName())
-                                && !service.overloads(key.method()).isEmpty());
-                if (!exported) {
-                    throw new IllegalArgumentException("a limit is set for " + key.interfaceName() + "/" + key.method()
-                            + ", which is not exported");
-                }
-            }
-            return methodLimits;
         }
 
         /**
