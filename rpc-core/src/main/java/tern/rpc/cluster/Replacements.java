@@ -151,6 +151,7 @@ final class Replacements {
                         && routes.all().stream().allMatch(target -> target.node().isUsable()));
         untilReviewNanos = isSteady && list.held().isEmpty() ? NEVER : SOON_NANOS;
         if (isSteady) {
+            passedOver.clear(); // All regular members are connected, so this does not change the subset.
             return false;
         }
         absent.values().forEach(each -> {
