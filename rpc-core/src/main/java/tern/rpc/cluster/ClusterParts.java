@@ -65,15 +65,6 @@ public final class ClusterParts {
             Nodes nodes,
             ClusterSettings settings) {
         return new Cluster(
-                service,
-                List.copyOf(methods),
-                protocol,
-                source,
-                sources,
-                nodes,
-                settings,
-                clock,
-                timer,
-                rankings);
+                service, List.copyOf(methods), protocol, source, sources, nodes, settings, clock, timer, rankings);
     }
 }

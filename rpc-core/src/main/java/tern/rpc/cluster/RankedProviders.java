@@ -54,7 +54,8 @@ final class RankedProviders {
     private void replace(List<Instance> list) {
         byTag.clear();
         List<String> first = list.isEmpty() ? List.of() : tags.apply(list.get(0));
-        if (first.size() == 1 && list.stream().allMatch(instance -> tags.apply(instance).equals(first))) {
+        if (first.size() == 1
+                && list.stream().allMatch(instance -> tags.apply(instance).equals(first))) {
             ranking(first.get(0)).set(list); // Usually there are no tags, and copying a long list is not necessary.
             return;
         }

@@ -42,7 +42,8 @@ final class Ranking {
 
     private final long client;
     private final String zone;
-    // In the order of the ranks. The ranks are computed when they are needed, because an address is already in memory and
+    // In the order of the ranks. The ranks are computed when they are needed, because an address is already in memory
+    // and
     // a rank would need twice as much memory as the reference to the provider.
     private Instance[] instances = new Instance[0];
     private int count;
@@ -74,7 +75,9 @@ final class Ranking {
             long upperBits = order[i] & ~INDEX_MASK;
             int place = i;
             // Ranks that differ only in their lowest bits may still be in the wrong order.
-            while (place > 0 && (order[place - 1] & ~INDEX_MASK) == upperBits && rank(instances[place - 1]) > rank(instance)) {
+            while (place > 0
+                    && (order[place - 1] & ~INDEX_MASK) == upperBits
+                    && rank(instances[place - 1]) > rank(instance)) {
                 instances[place] = instances[place - 1];
                 place--;
             }

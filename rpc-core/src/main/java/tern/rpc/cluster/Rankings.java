@@ -24,7 +24,8 @@ final class Rankings {
     private static final List<String> UNTAGGED = List.of(""); // One object for the many providers without a tag.
 
     private final long client;
-    private final Map<Key, WeakReference<RankedProviders>> byKey = new WeakHashMap<>(); // This object's lock guards this field.
+    private final Map<Key, WeakReference<RankedProviders>> byKey =
+            new WeakHashMap<>(); // This object's lock guards this field.
 
     /** @param client a number that identifies the client */
     Rankings(long client) {

@@ -269,13 +269,18 @@ final class SharedSources {
         private String takeUnlogged() {
             List<Node> nodes;
             synchronized (unlogged) {
-                nodes = unlogged.stream().filter(node -> !node.isUsable()).toList();
+                nodes = unlogged.stream()
+                        .filter(node -> !node.link().isUsable())
+                        .toList();
                 unlogged.clear();
             }
             return nodes.isEmpty()
                     ? ""
                     : ChangeTexts.notConnected(
-                            source.toString(), service(), nodes.size(), nodes.get(0).whyNotConnected());
+                            source.toString(),
+                            service(),
+                            nodes.size(),
+                            nodes.get(0).link().whyNotConnected());
         }
 
         synchronized void heard(EndpointSnapshot snapshot) {

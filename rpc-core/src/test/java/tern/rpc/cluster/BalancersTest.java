@@ -32,7 +32,6 @@ import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.IdleConnection;
 
@@ -74,7 +73,7 @@ class BalancersTest {
                             LoggerFactory.getLogger(BalancersTest.class), () -> 0, new ScheduledThreadPoolExecutor(0)),
                     new NodeCounts(),
                     0);
-            node.connection();
+            node.link().connection();
             targets.add(new Target(node, statistics, () -> 0, Attributes.ofWeight(weights[i])));
         }
         return targets;

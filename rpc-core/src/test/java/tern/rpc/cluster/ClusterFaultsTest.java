@@ -211,10 +211,10 @@ class ClusterFaultsTest extends SimulatedCluster {
             source.lists(each(List.of(instances(3)), attributes -> attributes.withWeight(0)));
             pass(2 * SECOND);
             assertThat(new HashSet<>(picks(200))).as("all weights are 0").hasSize(3);
-            source.lists(
-                    new Instance(instance(0).endpoint(), Attributes.ofWeight(0)), instance(1), instance(2));
+            source.lists(new Instance(instance(0).endpoint(), Attributes.ofWeight(0)), instance(1), instance(2));
             pass(2 * SECOND);
-            assertThat(picks(200)).noneMatch(target -> target.endpoint().equals(instance(0).endpoint()));
+            assertThat(picks(200))
+                    .noneMatch(target -> target.endpoint().equals(instance(0).endpoint()));
             source.lists(instances(3));
             pass(2 * SECOND);
             assertThat(new HashSet<>(picks(200))).hasSize(3);
@@ -246,8 +246,8 @@ class ClusterFaultsTest extends SimulatedCluster {
 
     @Test
     void zonesThatAlternateKeepTheConnections() {
-        Cluster zoned = parts.cluster(
-                "Orders", List.of(), "dubbo", source, nodes, ClusterSettings.DEFAULT.withZone("near"));
+        Cluster zoned =
+                parts.cluster("Orders", List.of(), "dubbo", source, nodes, ClusterSettings.DEFAULT.withZone("near"));
         zoned.start(Duration.ZERO);
         for (int i = 0; i < 20; i++) {
             int round = i;
@@ -312,7 +312,8 @@ class ClusterFaultsTest extends SimulatedCluster {
             }
             timer.move(10 * TICK);
             Target target = pick();
-            boolean isBad = List.of(0, 1, 2).stream().anyMatch(bad -> target.node().opened() == peer(bad));
+            boolean isBad = List.of(0, 1, 2).stream()
+                    .anyMatch(bad -> target.node().link().opened() == peer(bad));
             call(target, isBad ? Outcome.FAILED : Outcome.ANSWERED);
             calls++;
             failed += isBad ? 1 : 0;
@@ -328,7 +329,8 @@ class ClusterFaultsTest extends SimulatedCluster {
         for (int i = 0; i < 5; i++) {
             source.lists(each(all(), attributes -> attributes.withTags(Map.of(Attributes.TAG, "gray"))));
             passWithTag(2 * SECOND, "gray");
-            assertThat(cluster.pick("get", 0, "gray", true, null, now).isUsable()).isTrue();
+            assertThat(cluster.pick("get", 0, "gray", true, null, now).isUsable())
+                    .isTrue();
             assertThatThrownBy(this::pick).hasMessageContaining("no provider of Orders may take the call");
             source.lists(all());
             pass(2 * SECOND);
@@ -352,7 +354,9 @@ class ClusterFaultsTest extends SimulatedCluster {
         for (int i = 0; i < 20; i++) {
             source.lists(instances(i % 2 == 0 ? SUBSET - 10 : SUBSET + 10));
             pass(2 * SECOND);
-            assertThat(cluster.targets()).hasSize(i % 2 == 0 ? SUBSET - 10 : SUBSET).allMatch(Target::isUsable);
+            assertThat(cluster.targets())
+                    .hasSize(i % 2 == 0 ? SUBSET - 10 : SUBSET)
+                    .allMatch(Target::isUsable);
         }
 
         assertThat(opened).hasSizeLessThanOrEqualTo(SUBSET + 10);

@@ -182,8 +182,8 @@ class MembershipTest extends SimulatedCluster {
         timer.move(2 * SECOND);
         Failing rules = new Failing();
 
-        source.listener.accept(EndpointSnapshot.heard(List.of(instances(3)), Instant.EPOCH)
-                .withRules(rules));
+        source.listener.accept(
+                EndpointSnapshot.heard(List.of(instances(3)), Instant.EPOCH).withRules(rules));
         timer.move(20 * SECOND);
 
         assertThat(listed()).hasSize(2);
@@ -199,8 +199,8 @@ class MembershipTest extends SimulatedCluster {
         start(2);
         timer.move(2 * SECOND);
         Failing rules = new Failing();
-        source.listener.accept(EndpointSnapshot.heard(List.of(instances(2)), Instant.EPOCH)
-                .withRules(rules));
+        source.listener.accept(
+                EndpointSnapshot.heard(List.of(instances(2)), Instant.EPOCH).withRules(rules));
         timer.move(2 * SECOND);
         assertThat(cluster.targets()).hasSize(2);
 
@@ -228,14 +228,14 @@ class MembershipTest extends SimulatedCluster {
     void nodesOfReplacedMembersAreReleasedAlthoughAChoiceFailed() {
         Map<Integer, Peer> dead = Map.of(0, peer(0), 1, peer(1), 2, peer(2));
         dead.values().forEach(peer -> peer.available = false);
-        Cluster small = parts.cluster(
-                "Orders", List.of(), "dubbo", source, nodes, ClusterSettings.DEFAULT.withSubset(3));
+        Cluster small =
+                parts.cluster("Orders", List.of(), "dubbo", source, nodes, ClusterSettings.DEFAULT.withSubset(3));
         small.start(Duration.ZERO);
         source.lists(instances(6));
         timer.move(60 * SECOND);
         Failing rules = new Failing();
-        source.listener.accept(EndpointSnapshot.heard(List.of(instances(7)), Instant.EPOCH)
-                .withRules(rules));
+        source.listener.accept(
+                EndpointSnapshot.heard(List.of(instances(7)), Instant.EPOCH).withRules(rules));
         timer.move(5 * SECOND);
         rules.fails = false;
         timer.move(5 * SECOND);

@@ -83,8 +83,7 @@ class RankingTest {
         passedOver.put(instance(0).endpoint(), 9L);
         passedOver.put(instance(4).endpoint(), 8L);
 
-        assertThat(ranking.first(4, passedOver).subList(0, 2))
-                .containsExactlyInAnyOrder(instance(1), instance(2));
+        assertThat(ranking.first(4, passedOver).subList(0, 2)).containsExactlyInAnyOrder(instance(1), instance(2));
         assertThat(ranking.first(4, passedOver).subList(2, 4)).containsExactly(instance(3), instance(4));
     }
 
@@ -92,8 +91,8 @@ class RankingTest {
     @Test
     void orderThatIsKeptUpEqualsTheOrderOfTheWholeList() {
         List<Instance> list = new ArrayList<>();
-        RankedProviders kept = new RankedProviders(
-                1, "near", each -> List.of(each.attributes().tag()));
+        RankedProviders kept =
+                new RankedProviders(1, "near", each -> List.of(each.attributes().tag()));
         for (int round = 0; round < 2_000; round++) {
             change(list);
             List<Instance> now = List.copyOf(list);
@@ -101,7 +100,9 @@ class RankingTest {
             Map<String, List<Instance>> orders = orders(kept, now);
 
             Map<String, List<Instance>> expected = orders(
-                    new RankedProviders(1, "near", each -> List.of(each.attributes().tag())), now);
+                    new RankedProviders(
+                            1, "near", each -> List.of(each.attributes().tag())),
+                    now);
             assertThat(orders.keySet()).isEqualTo(expected.keySet());
             expected.forEach((tag, order) -> {
                 assertThat(orders.get(tag)).containsExactlyInAnyOrderElementsOf(order);
@@ -113,18 +114,20 @@ class RankingTest {
     private void change(List<Instance> list) {
         int position = list.isEmpty() ? 0 : random.nextInt(list.size());
         switch (random.nextInt(8)) {
-            case 0 -> list.subList(position, Math.min(list.size(), position + random.nextInt(60)))
-                    .clear();
+            case 0 ->
+                list.subList(position, Math.min(list.size(), position + random.nextInt(60)))
+                        .clear();
             case 1 -> IntStream.range(0, random.nextInt(60)).forEach(i -> list.add(any()));
             case 2 -> list.clear();
             case 3 -> Collections.shuffle(list, random);
-            default -> IntStream.range(0, 1 + random.nextInt(5)).forEach(i -> {
-                if (list.size() > 10 && random.nextBoolean()) {
-                    list.set(random.nextInt(list.size()), any());
-                } else {
-                    list.add(list.isEmpty() ? 0 : random.nextInt(list.size()), any());
-                }
-            });
+            default ->
+                IntStream.range(0, 1 + random.nextInt(5)).forEach(i -> {
+                    if (list.size() > 10 && random.nextBoolean()) {
+                        list.set(random.nextInt(list.size()), any());
+                    } else {
+                        list.add(list.isEmpty() ? 0 : random.nextInt(list.size()), any());
+                    }
+                });
         }
     }
 

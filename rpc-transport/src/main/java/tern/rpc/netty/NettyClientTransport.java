@@ -40,8 +40,8 @@ public final class NettyClientTransport implements ClientTransport {
         this.settings = settings;
         this.loops = loops;
         this.protocol = protocol;
-        this.reconnects = new ReconnectPace(
-                clock, (task, millis) -> loops.group().schedule(task, millis, TimeUnit.MILLISECONDS));
+        this.reconnects =
+                new ReconnectPace(clock, (task, millis) -> loops.group().schedule(task, millis, TimeUnit.MILLISECONDS));
         context(settings.tls());
     }
 

@@ -46,8 +46,8 @@ final class ListChanges {
     private ListChanges(int providers, int rounds) {
         this.rounds = rounds;
         for (int i = 0; i < providers; i++) {
-            all.add(Instance.of(new Endpoint("10." + i / 62_500 + "." + i / PER_NETWORK % PER_NETWORK + "."
-                    + i % PER_NETWORK, PORT)));
+            all.add(Instance.of(new Endpoint(
+                    "10." + i / 62_500 + "." + i / PER_NETWORK % PER_NETWORK + "." + i % PER_NETWORK, PORT)));
         }
     }
 
@@ -85,7 +85,8 @@ final class ListChanges {
         Cost cost = new Cost();
         int replaced = client.passedOver();
         for (int i = 0; i < rounds; i++) {
-            Target last = client.cluster.targets().get(i % client.cluster.targets().size());
+            Target last =
+                    client.cluster.targets().get(i % client.cluster.targets().size());
             client.kill(last.endpoint());
             client.pass(29 * SECOND);
             cost.of(() -> client.timer.move(3 * SECOND));
@@ -149,7 +150,11 @@ final class ListChanges {
 
     private List<Instance> oneHeavier(int round) {
         List<Instance> changed = new ArrayList<>(all);
-        changed.set(position(round), new Instance(all.get(position(round)).endpoint(), all.get(0).attributes().withWeight(50 + round % 50)));
+        changed.set(
+                position(round),
+                new Instance(
+                        all.get(position(round)).endpoint(),
+                        all.get(0).attributes().withWeight(50 + round % 50)));
         return changed;
     }
 
@@ -192,7 +197,10 @@ final class ListChanges {
         }
 
         private static double medianOfTheLaterHalf(List<Long> values) {
-            long[] later = values.stream().skip(values.size() / 2).mapToLong(Long::longValue).toArray();
+            long[] later = values.stream()
+                    .skip(values.size() / 2)
+                    .mapToLong(Long::longValue)
+                    .toArray();
             Arrays.sort(later);
             return later[later.length / 2];
         }
