@@ -156,7 +156,10 @@ final class SharedSources {
         synchronized (this) {
             byKey.remove(shared.source.key(), shared);
         }
-        shared.heard(EndpointSnapshot.unknown(Instant.now(), "the source could not be started: " + Thrown.text(why)));
+        if (!shared.listeners.isEmpty()) {
+            shared.heard(
+                    EndpointSnapshot.unknown(Instant.now(), "the source could not be started: " + Thrown.text(why)));
+        }
     }
 
     private void release(Shared shared) {

@@ -323,6 +323,25 @@ class ClusterFaultsTest extends SimulatedCluster {
     }
 
     @Test
+    void membersThatCloseEachConnectionWithoutAnyDataAreReplaced() {
+        start(MANY);
+        pass(5 * SECOND);
+        List<Endpoint> members = listed();
+        for (int i = 0; i < 200; i++) {
+            boolean isOpen = i % 2 == 0;
+            members.forEach(member -> {
+                peers.get(member).heard = false;
+                peers.get(member).available = isOpen;
+                peers.get(member).times += isOpen ? 1 : 0;
+            });
+            pass(200 * TICK);
+        }
+
+        assertThat(pick().isUsable()).isTrue();
+        assertThat(listed()).hasSize(SUBSET).doesNotContainAnyElementsOf(members);
+    }
+
+    @Test
     void tagsThatAllProvidersLoseAndGetAgainAreFollowed() {
         start(MANY);
         pass(5 * SECOND);
