@@ -425,14 +425,14 @@ final class EndpointInvoker implements AutoCloseable {
 
     List<ClientConnection> connections() {
         return cluster.targets().stream()
-                .map(target -> target.node().opened())
+                .map(target -> target.node().link().opened())
                 .filter(Objects::nonNull)
                 .toList();
     }
 
     List<Provider> providers() {
         return cluster.targets().stream()
-                .filter(target -> target.node().opened() != null)
+                .filter(target -> target.node().link().opened() != null)
                 .map(target -> new Provider(target.connection(), target.attributes()))
                 .toList();
     }

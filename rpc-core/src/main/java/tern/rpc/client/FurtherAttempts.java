@@ -103,7 +103,7 @@ final class FurtherAttempts {
                     continue;
                 }
                 anyWaits = true;
-                ClientConnection connection = node.opened();
+                ClientConnection connection = node.link().opened();
                 if (connection != null && node.silentForNanos(now) >= SILENT_NANOS + connection.pingDelayNanos()) {
                     connection.forEachWaiting(attempt -> move(attempt, target, now));
                 }
@@ -214,7 +214,7 @@ final class FurtherAttempts {
         boolean isUsedGood = used.attributes().weight() > 0 && used.isUsable() && !used.isAvoided(now);
         for (Target candidate :
                 cluster.targets(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call))) {
-            if (unavailable && candidate.node().isConnecting()) {
+            if (unavailable && candidate.node().link().isConnecting()) {
                 return true;
             }
             boolean isWeighted = candidate.attributes().weight() > 0 || candidate.isHeld() || !isUsedGood;

@@ -158,7 +158,7 @@ public final class Cluster implements AutoCloseable {
         List<Target> targets = group.targets();
         if (targets.size() == 1) {
             Target only = targets.get(0);
-            if (!only.isUsable() && !only.node().isConnecting()) {
+            if (!only.isUsable() && !only.node().link().isConnecting()) {
                 refresh();
             }
             return only;
@@ -222,7 +222,7 @@ public final class Cluster implements AutoCloseable {
 
     /** Records that the reference's service has answered a call, with a result or with a failure of the method. */
     public void served(Target target) {
-        if (target.presence().served(target.node().usableSinceNanos())) {
+        if (target.presence().served(target.node().link().usableSinceNanos())) {
             log.availableAgain(target);
         }
     }
@@ -233,7 +233,7 @@ public final class Cluster implements AutoCloseable {
      */
     public boolean isServiceMissing(Target target, RpcException failure, long now) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);
-        long connectedSince = target.node().usableSinceNanos();
+        long connectedSince = target.node().link().usableSinceNanos();
         if (missing == RemoteFailures.Missing.NOTHING
                 || (missing == RemoteFailures.Missing.SERVICE_OR_METHOD
                         && target.presence().wasServed(connectedSince))) {
@@ -287,7 +287,7 @@ public final class Cluster implements AutoCloseable {
     /** Starts connecting to unreachable providers, at a limited rate. */
     public void attempt() {
         for (Target target : members.routes().all()) {
-            ClientConnection connection = target.node().opened();
+            ClientConnection connection = target.node().link().opened();
             if (connection != null && !connection.isAvailable() && !connection.isConnecting()) {
                 connection.connectSoon();
             }
@@ -303,7 +303,7 @@ public final class Cluster implements AutoCloseable {
     /** Returns whether at least one provider is connected. */
     public boolean isAvailable() {
         return members.routes().all().stream()
-                .map(target -> target.node().opened())
+                .map(target -> target.node().link().opened())
                 .anyMatch(connection -> connection != null && connection.isAvailable());
     }
 

@@ -170,7 +170,10 @@ final class Membership {
         if (replacements.review(routes, list, choice.isSubset(list.listed()), survey.isInUse(now), now)) {
             connect(list);
         }
-        return members.stream().map(Target::node).filter(Node::takeFailure).toList();
+        return members.stream()
+                .map(Target::node)
+                .filter(node -> node.link().takeFailure())
+                .toList();
     }
 
     private void use(LastGood next) {
@@ -187,7 +190,8 @@ final class Membership {
         list = next;
         log.listed(source, before, next);
         if (!next.held().isEmpty()
-                || routes.all().stream().anyMatch(target -> !target.node().isUsable())) {
+                || routes.all().stream()
+                        .anyMatch(target -> !target.node().link().isUsable())) {
             reviewSoon();
         }
     }

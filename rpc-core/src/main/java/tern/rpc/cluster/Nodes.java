@@ -119,10 +119,10 @@ public final class Nodes {
             Shared shared = byEndpoint.computeIfAbsent(endpoint, this::unused);
             shared.users.add(user);
             node = shared.node;
-            checks.within(node.isUsable() ? LATE_NANOS : SOON_NANOS);
+            checks.within(node.link().isUsable() ? LATE_NANOS : SOON_NANOS);
             // The node may be neither connected nor in the queue, because nodes that no reference uses are removed from
             // the queue.
-            if (node.opened() != null || unopened.contains(node)) {
+            if (node.link().opened() != null || unopened.contains(node)) {
                 return node;
             }
             if (!pace.take(clock.nanoTime())) {
@@ -162,7 +162,7 @@ public final class Nodes {
     }
 
     private static State state(Node node) {
-        return node.isUsable() ? State.USABLE : node.hasFailed() ? State.FAILED : State.NOT_CONNECTED;
+        return node.link().isUsable() ? State.USABLE : node.link().hasFailed() ? State.FAILED : State.NOT_CONNECTED;
     }
 
     /** Returns the nodes that references use. The nodes have locks of their own, which come before the lock of this object. */
@@ -186,7 +186,9 @@ public final class Nodes {
     boolean isAnswering(Endpoint endpoint, long now) {
         Node node = known(endpoint);
         return node != null
-                && (node.opened() == null || node.isUsable() || node.isConnecting())
+                && (node.link().opened() == null
+                        || node.link().isUsable()
+                        || node.link().isConnecting())
                 && node.stalledForNanos(now) < MAX_SILENCE_NANOS;
     }
 
@@ -229,7 +231,7 @@ public final class Nodes {
             opening = false;
             while (!unopened.isEmpty()) {
                 Node next = unopened.iterator().next();
-                boolean wanted = isUsed(next) && next.opened() == null;
+                boolean wanted = isUsed(next) && next.link().opened() == null;
                 if (wanted && !pace.take(clock.nanoTime())) {
                     openLater();
                     break;
@@ -245,7 +247,7 @@ public final class Nodes {
 
     private void open(Node node) {
         try {
-            node.connection();
+            node.link().connection();
         } catch (RuntimeException | Error e) { // Opening can fail temporarily, for example if memory is low.
             failures.warn(() -> "Connecting to " + node.endpoint() + " failed; the next attempt begins in a second", e);
             schedule(() -> queue(node), 1, TimeUnit.SECONDS);
@@ -293,7 +295,7 @@ public final class Nodes {
             }
             byEndpoint.remove(shared.node.endpoint(), shared);
         }
-        closeWhenQuiet(shared.node.opened());
+        closeWhenQuiet(shared.node.link().opened());
     }
 
     /**

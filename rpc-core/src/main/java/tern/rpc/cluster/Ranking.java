@@ -136,11 +136,13 @@ final class Ranking {
     List<Instance> first(int size, Map<Endpoint, Long> passedOver) {
         List<Instance> chosen = new ArrayList<>(Math.min(size, count));
         for (int i = 0; i < count && chosen.size() < size; i++) {
-            if (passedOver.isEmpty() || !passedOver.containsKey(instances[i].endpoint())) {
+            // Equal entries are neighbors. An entry that is listed twice takes one place.
+            boolean isAgain = i > 0 && instances[i].endpoint().equals(instances[i - 1].endpoint());
+            if (!isAgain && (passedOver.isEmpty() || !passedOver.containsKey(instances[i].endpoint()))) {
                 chosen.add(instances[i]);
             }
         }
-        if (chosen.size() < size && chosen.size() < count) {
+        if (chosen.size() < size && !passedOver.isEmpty()) {
             again(passedOver).limit(size - chosen.size()).forEach(chosen::add);
         }
         return chosen;

@@ -94,7 +94,7 @@ final class Replacements {
     /** Forgets that connected members were passed over. Otherwise, they would be replaced. */
     private void forgetConnected(List<Target> members) {
         members.stream()
-                .filter(target -> target.node().isUsable())
+                .filter(target -> target.node().link().isUsable())
                 .forEach(target -> passedOver.remove(target.endpoint()));
     }
 
@@ -129,7 +129,7 @@ final class Replacements {
 
     /** Releases the node of a provider that is no longer a member. */
     void release(Node node) {
-        if (passedOver.containsKey(node.endpoint()) && !node.isUsable()) {
+        if (passedOver.containsKey(node.endpoint()) && !node.link().isUsable()) {
             nodes.drop(node, user);
         } else {
             nodes.giveBack(node, user);
@@ -150,9 +150,10 @@ final class Replacements {
         boolean isSteady = !hasOthers
                 || (absent.isEmpty()
                         && routes.all().stream()
-                                .allMatch(target -> target.node().isUsable()));
+                                .allMatch(target -> target.node().link().isUsable()));
         untilReviewNanos = isSteady && list.held().isEmpty() ? NEVER : SOON_NANOS;
         if (isSteady) {
+            passedOver.clear(); // All regular members are connected, so this does not change the subset.
             return false;
         }
         absent.values().forEach(each -> {
@@ -166,7 +167,7 @@ final class Replacements {
         int before = passedOver.size();
         for (Absent each : absent.values()) {
             boolean isNeeded = routes.isInAny(each.instance(), cutOff);
-            if (each.node().isUsableFor(isNeeded ? 0 : PATIENCE_NANOS, now)) {
+            if (each.node().link().isUsableFor(isNeeded ? 0 : PATIENCE_NANOS, now)) {
                 passedOver.remove(each.node().endpoint());
             }
         }
@@ -179,7 +180,8 @@ final class Replacements {
     private static Set<Group> cutOff(Routes routes) {
         Set<Group> cutOff = Collections.newSetFromMap(new IdentityHashMap<>());
         routes.forEachGroup(group -> {
-            if (group.targets().stream().noneMatch(target -> target.node().isUsable())) {
+            if (group.targets().stream()
+                    .noneMatch(target -> target.node().link().isUsable())) {
                 cutOff.add(group);
             }
         });
@@ -210,13 +212,14 @@ final class Replacements {
             return false;
         }
         Node node = target.node();
-        return node.isOutOfReachFor(PATIENCE_NANOS, now) || (isCutOff && isProbablyDead(node, now));
+        return node.link().isOutOfReachFor(PATIENCE_NANOS, now) || (isCutOff && isProbablyDead(node, now));
     }
 
     /** The first attempt to connect to a provider may take as long as its timeout. */
     private static boolean isProbablyDead(Node node, long now) {
-        return node.hasFailedFirst()
-                || ((node.wasConnected() || node.isUnheard()) && node.isOutOfReachFor(SHORT_PATIENCE_NANOS, now));
+        return node.link().hasFailedFirst()
+                || ((node.link().wasConnected() || node.link().isUnheard())
+                        && node.link().isOutOfReachFor(SHORT_PATIENCE_NANOS, now));
     }
 
     /**
@@ -224,8 +227,8 @@ final class Replacements {
      * that gets no calls could not be distinguished from a frozen one.
      */
     private static void askUnheard(Node node) {
-        if (node.isUnheard()) {
-            node.connection().probe();
+        if (node.link().isUnheard()) {
+            node.link().connection().probe();
         }
     }
 

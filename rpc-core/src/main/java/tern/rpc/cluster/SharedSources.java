@@ -1,5 +1,6 @@
 package tern.rpc.cluster;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,6 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
+import tern.rpc.SeldomWarning;
 import tern.rpc.Thrown;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
@@ -48,6 +50,8 @@ final class SharedSources {
      * exhausted.
      */
     private static final long RETRY_NANOS = 1_000_000_000;
+
+    private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
@@ -102,13 +106,16 @@ final class SharedSources {
             // The source failed to start, or the listener failed, for example because a connection cannot be opened.
         } catch (RuntimeException | Error e) {
             shared.remove(service, listener);
+            if (first) {
+                failed(shared, e);
+            }
             release(shared);
             throw e;
         }
         return new Subscription() {
             @Override
             public void refresh() {
-                shared.source.refresh();
+                shared.refresh();
                 shared.hurry();
             }
 
@@ -144,15 +151,30 @@ final class SharedSources {
         }
     }
 
+    /** Informs references that have subscribed while the source was starting. Later references start their own source. */
+    private void failed(Shared shared, Throwable why) {
+        synchronized (this) {
+            byKey.remove(shared.source.key(), shared);
+        }
+        if (!shared.listeners.isEmpty()) {
+            shared.heard(
+                    EndpointSnapshot.unknown(Instant.now(), "the source could not be started: " + Thrown.text(why)));
+        }
+    }
+
     private void release(Shared shared) {
         synchronized (this) {
             if (--shared.users > 0) {
                 return;
             }
-            byKey.remove(shared.source.key());
+            byKey.remove(shared.source.key(), shared);
         }
-        // The source is closed without holding the lock, because one of its threads may be waiting for the lock.
-        shared.source.close();
+        try {
+            // The source is closed without holding the lock, because one of its threads may be waiting for the lock.
+            shared.source.close();
+        } catch (RuntimeException e) { // The other references of the client must still be closed.
+            LOG.warn("{} could not be closed", shared.source, e);
+        }
     }
 
     /** Returns the number of sources in use. */
@@ -164,6 +186,7 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
+        private final SeldomWarning failures = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         private final ChangeLog outages = new ChangeLog(LOG, clock, timer);
         // The nodes whose outages have not been logged yet. The set's own lock guards it.
         private final Set<Node> unlogged = new LinkedHashSet<>();
@@ -186,6 +209,15 @@ final class SharedSources {
 
         Shared(EndpointSource source) {
             this.source = source;
+        }
+
+        /** Requests a lookup. A failure must not fail the call that has found no provider. */
+        void refresh() {
+            try {
+                source.refresh();
+            } catch (RuntimeException e) {
+                failures.warn(() -> source + " failed to look up its providers again", e);
+            }
         }
 
         synchronized void add(String service, Consumer<EndpointSnapshot> listener) {
@@ -240,7 +272,9 @@ final class SharedSources {
         private String takeUnlogged() {
             List<Node> nodes;
             synchronized (unlogged) {
-                nodes = unlogged.stream().filter(node -> !node.isUsable()).toList();
+                nodes = unlogged.stream()
+                        .filter(node -> !node.link().isUsable())
+                        .toList();
                 unlogged.clear();
             }
             return nodes.isEmpty()
@@ -249,7 +283,7 @@ final class SharedSources {
                             source.toString(),
                             service(),
                             nodes.size(),
-                            nodes.get(0).whyNotConnected());
+                            nodes.get(0).link().whyNotConnected());
         }
 
         synchronized void heard(EndpointSnapshot snapshot) {

@@ -106,7 +106,7 @@ final class Survey {
             lookAt(target, now);
             boolean isUsable = target.isUsable();
             areAllUsable &= isUsable;
-            if (!isUsable && node.isConnecting()) {
+            if (!isUsable && node.link().isConnecting()) {
                 isAnyConnecting = true;
                 target.connection().probe();
             }
@@ -114,7 +114,7 @@ final class Survey {
                 judged[known] = node.endedCost(now);
                 costs[known++] = node.cost(now);
             }
-            warm |= isUsable && now - node.usableSinceNanos() >= ClusterStatistics.SLOW_START_NANOS;
+            warm |= isUsable && now - node.link().usableSinceNanos() >= ClusterStatistics.SLOW_START_NANOS;
         }
         statistics.set(median(costs, known), warm);
         measureGroups(routes, now);
@@ -157,13 +157,15 @@ final class Survey {
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get(Math.floorMod(turn, targets.size()));
             Node node = target.node();
-            boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
-            if (isLost && node.isAttemptDue(now)) {
+            boolean isLost = node.link().opened() != null
+                    && !node.link().isUsable()
+                    && !node.link().isConnecting();
+            if (isLost && node.link().isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
                     // Enough connection attempts have been started. The next survey continues with this provider.
                     return;
                 }
-                node.attempted(now);
+                node.link().attempted(now);
                 target.connection().connectSoon();
             }
             turn++;
@@ -264,7 +266,7 @@ final class Survey {
     }
 
     private static boolean isBehind(Target target) {
-        ClientConnection opened = target.node().opened();
+        ClientConnection opened = target.node().link().opened();
         return opened != null && opened.queuedBytes() > MAX_QUEUED_BEFORE_COPY;
     }
 }

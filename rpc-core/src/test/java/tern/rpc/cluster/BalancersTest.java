@@ -73,7 +73,7 @@ class BalancersTest {
                             LoggerFactory.getLogger(BalancersTest.class), () -> 0, new ScheduledThreadPoolExecutor(0)),
                     new NodeCounts(),
                     0);
-            node.connection();
+            node.link().connection();
             targets.add(new Target(node, statistics, () -> 0, Attributes.ofWeight(weights[i])));
         }
         return targets;

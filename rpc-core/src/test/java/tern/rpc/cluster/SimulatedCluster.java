@@ -157,6 +157,7 @@ abstract class SimulatedCluster {
         int probes;
         int streams;
         boolean closed;
+        int times = 1; // how often the connection was opened
 
         Peer(Endpoint endpoint) {
             super(endpoint);
@@ -165,6 +166,11 @@ abstract class SimulatedCluster {
         @Override
         public boolean wasHeard() {
             return heard;
+        }
+
+        @Override
+        public long timesAvailable() {
+            return times;
         }
 
         @Override
