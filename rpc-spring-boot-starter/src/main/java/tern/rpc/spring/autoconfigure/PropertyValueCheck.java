@@ -110,8 +110,10 @@ final class PropertyValueCheck {
         if (property == null) {
             return;
         }
+        checkIndex(name, property);
         Object value = property.getValue();
         if (value instanceof CharSequence text) {
+            InvisibleCharacters.check(name, text.toString());
             checkServiceLink(name, property, text.toString());
             checkMarks(name, text.toString());
             checkOtherPlaceholders(name, text.toString());
@@ -125,6 +127,27 @@ final class PropertyValueCheck {
             }
         } else {
             checkText(name, property, value);
+        }
+    }
+
+    /**
+     * Rejects a list whose numbers have a gap, or do not begin with 0. Spring's own message would contain the value,
+     * which might be a token.
+     */
+    private static void checkIndex(ConfigurationPropertyName name, ConfigurationProperty property) {
+        ConfigurationPropertySource source = property.getSource();
+        String index = name.isLastElementIndexed() ? name.getLastElement(Form.ORIGINAL) : "0";
+        if (source == null || !name.isNumericIndex(name.getNumberOfElements() - 1) || index.equals("0")) {
+            return;
+        }
+        ConfigurationPropertyName before = name.getParent().append("[" + (Integer.parseInt(index) - 1) + "]");
+        if (source.getConfigurationProperty(before) == null) {
+            throw new InvalidPropertyException(
+                    name.toString(),
+                    name + " is set, but " + before + " is not set in the same place",
+                    "Number the elements from 0 without a gap, and set all of them in the same file or in environment"
+                            + " variables. A list may also be one value with commas.",
+                    null);
         }
     }
 
