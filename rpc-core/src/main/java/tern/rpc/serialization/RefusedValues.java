@@ -29,8 +29,9 @@ public final class RefusedValues {
     /** Hibernate's exception for an association that is read after its session has ended. */
     private static final String LAZY = "LazyInitializationException";
 
-    private static final String NOT_LOADED = ", because a lazy association is not loaded; load it, for example with JOIN"
-            + " FETCH, or send a record of your own";
+    private static final String NOT_LOADED =
+            ", because a lazy association is not loaded; load it, for example with JOIN"
+                    + " FETCH, or send a record of your own";
 
     private RefusedValues() {}
 

@@ -14,8 +14,9 @@ class AcceptedTokensTest {
     @Test
     void tokenWithACommaIsExplained() {
         assertThatThrownBy(() -> TOKENS.check("Orders/find", "red,blue", null))
-                .hasMessageContaining("this server does not accept the call's token, which contains a comma, but a comma"
-                        + " separates the tokens in rpc.server.token")
+                .hasMessageContaining(
+                        "this server does not accept the call's token, which contains a comma, but a comma"
+                                + " separates the tokens in rpc.server.token")
                 .hasMessageNotContaining("red");
         assertThatThrownBy(() -> TOKENS.check("Orders/find", null, "Bearer green"))
                 .hasMessageContaining("this server does not accept the call's token;");
@@ -26,7 +27,8 @@ class AcceptedTokensTest {
         Token fromFile = Token.of("red\n");
 
         assertThat(fromFile.isUsable()).isTrue();
-        assertThatCode(() -> TOKENS.check("Orders/find", fromFile.reveal(), null)).doesNotThrowAnyException();
+        assertThatCode(() -> TOKENS.check("Orders/find", fromFile.reveal(), null))
+                .doesNotThrowAnyException();
         assertThat(Token.of(" \n").isUsable()).isFalse();
     }
 }

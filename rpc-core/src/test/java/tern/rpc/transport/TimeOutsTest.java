@@ -70,10 +70,14 @@ class TimeOutsTest {
         MethodDescriptor stream =
                 ServiceDescriptor.of(StreamsService.class).overloads("count").get(0);
         Invocation call = new Invocation(
-                new ServiceKey("x", "", ""), stream, new Object[0], new Metadata(), Deadline.of(0, LIMIT), Runnable::run);
+                new ServiceKey("x", "", ""),
+                stream,
+                new Object[0],
+                new Metadata(),
+                Deadline.of(0, LIMIT),
+                Runnable::run);
 
-        RpcException late =
-                TimeOuts.late(new PendingCall(call, false, 0, null), THERE, false, true, Executed.MAYBE);
+        RpcException late = TimeOuts.late(new PendingCall(call, false, 0, null), THERE, false, true, Executed.MAYBE);
 
         assertThat(late.status().description())
                 .isEqualTo("StreamsService/count: no end of the stream from 10.0.0.7:20880 within 500 ms"

@@ -32,7 +32,8 @@ final class InvisibleCharacters {
                             name.toString(),
                             String.format(
                                     Locale.ROOT,
-                                    "%s contains the character U+%04X (%s), which is invisible or not a valid character",
+                                    "%s contains the character U+%04X (%s), which is invisible or not a valid"
+                                            + " character",
                                     name,
                                     character,
                                     Character.getName(character)),

@@ -51,9 +51,8 @@ final class NettyVersion {
     static void check(ClassLoader loader) {
         Map<String, String> versions = onClassPath(loader);
         checkJars(versions);
-        String warning = warning(versions.values().stream()
-                .min(NettyVersion::compare)
-                .orElse(null));
+        String warning =
+                warning(versions.values().stream().min(NettyVersion::compare).orElse(null));
         if (warning != null) {
             LOG.warn(warning);
         }

@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -134,13 +135,18 @@ final class PropertyValueCheck {
      * Rejects a list whose numbers have a gap, or do not begin with 0. Spring's own message would contain the value,
      * which might be a token.
      */
-    private static void checkIndex(ConfigurationPropertyName name, ConfigurationProperty property) {
+    private void checkIndex(ConfigurationPropertyName name, ConfigurationProperty property) {
         ConfigurationPropertySource source = property.getSource();
-        String index = name.isLastElementIndexed() ? name.getLastElement(Form.ORIGINAL) : "0";
-        if (source == null || !name.isNumericIndex(name.getNumberOfElements() - 1) || index.equals("0")) {
+        int last = name.getNumberOfElements() - 1;
+        // Of an environment variable, a number at the end can also be a name, as in RPC_CLIENT_REGISTRIES_2.
+        if (source == null || !name.isNumericIndex(last) || known.typeOf(name.getParent()) == null) {
             return;
         }
-        ConfigurationPropertyName before = name.getParent().append("[" + (Integer.parseInt(index) - 1) + "]");
+        BigInteger index = new BigInteger(name.getElement(last, Form.ORIGINAL));
+        if (index.signum() == 0) {
+            return;
+        }
+        ConfigurationPropertyName before = name.getParent().append("[" + index.subtract(BigInteger.ONE) + "]");
         if (source.getConfigurationProperty(before) == null) {
             throw new InvalidPropertyException(
                     name.toString(),

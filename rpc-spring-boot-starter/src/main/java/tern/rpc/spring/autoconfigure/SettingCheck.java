@@ -31,8 +31,8 @@ final class SettingCheck {
         if (value.compareTo(least) < 0) {
             throw new InvalidPropertyException(
                     property,
-                    property + " is " + text(value) + "; expected " + text(least) + " or more, because " + other + " is "
-                            + text(least),
+                    property + " is " + text(value) + "; expected " + text(least) + " or more, because " + other
+                            + " is " + text(least),
                     "Set " + property + " to " + text(least) + " or more, or " + other + " to a smaller size.",
                     null);
         }

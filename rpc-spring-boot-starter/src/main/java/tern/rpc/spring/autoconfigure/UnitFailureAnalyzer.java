@@ -65,7 +65,8 @@ final class UnitFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
     /** Returns the words in the form that the documentation uses, such as {@code caller-runs}. */
     private static String words(Class<?> type) {
         List<String> words = Stream.of(type.getEnumConstants())
-                .map(constant -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                .map(constant ->
+                        ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
                 .toList();
         int last = words.size() - 1;
         return String.join(", ", words.subList(0, last)) + " or " + words.get(last);

@@ -204,7 +204,7 @@ class WrongConfigurationTest {
             "rpc.client.url=dubbo://a,tri://b | rpc.client.url is dubbo://a,tri://b; expected one protocol for all",
             "rpc.client.url=a:1,tri://b:2 | rpc.client.url is a:1,tri://b:2; expected the same protocol | write tri://",
             "rpc.client.url=tri://a:1,b:2 | rpc.client.url is tri://a:1,b:2; expected the same protocol | write tri://",
-            "rpc.limits.max-message=8MB,rpc.limits.max-unsent=1MB | rpc.limits.max-unsent is 1MB; expected 8MB to",
+            "rpc.limits.max-message=8MB,rpc.limits.max-unsent=1MB | rpc.limits.max-unsent is 1MB; expected 8MB or more",
             "rpc.server.cors.allowed-origins=*,rpc.server.cors.allow-credentials=true |"
                     + " rpc.server.cors.allow-credentials is true; expected false where",
             "rpc.pools.http.max-total=2,rpc.pools.http.max-per-host=3 | rpc.pools.http.max-per-host is 3; expected 1 to 2",

@@ -30,7 +30,8 @@ class RequestHeadTest {
 
     @Test
     void methodWhoseNameIsNotAsciiIsExplained() {
-        assertThatThrownBy(() -> new RequestHead(SERVICE, method(Greetings.class), "")).hasMessage(PROBLEM);
+        assertThatThrownBy(() -> new RequestHead(SERVICE, method(Greetings.class), ""))
+                .hasMessage(PROBLEM);
         assertThatThrownBy(() -> new JsonRequestHead(SERVICE, method(Greetings.class), "", "localhost"))
                 .hasMessage(PROBLEM);
         assertThat(new RequestHead(SERVICE, method(NamedGreetings.class), "").path())

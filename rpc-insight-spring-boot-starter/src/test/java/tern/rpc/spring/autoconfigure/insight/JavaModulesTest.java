@@ -14,7 +14,8 @@ class JavaModulesTest {
 
     @Test
     void missingModulesOfTheJavaRuntimeAreNamed() {
-        assertThatThrownBy(() -> JavaModules.check(name -> !name.startsWith("com.sun.") && !name.startsWith("java.sql.")))
+        assertThatThrownBy(
+                        () -> JavaModules.check(name -> !name.startsWith("com.sun.") && !name.startsWith("java.sql.")))
                 .isInstanceOfSatisfying(
                         RpcStartException.class,
                         failure -> assertThat(failure.action())
@@ -25,7 +26,8 @@ class JavaModulesTest {
 
     @Test
     void applicationWithoutHessianNeedsNoSql() {
-        assertThatCode(() -> JavaModules.check(name -> name.startsWith("com.sun."))).doesNotThrowAnyException();
+        assertThatCode(() -> JavaModules.check(name -> name.startsWith("com.sun.")))
+                .doesNotThrowAnyException();
     }
 
     @Test
