@@ -5,6 +5,7 @@ import static tern.rpc.spring.autoconfigure.PropertyPaths.uniform;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -24,6 +25,9 @@ final class PropertyGroups {
     private static final String NUMBER = "\\d+";
     private static final String FLAG = "(?i)true|false|on|off|yes|no";
     private static final String ANYTHING = ".+";
+
+    /** Matches the text that YAML reads if no space follows the colon, as in {@code timeout:5s}. */
+    private static final Pattern PAIR = Pattern.compile("([\\w-]+):(\\S+)");
 
     /**
      * Suggests the property that the user probably meant by giving a group a value.
@@ -142,6 +146,10 @@ final class PropertyGroups {
         if (advice != null) {
             return problem + advice;
         }
+        Matcher pair = PAIR.matcher(value);
+        if (pair.matches() && isProperty(with(group, pair.group(1)))) {
+            return problem + "in YAML, a space follows the colon: write '" + pair.group(1) + ": " + pair.group(2) + "'";
+        }
         String whole = withName(group);
         if (whole != null) {
             return problem + "did you mean " + whole + "?";
@@ -179,6 +187,12 @@ final class PropertyGroups {
         List<String> ofAll = new ArrayList<>(place.subList(0, last - 1));
         ofAll.add(group.get(last));
         return (isProperty(ofAll) ? PropertyPaths.joined(ofAll) + " or " : "") + PropertyPaths.joined(ofOne);
+    }
+
+    private static List<String> with(List<String> group, String element) {
+        List<String> longer = new ArrayList<>(group);
+        longer.add(element);
+        return longer;
     }
 
     /** Returns whether the application chooses the names directly below the group. */
