@@ -52,7 +52,7 @@ final class TrialPauses {
 
     private volatile long nextNanos;
     private volatile long takenNanos;
-    private volatile boolean likelyGood; // True after a good answer, and after a silent provider has sent data again.
+    private volatile boolean likelyGood; // true if the provider has probably recovered
 
     TrialPauses(long now) {
         this.nextNanos = now;

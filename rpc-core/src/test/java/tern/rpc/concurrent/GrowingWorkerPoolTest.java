@@ -130,7 +130,7 @@ class GrowingWorkerPoolTest {
         awaitBegun(2 * THREADS);
         assertThat(pool.threads()).isEqualTo(2 * THREADS);
 
-        check(11); // tasks have begun since the last check, so ten more checks must pass
+        check(11); // a task has begun, so more than ten further checks are needed
         assertThat(givenUp).isEmpty();
         check(2);
 

@@ -91,8 +91,8 @@ final class Ranking {
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
     /**
-     * The minimum number of samples of waiting calls from which the diagnosis concludes what a connection pool is
-     * doing.
+     * The diagnosis decides what a connection pool is doing only if there are at least this number of samples of
+     * waiting calls.
      */
     private static final int MIN_POOL_LOOKS = 4;
 

@@ -170,8 +170,8 @@ public final class OutsideOperations {
         private static final double LATE = 3;
 
         /**
-         * The number of consecutive pauses that are too long after which such long pauses are considered usual and
-         * change the usual pause.
+         * After this number of consecutive pauses that were too long, long pauses are considered usual, and the usual
+         * pause is adapted.
          */
         private static final int MAX_LATE = 20;
 

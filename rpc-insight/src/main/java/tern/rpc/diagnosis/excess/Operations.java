@@ -40,7 +40,10 @@ public final class Operations {
 
     public static final double WIDE_NANOS = 3e6;
 
-    /** The number of operations per call from which their number, and not their duration, is considered the cause. */
+    /**
+     * If calls run at least this number of operations on average, the number of operations, and not their duration, is
+     * considered the cause.
+     */
     public static final int MANY = 8;
 
     private final ExcessTime excess;

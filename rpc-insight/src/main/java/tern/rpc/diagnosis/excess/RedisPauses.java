@@ -23,15 +23,12 @@ final class RedisPauses {
     /** A command is considered delayed only if it takes at least this multiple of its usual time. */
     private static final double FACTOR = 3;
 
-    /**
-     * The minimum number of calls with a delayed execution of a command from which the command's mean delay is
-     * computed.
-     */
+    /** The mean delay of a command is computed only if the command was delayed in at least this number of calls. */
     private static final int MIN_CALLS = 3;
 
     /**
-     * The minimum number of different delayed commands from which pauses of the server are assumed. If there are fewer,
-     * the commands themselves may be slow.
+     * Pauses of the server are assumed only if at least this number of different commands are delayed. If there are
+     * fewer, the commands themselves may be slow.
      */
     private static final int MIN_COMMANDS = 3;
 

@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.calls.UsualOperations;
 public final class RepeatedOperations {
 
     /**
-     * The number of operations with the same name in each call from which they are considered the attempts of a polling
-     * loop.
+     * Operations with the same name are considered the attempts of a polling loop if calls run at least this number of
+     * them on average.
      */
     private static final int MIN_ATTEMPTS = 5;
 

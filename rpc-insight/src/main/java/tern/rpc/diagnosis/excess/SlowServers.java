@@ -28,7 +28,7 @@ public final class SlowServers {
      */
     private static final double DOMINANT = 0.8;
 
-    /** The minimum number of measured operations from which another peer can be considered quick. */
+    /** Another peer can be considered quick only if at least this number of its operations were measured. */
     private static final int MIN_QUICK = 3;
 
     private final ExcessTime excess;

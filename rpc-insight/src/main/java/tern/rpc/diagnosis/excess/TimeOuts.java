@@ -42,12 +42,11 @@ public final class TimeOuts {
     private static final double FEW = 0.15;
 
     /**
-     * The usual mean number of operations with the same name per call from which calls are considered to run several of
-     * them.
+     * Calls are considered to run an operation several times if they usually run it at least this often, on average.
      */
     private static final double SEVERAL = 1.5;
 
-    /** The mean number of executions per usual call from which usual calls are considered to run an operation. */
+    /** Usual calls are considered to run an operation if they run it at least this often, on average. */
     private static final double RUNS = 0.5;
 
     private static final int MAX_CALLERS = 2;

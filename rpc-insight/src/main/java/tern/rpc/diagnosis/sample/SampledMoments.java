@@ -49,7 +49,7 @@ public final class SampledMoments {
         }
     }
 
-    /** Adds a moment at which the other threads have not been sampled yet. */
+    /** Adds a moment. The samples of the other threads at this moment follow later. */
     public void add(long time, boolean isCommonPoolFull) {
         if (byTime.put(time, new Moment(isCommonPoolFull, null)) == null) {
             times.addLast(time);

@@ -231,7 +231,7 @@ class ChangeBurstTest {
 
         assertThat(next(entries)).containsExactly("0", "0", "after", "after");
         assertThat(reads).containsExactly("after", "after");
-        zooKeeper.replace(PARENT + "/1", "changed"); // The client also watches nodes that were created again.
+        zooKeeper.replace(PARENT + "/1", "changed"); // The client must also watch a node that was created again.
         thread.advance(Duration.ofSeconds(2));
         assertThat(next(entries)).contains("changed");
     }
