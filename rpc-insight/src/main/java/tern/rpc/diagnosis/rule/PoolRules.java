@@ -237,6 +237,9 @@ final class PoolRules {
     }
 
     private static boolean isOfMachine(Part part) {
-        return Baseline.isPause(part) || part.kind() == Kind.RUN_QUEUE || part.kind() == Kind.THROTTLED;
+        return Baseline.isPause(part)
+                || part.kind() == Kind.RUN_QUEUE
+                || part.kind() == Kind.CARRIER
+                || part.kind() == Kind.THROTTLED;
     }
 }

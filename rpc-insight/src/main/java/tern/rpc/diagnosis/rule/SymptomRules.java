@@ -68,6 +68,7 @@ public final class SymptomRules {
 
     public void apply() {
         passOnToUnanswered();
+        new CarrierRules(evidence, byCause).apply();
         new TasksOfCallers(evidence, excess, pools, byCause).passOn();
         ForkedWork forked = new ForkedWork(evidence, excess, pools, byCause);
         forked.apply();

@@ -308,7 +308,7 @@ public final class CauseText {
                     FAILURE -> codeText.describe(part);
             case LIMIT -> new LimitText(evidence, excess).describe(part);
             case CALLER -> caller(part);
-            case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
+            case COMPUTING, DECODE, RUN_QUEUE, CARRIER, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
                 machineText.describe(part);
             case UNEXPLAINED -> unexplained();
         };
