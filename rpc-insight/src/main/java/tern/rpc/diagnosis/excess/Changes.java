@@ -88,7 +88,7 @@ public final class Changes {
                         "per call",
                         now,
                         usually,
-                        evidence.calls().calls(),
+                        (double) evidence.calls().calls(),
                         lines,
                         unusual.isEmpty() ? same : new ArrayList<>());
             }

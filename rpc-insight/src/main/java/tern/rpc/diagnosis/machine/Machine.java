@@ -307,12 +307,7 @@ public record Machine(
          * Creates a group of threads that serve calls if their name says so. Carrier threads whose code is unknown
          * count as serving calls, because most virtual threads serve calls.
          */
-        public Burner(
-                String name,
-                int threads,
-                double processors,
-                double allocatedPerSecond,
-                @Nullable String place) {
+        public Burner(String name, int threads, double processors, double allocatedPerSecond, @Nullable String place) {
             this(
                     name,
                     threads,

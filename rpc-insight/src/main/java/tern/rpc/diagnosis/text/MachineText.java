@@ -33,8 +33,9 @@ public final class MachineText {
 
     private static final double STOLEN = 0.1;
 
-    private static final String ON_CARRIERS = ", or run it on a few platform threads: it occupies the carrier threads, for"
-            + " which other virtual threads wait";
+    private static final String ON_CARRIERS =
+            ", or run it on a few platform threads: it occupies the carrier threads, for"
+                    + " which other virtual threads wait";
 
     private final Evidence evidence;
     private final ExcessTime excess;
