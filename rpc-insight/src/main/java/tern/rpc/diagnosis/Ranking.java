@@ -91,11 +91,14 @@ final class Ranking {
 
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
-    /** At least this many samples of calls that wait for a connection are needed to tell what the pool is doing. */
+    /**
+     * The diagnosis decides what a connection pool is doing only if there are at least this number of samples of
+     * waiting calls.
+     */
     private static final int MIN_POOL_LOOKS = 4;
 
     /**
-     * Calls received within this time of each other count as simultaneous. A server needs about this long to read a
+     * Calls received within this time of each other count as simultaneous. A server takes about this time to read a
      * burst of requests.
      */
     private static final double AT_ONCE_NANOS = 5e6;
@@ -106,7 +109,7 @@ final class Ranking {
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final TimesByCause byCause;
-    private final Times failures = new Times(); // time added for failed and refused calls
+    private final Times failures = new Times(); // the extra time that failed and refused calls count as
     private final Map<Part, Boolean> more = new HashMap<>(); // whether calls run the operation more often than usual
 
     Ranking(Evidence evidence, long now) {
@@ -133,7 +136,7 @@ final class Ranking {
     }
 
     /**
-     * Returns whether at least half of the samples of calls that wait for a connection show that the pool checks a
+     * Returns whether at least half of the samples of calls waiting for a connection show that the pool checks a
      * connection.
      */
     private boolean checksConnections(ObservedPool pool) {

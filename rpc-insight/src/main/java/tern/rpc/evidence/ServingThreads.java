@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Sums how long the threads that serve calls ran, and how long they waited for a processor. Not thread-safe: only one
+ * Adds up the run times of the threads that serve calls, and their waits for a processor. Not thread-safe: only one
  * thread uses it.
  */
 public final class ServingThreads {

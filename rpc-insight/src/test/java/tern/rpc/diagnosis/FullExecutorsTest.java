@@ -90,8 +90,8 @@ class FullExecutorsTest {
     }
 
     /**
-     * Simulates calls that wait for results of the executor's tasks, and other calls that wait for one of the
-     * executor's threads.
+     * Simulates calls waiting for results of the executor's tasks, and other calls waiting for one of the executor's
+     * threads.
      */
     private List<Cause> causesWith(Runnable task, Consumer<Shop.Steps> others) throws Exception {
         for (int i = 0; i < THREADS; i++) {
@@ -260,7 +260,7 @@ class FullExecutorsTest {
     }
 
     /**
-     * Simulates calls that wait in a class whose code no task runs. The tasks of these calls wait in two methods, each
+     * Simulates calls waiting in a class whose code no task runs. The tasks of these calls wait in two methods, each
      * for a future, and for at most a few seconds.
      *
      * @param own how many tasks the threads of the executor submit for each task that starts
@@ -297,7 +297,7 @@ class FullExecutorsTest {
         assertThat(causes).extracting(Cause::kind).doesNotContain("TASKS WAIT FOR TASKS");
     }
 
-    /** Simulates tasks that read from a socket, and calls that wait for a thread of their executor. */
+    /** Simulates tasks that read from a socket, and calls waiting for a thread of their executor. */
     private Cause firstWithSlowPrinter(Runnable wait, Runnable second) throws Exception {
         try (ServerSocket printer = new ServerSocket(0, 2, InetAddress.getLoopbackAddress());
                 Socket client = new Socket(printer.getInetAddress(), printer.getLocalPort());

@@ -344,7 +344,7 @@ public final class SampledCalls {
         return add(method, waitMillis, Phase.HTTP, operation, 1, millis, look);
     }
 
-    /** Adds calls that run a statement, and then compute. */
+    /** Adds calls that run a statement and then compute. */
     public SampledCalls running(
             String method, String statement, double millis, double ownMillis, Consumer<Sampler.Samples> look) {
         return add(method, ownMillis, Phase.SQL, statement, 1, millis, look);

@@ -61,7 +61,7 @@ public final class FailurePart {
             "Max requests per destination", Phase.HTTP_CONNECTION,
             "too many concurrent streams", Phase.HTTP_CONNECTION); // the JDK's client, with HTTP/2
 
-    /** A fragment of the error message of Redis clients whose pool has no free connection. */
+    /** Part of the error message of a Redis client whose connection pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
 
     /** The start of the file name in the stack frame that the client adds to a provider's exception. */
@@ -137,7 +137,7 @@ public final class FailurePart {
             late |= !atPool && Exceptions.isTimeOut(one);
         }
         String hidden = waited || late ? HiddenReasons.of(chain) : null;
-        // if a slow statement led to the loss of the connection, the statement is the cause
+        // if the connection was lost because of a slow statement, the statement is the cause
         return hidden != null || late ? hidden : DatabaseConditions.of(chain);
     }
 
@@ -238,13 +238,13 @@ public final class FailurePart {
     }
 
     /**
-     * Returns the line of application code that stopped waiting for a result, as in {@code Future.get} with a timeout;
-     * null if the call did not fail for this reason.
+     * If the call failed because application code stopped waiting for a result, for example {@code Future.get} with a
+     * timeout, returns the line of this code; otherwise null.
      */
     public static @Nullable String givenUpIn(EndedCall call) {
         Throwable failure = call.failure();
         List<Throwable> chain = failure == null ? List.of() : Exceptions.chain(failure);
-        // A client's exception may be caused by a TimeoutException, too, but the client then sets the time limit.
+        // The cause of a client's exception may also be a TimeoutException, but the client has then set the time limit.
         boolean isOfCode =
                 chain.stream().anyMatch(one -> one.getClass() == TimeoutException.class) && operation(chain) == null;
         return isOfCode ? placeOf(call) : null;

@@ -270,8 +270,8 @@ public final class FailureText {
     }
 
     /**
-     * Returns whether the advice need not name the failure, because the advice already contains the failure or the
-     * failure adds no information.
+     * Returns whether the advice omits the failure, because it already contains the failure or the failure adds no
+     * information.
      */
     private static boolean isKnown(String failure) {
         return !failure.startsWith("HTTP status ")

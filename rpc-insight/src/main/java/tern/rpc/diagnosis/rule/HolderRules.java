@@ -11,9 +11,6 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
-import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.sample.CallSamples;
 import tern.rpc.diagnosis.sample.LikelyHolders;
@@ -28,7 +25,7 @@ import tern.rpc.diagnosis.stack.StackReader;
  * likely hold them. The likely holders are needed if the holders use a client that Tern does not measure. Ledgers do
  * not record the work of such a client.
  */
-public final class HolderRules {
+public final class HolderRules extends Rule {
 
     /** The kinds of work whose duration depends on something outside of the application's code. */
     private static final Set<Kind> OUTSIDE =
@@ -49,16 +46,8 @@ public final class HolderRules {
     /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
     private static final double AS_USUAL = 1.5;
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
-    private final TimesByCause byCause;
-
-    HolderRules(Evidence evidence, ExcessTime excess, Operations operations, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
-        this.byCause = byCause;
+    HolderRules(Rule other) {
+        super(other);
     }
 
     void apply() {

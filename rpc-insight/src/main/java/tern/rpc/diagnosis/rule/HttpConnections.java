@@ -22,20 +22,21 @@ import tern.rpc.diagnosis.failure.FailureText;
 import tern.rpc.diagnosis.sample.Sampler;
 
 /**
- * Describes HTTP exchanges that take a long time because calls open connections, or because they wait for a connection
- * from a client that Tern does not measure. Both reasons are found in the samples of the calls' threads.
+ * Creates the cause descriptions for HTTP exchanges that take a long time because calls open connections, or because
+ * calls wait for a connection from a client that Tern does not measure. Both reasons are found in the samples of the
+ * calls' threads.
  */
 public final class HttpConnections {
 
     /**
-     * The connections are reported as the cause only if at least this number of samples show calls that wait for a
+     * The connections are reported as the cause only if at least this number of samples show calls waiting for a
      * connection, or at least this number of calls opened one.
      */
     private static final int MIN_WAITS = 3;
 
     /**
      * Unclosed responses are assumed to hold the connections only if there are at least this number of samples and all
-     * of them show calls that wait for a connection. Because the sampler prefers the calls that have run longest, it
+     * of them show calls waiting for a connection. Because the sampler prefers the calls that have run longest, it
      * would have found running calls that use a connection.
      */
     private static final int MIN_LEAKING = 20;

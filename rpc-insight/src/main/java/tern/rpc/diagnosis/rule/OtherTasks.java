@@ -86,7 +86,7 @@ public final class OtherTasks {
                 : (double) others.running() / Math.max(1, pool.now().active());
     }
 
-    /** Describes the executor as a cause. */
+    /** Returns the cause description for the executor. */
     public CauseDescription describe(PoolVerdict executor) {
         PoolSnapshot now = executor.pool().now();
         PoolSnapshot since = executor.pool().since();

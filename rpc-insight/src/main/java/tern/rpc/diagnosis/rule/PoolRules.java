@@ -1,7 +1,6 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
@@ -9,7 +8,6 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RunningStatements;
@@ -24,7 +22,7 @@ import tern.rpc.pool.PoolSnapshot;
 /**
  * Attributes the time that calls wait for connections to the work of the calls or threads that hold the connections.
  */
-final class PoolRules {
+final class PoolRules extends Rule {
 
     /**
      * Calls that wait for the results of tasks may also do other work. If the other work takes at least this share of
@@ -55,29 +53,11 @@ final class PoolRules {
     /** Many calls are considered to fail if more than one in {@value} calls fails. */
     private static final int MANY_FAILED = 10;
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
     private final OperationCounts counts;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
 
-    /**
-     * @param pools the reasons why calls wait for each pool, by the name of the pool; this class may replace a reason
-     */
-    PoolRules(
-            Evidence evidence,
-            ExcessTime excess,
-            Operations operations,
-            OperationCounts counts,
-            Map<String, PoolVerdict> pools,
-            TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
+    PoolRules(Rule other, OperationCounts counts) {
+        super(other);
         this.counts = counts;
-        this.pools = pools;
-        this.byCause = byCause;
     }
 
     /**
@@ -87,7 +67,7 @@ final class PoolRules {
     void apply() {
         for (Part part : byCause.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
-            // An executor's threads are occupied by the executor's tasks. The calls that wait for the executor do not
+            // An executor's threads are occupied by the executor's tasks. The calls waiting for the executor do not
             // occupy them.
             if (verdict == null || verdict.pool().now().kind() == PoolKind.EXECUTOR) {
                 continue;
@@ -95,7 +75,7 @@ final class PoolRules {
             Kind operation = operationOf(verdict);
             boolean slow = verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE;
             boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
-            // The mean time of use covers only completed uses. These may be as short as usual while other uses do not
+            // The mean time of use includes only completed uses, which may be as short as usual while other uses do not
             // end.
             boolean hangs = full
                     && new RunningStatements(List.of(verdict))
@@ -133,7 +113,7 @@ final class PoolRules {
             }
             ConnectionUse use = verdict.pool().use();
             boolean isUseKnown = use != null && use.isKnown();
-            // The calls that hold connections may do different work from the calls that wait for one.
+            // The calls that hold connections may do different work from the calls waiting for one.
             work = PausedWork.of(
                     isUseKnown ? byCause.only(PoolRules::mayHold) : work,
                     excess.account,
@@ -224,8 +204,8 @@ final class PoolRules {
 
     /**
      * Removes the waits for the results of tasks from the given work, if calls also do enough other work (see {@link
-     * #MIN_OTHER_WORK}). Waits for the results of tasks are not the reason for a full pool. One reason is that a call
-     * rarely holds a connection while it waits for a task. In addition, the tasks often wait for the pool themselves.
+     * #MIN_OTHER_WORK}). Waits for the results of tasks are not the reason for a full pool. A call rarely holds a
+     * connection while it waits for a task, and the tasks often wait for the pool themselves.
      */
     private static Times withoutResults(Times work) {
         Times other = work.only(part -> part.kind() != Kind.RESULT);
@@ -233,7 +213,7 @@ final class PoolRules {
     }
 
     /**
-     * Returns whether threads outside of calls occupy the pool. They do so if at least half of its connections are in
+     * Returns whether threads that serve no call occupy the pool. They do so if at least half of its connections are in
      * use and calls hold fewer than half of these connections. A call is assumed to hold a connection to Redis or an
      * HTTP peer during its operations, and a connection to a database during all of its work, which is the longest
      * possible time. If many calls fail, this method returns false for databases: a failed call has often held no

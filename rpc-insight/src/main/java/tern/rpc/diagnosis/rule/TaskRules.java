@@ -1,15 +1,12 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RejectedTasks;
 import tern.rpc.diagnosis.excess.TimesByCause;
@@ -25,9 +22,9 @@ import tern.rpc.pool.PoolKind;
  * executor's threads. If an executor is full because its tasks wait, for example for a connection or a lock, the full
  * executor is only a symptom. Neither more threads nor another executor would help while the tasks of an executor wait.
  */
-final class TaskRules {
+final class TaskRules extends Rule {
 
-    /** At least this many samples of busy threads are needed to tell what an executor's tasks wait for. */
+    /** The minimum number of samples of busy threads. Fewer samples do not show what an executor's tasks wait for. */
     private static final int MIN_BUSY = 2;
 
     /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */
@@ -45,24 +42,10 @@ final class TaskRules {
      */
     private static final double NEARLY_ALL = 0.9;
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
     private final OtherTasks others;
 
-    TaskRules(
-            Evidence evidence,
-            ExcessTime excess,
-            Operations operations,
-            Map<String, PoolVerdict> pools,
-            TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
-        this.pools = pools;
-        this.byCause = byCause;
+    TaskRules(Rule other) {
+        super(other);
         this.others = new OtherTasks(evidence, excess, operations);
     }
 

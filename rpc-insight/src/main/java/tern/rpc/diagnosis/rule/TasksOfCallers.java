@@ -1,14 +1,11 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Set;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
-import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.Sampler;
@@ -20,9 +17,12 @@ import tern.rpc.pool.PoolSnapshot;
  * executor with the caller-runs policy lets the submitting thread run a rejected task. If the tasks have become much
  * slower, however, they are the reason why the executor is full, and their work is the cause.
  */
-final class TasksOfCallers {
+final class TasksOfCallers extends Rule {
 
-    /** Tasks that callers run are considered a cause only if at least this many late calls run them. */
+    /**
+     * The minimum number of late calls that run rejected tasks themselves. With fewer such calls, these tasks are not
+     * considered a cause.
+     */
     private static final int MIN_CALLS = 3;
 
     /** Tasks have become much slower if they take at least this multiple of their usual time. */
@@ -43,16 +43,8 @@ final class TasksOfCallers {
             Kind.HTTP,
             Kind.RPC);
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
-
-    TasksOfCallers(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.pools = pools;
-        this.byCause = byCause;
+    TasksOfCallers(Rule other) {
+        super(other);
     }
 
     /** Attributes the work to the executor if at least half of the sampled late calls ran rejected tasks. */

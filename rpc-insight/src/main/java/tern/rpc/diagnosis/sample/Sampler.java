@@ -128,8 +128,8 @@ public final class Sampler {
         }
 
         /**
-         * Adds a sample. A wait for the initialization of a class is recognized only in its second sample. The first
-         * sample of the wait, which seemed to show running code, is then changed to show the wait, too.
+         * Adds a sample. If the sample shows a wait for the initialization of a class, the previous sample of the same
+         * wait is changed to show this wait, too. A single sample of such a wait seems to show running code.
          */
         public void add(Sample sample) {
             Sample before = list.isEmpty() ? null : list.get(list.size() - 1);
@@ -290,8 +290,8 @@ public final class Sampler {
     }
 
     /**
-     * Returns whether the thread has finished the call after the list of running calls was read. Its stack then shows
-     * another call, or that the thread waits for its next task.
+     * Returns whether the thread has finished the call since the list of running calls was read. The thread's stack
+     * then shows another call, or the wait for the next task.
      */
     private static boolean hasLeft(CallThread worker, ThreadSnapshot thread) {
         return worker.call().ledger().isEnded() || JdkLocks.isIdle(thread);

@@ -33,7 +33,7 @@ import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.ApplicationCode;
 
-/** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
+/** Creates the cause descriptions for application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
 
     /**
@@ -191,7 +191,10 @@ final class CodeText {
                 + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller));
     }
 
-    /** Describes a sleep in application code. After a failed operation, the sleep is a pause before a retry. */
+    /**
+     * Returns the cause description for a sleep in application code. After a failed operation, the sleep is a pause
+     * before a retry.
+     */
     private CauseDescription sleep(Part part, String place, @Nullable StackTraceElement line) {
         RepeatedOperations repeated = new RepeatedOperations(excess, operations);
         RepeatedOperations.Failed failing = repeated.failedIn(part);
@@ -283,8 +286,8 @@ final class CodeText {
     }
 
     /**
-     * Describes code that polls: it repeats an operation and sleeps in between, because it waits for another thread or
-     * process.
+     * Returns the cause description for code that polls: the code waits for another thread or process by repeating an
+     * operation, with sleeps in between.
      */
     private static CauseDescription polling(
             Part part, RepeatedOperations.Polled polled, String place, @Nullable StackTraceElement line) {
@@ -365,7 +368,7 @@ final class CodeText {
                         + " from a disk";
     }
 
-    /** Describes the time that calls wait for a static initializer to finish. */
+    /** Returns the cause description for calls waiting for a static initializer to finish. */
     private CauseDescription initialization(Part part, String place, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {

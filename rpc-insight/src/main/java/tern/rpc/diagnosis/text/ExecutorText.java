@@ -27,7 +27,7 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes executors whose tasks wait for a thread, and recommends numbers of threads. */
+/** Creates the cause descriptions for executors whose tasks wait for a thread, and recommends numbers of threads. */
 final class ExecutorText {
 
     /**
@@ -186,7 +186,7 @@ final class ExecutorText {
     }
 
     /**
-     * Creates the cause for tasks that wait for other tasks of their executor.
+     * Creates the cause for tasks waiting for other tasks of their executor.
      *
      * @param part the wait of the tasks, which names the threads of their executor
      * @param line the line where calls wait in this way; null if no call does

@@ -31,7 +31,7 @@ import tern.rpc.diagnosis.rule.OutsideWork;
 import tern.rpc.diagnosis.rule.Redirects;
 import tern.rpc.diagnosis.stack.StackReader;
 
-/** Describes problems caused by another service that is called over HTTP or RPC. */
+/** Creates the cause descriptions for other services that are called over HTTP or RPC. */
 final class RemoteText {
 
     private static final String NO_LONGER_TIMEOUT = "use a fallback; a longer timeout would only let more calls wait";
@@ -433,9 +433,7 @@ final class RemoteText {
                 : "slower   " + slower.size() + " of " + all.size() + " endpoints";
     }
 
-    /**
-     * Returns whether the given operation stands for a remote method that became slower at all of several providers.
-     */
+    /** Returns whether the operation's remote method became slower at all of several providers. */
     private boolean isSlowEverywhere(Part part) {
         Set<String> all = providers.all(part.name());
         return all.size() > 1 && providers.slower(part.name()).equals(all);
@@ -454,7 +452,9 @@ final class RemoteText {
         return network().isEmpty() ? "" : ", or repair the network to it, which loses segments";
     }
 
-    /** Describes another process that refuses calls, closes connections or answers with errors. */
+    /**
+     * Returns the cause description for another process that refuses calls, closes connections or answers with errors.
+     */
     CauseDescription fails(Part part) {
         String all = FailedProviders.isOfSeveral(part) ? ": " + failingProviders(part) : "";
         return new CauseDescription(

@@ -209,7 +209,7 @@ class OperationCountsTest {
         assertThat(assertFirst(kind + ": " + name).change().text()).contains(NO_LONGER_HOLDS);
     }
 
-    /** Returns the steps of calls of which one in {@code oneIn} loads a price by three statements. */
+    /** Returns the steps of calls. One in {@code oneIn} calls loads a price with three statements. */
     private static Supplier<Consumer<Shop.Steps>> cachedPrice(int oneIn, double millis) {
         int[] number = {0};
         return () -> {
@@ -312,7 +312,7 @@ class OperationCountsTest {
         Supplier<Consumer<Shop.Steps>> usual = cached(Phase.SQL, "select price", 21, 60);
         seconds(6, () -> {
             Consumer<Shop.Steps> steps = usual.get();
-            return call -> steps.accept(call.own(50)); // a call is late only if it runs the statement
+            return call -> steps.accept(call.own(50)); // Only calls that run the statement are late.
         });
 
         assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);

@@ -81,7 +81,7 @@ final class PooledExchange {
         }
     }
 
-    /** Returns whether the exchange failed because it got no connection from the pool. */
+    /** Returns whether the exchange failed because the pool had no connection for it. */
     private static boolean isOfPool(Throwable failure) {
         Throwable cause = failure;
         for (int i = 0; cause != null && i < MAX_CAUSES; i++) {
