@@ -33,6 +33,7 @@ import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.text.CauseText;
 import tern.rpc.diagnosis.text.CausedLeaks;
 import tern.rpc.pool.Holders.Holder;
+import tern.rpc.pool.PoolKind;
 
 /**
  * Ranks the causes of late and failed calls by the time that each cause costs these calls. As in the profiler wPerf,
@@ -131,7 +132,8 @@ final class Ranking {
                     isWaitedFor(pool),
                     burst(pool));
             boolean checks = verdict.reason() == PoolVerdict.Reason.OPENING && checksConnections(pool);
-            pools.put(pool.now().name(), checks ? verdict.checking() : verdict);
+            boolean opens = verdict.reason() == PoolVerdict.Reason.LEAKED && opensConnections(pool);
+            pools.put(pool.now().name(), checks ? verdict.checking() : opens ? verdict.opening() : verdict);
         }
     }
 
@@ -151,6 +153,24 @@ final class Ranking {
             }
         }
         return looks >= MIN_POOL_LOOKS && 2 * checks >= looks;
+    }
+
+    /**
+     * Returns whether the threads of calls open connections of a pool of HTTP or Redis connections in at least as many
+     * samples as they use connections. These calls occupy places in the pool, although no use has been recorded yet.
+     */
+    private boolean opensConnections(ObservedPool pool) {
+        Phase uses = pool.now().kind() == PoolKind.REDIS ? Phase.REDIS : Phase.HTTP;
+        Part wait = new Part(Kind.POOL, pool.now().name());
+        int opens = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            opens += samples != null && counted.times().of(wait) > 0 ? samples.openLooks : 0;
+        }
+        long used = excess.samples.all().stream()
+                .filter(sample -> sample.phase() == uses)
+                .count();
+        return opens >= MIN_POOL_LOOKS && opens >= used;
     }
 
     /** Returns the holders whose calls, in their last sample, waited for a second connection. */

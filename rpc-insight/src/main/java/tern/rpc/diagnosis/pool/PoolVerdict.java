@@ -364,6 +364,11 @@ public record PoolVerdict(
         return new PoolVerdict(pool, Reason.TOO_SMALL, place, user, facts);
     }
 
+    /** Returns a copy whose reason is that the pool opens connections slowly. */
+    public PoolVerdict opening() {
+        return new PoolVerdict(pool, Reason.OPENING, place, user, facts);
+    }
+
     /** Returns a copy whose reason is that the pool checks connections slowly. */
     public PoolVerdict checking() {
         return new PoolVerdict(pool, Reason.CHECKING, place, user, facts);

@@ -103,6 +103,8 @@ public final class Sampler {
         public int poolLooks; // the number of samples in which the call waited for a JDBC connection
         public int
                 checkLooks; // the number of samples in which the pool checked the connection for which the call waited
+        // the number of samples in which the thread opened a connection of a pool of HTTP or Redis connections
+        public int openLooks;
         public int sqlLooks; // the number of samples taken while a statement ran
         public int
                 rowLooks; // the number of samples in which the thread waited for the next rows of a statement's result
@@ -189,6 +191,9 @@ public final class Sampler {
             if (phase == Phase.JDBC_CONNECTION) {
                 poolLooks++;
                 checkLooks += ConnectionChecks.isOne(thread) ? 1 : 0;
+            }
+            if (phase == Phase.HTTP_CONNECTION || phase == Phase.REDIS_CONNECTION) {
+                openLooks += NewConnections.isOpening(thread) ? 1 : 0;
             }
             if (phase == Phase.SQL) {
                 sqlLooks++;

@@ -156,29 +156,55 @@ class HeldWorkTest {
         assertCauseWithPool(first, "SLOW NAME LOOKUP: Orders.pay", "http");
     }
 
-    /** The threads of calls open connections. The recorded uses of the pool begin only when a connection is open. */
-    @Test
-    void lookupsOfCallsThatOpenConnectionsOccupyThePlacesOfAPool() {
-        PoolSnapshot briefly = PoolSnapshot.builder("http", PoolKind.HTTP, 4)
+    /** Returns a full pool whose recorded uses are short, because they begin only when a connection is open. */
+    private static PoolSnapshot fullOfShortUses() {
+        return PoolSnapshot.builder("http", PoolKind.HTTP, 4)
                 .now(4, 0, 30)
                 .counts(20, 0)
                 .sums(Duration.ofSeconds(8), Duration.ofMillis(60))
                 .settings(List.of())
                 .build();
-        int[] number = {0};
+    }
 
-        Cause first = calls.usually("Orders.pay", Phase.HTTP, BANK, 3)
-                .pool(briefly, 3)
+    /** Returns the first cause of calls that wait for a connection. One of four calls opens a connection. */
+    private Cause firstOfOpening(Consumer<Sampler.Samples> opening) {
+        int[] number = {0};
+        return calls.usually("Orders.pay", Phase.HTTP, BANK, 3)
+                .pool(fullOfShortUses(), 3)
                 .exchanging("Orders.pay", "http", 400, BANK, 3, samples -> {
-                    boolean opens = number[0]++ % 4 == 0;
-                    Part.Kind kind = opens ? Part.Kind.RESOLVER : Part.Kind.POOL;
-                    during(Phase.HTTP_CONNECTION, kind, opens ? "Orders.pay" : "http", opens)
-                            .accept(samples);
+                    if (number[0]++ % 4 == 0) {
+                        opening.accept(samples);
+                    } else {
+                        during(Phase.HTTP_CONNECTION, Part.Kind.POOL, "http", false)
+                                .accept(samples);
+                    }
                 })
                 .causes()
                 .get(0);
+    }
+
+    @Test
+    void lookupsOfCallsThatOpenConnectionsOccupyThePlacesOfAPool() {
+        Cause first = firstOfOpening(during(Phase.HTTP_CONNECTION, Part.Kind.RESOLVER, "Orders.pay", true));
 
         assertThat(DiagnosisText.title(first)).isEqualTo("SLOW NAME LOOKUP: Orders.pay");
         assertThat(first.symptoms()).anyMatch(line -> line.startsWith("calls wait for http"));
+    }
+
+    @Test
+    void placesOfCallsThatOpenConnectionsAreNotLost() {
+        Cause first = firstOfOpening(samples -> {
+            samples.openLooks++;
+            during(Phase.HTTP_CONNECTION, Part.Kind.SOCKET, "Orders.pay", false).accept(samples);
+        });
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CONNECTIONS OPEN SLOWLY: http");
+    }
+
+    @Test
+    void placesThatNoCallUsesAreLost() {
+        Cause first = firstOfOpening(during(Phase.HTTP_CONNECTION, Part.Kind.POOL, "http", false));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("NOT GIVEN BACK: http");
     }
 }
