@@ -175,9 +175,10 @@ class LocalAddressTest {
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void serviceThatIsNotExportedIsNamedAtStartup(CapturedOutput output) {
-        local(OtherGroup.class, Desk.class, Clerk.class).run(here -> assertThat(output)
-                .contains("Calls to local will fail, because this application does not export ")
-                .containsOnlyOnce("FrontDesk; it exports "));
+        local(OtherGroup.class, Desk.class, Clerk.class)
+                .run(here -> assertThat(output)
+                        .contains("Calls to local will fail, because this application does not export ")
+                        .containsOnlyOnce("FrontDesk; it exports "));
     }
 
     @Test
