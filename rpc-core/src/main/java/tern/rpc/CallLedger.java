@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallLedger {
 
-    /** Operations of at least this duration, and all failed operations, are recorded with their names. */
+    /** Operations of at least this duration, all failed operations and all rollbacks are recorded with their names. */
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
@@ -198,14 +198,14 @@ public final class CallLedger {
         if (name != null
                 && (spent >= NAMED_FROM_NANOS
                         || phases.counted(kind) >= NAMED_FROM_COUNT
-                        || NamedTimes.isFailed(name))) {
+                        || NamedTimes.explains(name))) {
             record(kind, name, spent, operations);
         }
     }
 
     /** Records a measured operation with its name, unless it was short and succeeded. Any thread may call this. */
     void named(Phase kind, String name, long spentNanos) {
-        if (spentNanos >= NAMED_FROM_NANOS || NamedTimes.isFailed(name)) {
+        if (spentNanos >= NAMED_FROM_NANOS || NamedTimes.explains(name)) {
             record(kind, name, spentNanos, 1);
         }
     }

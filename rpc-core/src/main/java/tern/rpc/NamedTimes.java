@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The total durations of a call's operations by kind and name. At most eight entries are kept. If there are more names,
  * the entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. Entries of failed
- * operations are merged last, because a failed operation often explains a late call even if the operation was short.
+ * operations and of rollbacks are merged last, because they often explain a late call even if they were short.
  * Thread-safe.
  */
 public final class NamedTimes {
@@ -15,6 +15,7 @@ public final class NamedTimes {
     /** The name of the entry that combines all operations without their own entry. */
     public static final String OTHERS = "others";
 
+    private static final String ROLLBACK = "rollback";
     private static final int PLACES = 8;
 
     /** The length of {@code 503)} at the end of an HTTP exchange's name. */
@@ -41,7 +42,7 @@ public final class NamedTimes {
         int place = find(kind, name);
         if (place < 0 && size == PLACES) {
             int shortest = shortest();
-            if (!(isFailed(name) && !isFailed(names[shortest])) && nanos[shortest] >= spentNanos) {
+            if (!(explains(name) && !explains(names[shortest])) && nanos[shortest] >= spentNanos) {
                 addTo(orNew(kind, OTHERS, shortest), operations, spentNanos);
                 return;
             }
@@ -95,15 +96,15 @@ public final class NamedTimes {
     }
 
     /**
-     * Returns the index of the entry with the shortest time. Considers entries of failed operations only if all entries
-     * belong to failed operations.
+     * Returns the index of the entry with the shortest time. Considers entries of failed operations and of rollbacks
+     * only if there are no other entries.
      */
     private int shortest() {
         int shortest = 0;
         for (int i = 1; i < PLACES; i++) {
-            boolean isFailed = isFailed(names[i]);
-            boolean differs = isFailed != isFailed(names[shortest]);
-            if (differs ? !isFailed : nanos[i] < nanos[shortest]) {
+            boolean explains = explains(names[i]);
+            boolean differs = explains != explains(names[shortest]);
+            if (differs ? !explains : nanos[i] < nanos[shortest]) {
                 shortest = i;
             }
         }
@@ -123,6 +124,18 @@ public final class NamedTimes {
                 || name.startsWith("failed ", status)
                 || (name.length() - status == STATUS_LENGTH
                         && (name.startsWith("5", status) || name.startsWith("429", status)));
+    }
+
+    /** Returns whether the name is the name of a rollback, possibly followed by the name of its data source. */
+    public static boolean isRollback(@Nullable String name) {
+        return name != null
+                && name.startsWith(ROLLBACK)
+                && (name.length() == ROLLBACK.length() || name.charAt(ROLLBACK.length()) == ' ');
+    }
+
+    /** Returns whether operations with the given name often explain a late call even if they are short. */
+    static boolean explains(@Nullable String name) {
+        return isFailed(name) || isRollback(name);
     }
 
     synchronized List<Entry> entries() {

@@ -219,8 +219,7 @@ public final class DnsEndpoints implements EndpointSource {
             if (failure instanceof UnknownHostException) {
                 LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(name));
             } else {
-                LOG.error(
-                        "The lookup of host {} failed; addresses known before: {}", host, knownBefore(name), failure);
+                LOG.error("The lookup of host {} failed; addresses known before: {}", host, knownBefore(name), failure);
             }
         }
         report();

@@ -36,7 +36,7 @@ class ClusterFaultsTest extends SimulatedCluster {
     private final Random random = new Random(1);
 
     /** A source whose methods throw exceptions. */
-    private class Broken implements EndpointSource {
+    private static class Broken implements EndpointSource {
         Consumer<EndpointSnapshot> listener = snapshot -> {};
 
         @Override

@@ -29,6 +29,9 @@ public final class MethodMisses {
 
     private static final int MIN_BAD = 8;
 
+    /** Fewer failures than late calls are enough, because calls that usually succeed seldom fail by chance. */
+    private static final int MIN_FAILED = 5;
+
     /** A method misses the target if more than this share of its calls is late or fails, with a confidence of 99 %. */
     private static final double SHARE = 0.1;
 
@@ -125,16 +128,16 @@ public final class MethodMisses {
     }
 
     private boolean fails(String method, long calls, long failed) {
-        return isMissed(method, calls, failed, FAILED_SHARE, usual.reliableFigure(Baseline.FAILED_CALLS + method));
+        double usually = usual.reliableFigure(Baseline.FAILED_CALLS + method);
+        return failed >= MIN_FAILED && isMissed(method, calls, failed, FAILED_SHARE, usually);
     }
 
     private boolean isLate(String method, long calls, long bad) {
-        return isMissed(method, calls, bad, SHARE, usual.reliableFigure(LATE + method));
+        return bad >= MIN_BAD && isMissed(method, calls, bad, SHARE, usual.reliableFigure(LATE + method));
     }
 
     private boolean isMissed(String method, long calls, long bad, double share, double usually) {
         return usually >= 0
-                && bad >= MIN_BAD
                 && MissWatch.lowerBound(Math.min(bad, calls), calls) > share
                 && bad >= MORE_THAN_USUAL * usually * calls
                 && !usual.hasNeverMetTarget(method);

@@ -77,7 +77,8 @@ final class MethodRates {
                     since(method, usually, seconds),
                     caller(method, since, length),
                     since.refused() / length,
-                    limits.get(method)));
+                    limits.get(method),
+                    length));
         });
         return rates;
     }

@@ -118,8 +118,10 @@ final class Ranking {
         this.operations = new Operations(excess, evidence.usual(), evidence.answers());
         this.counts = new OperationCounts(evidence, excess, operations);
         this.byCause = new TimesByCause(LEAST_SYMPTOM * evidence.targetNanos());
-        double rest =
-                excess.account.sum(part -> !isWait(part) && !Baseline.isPause(part) && part.kind() != Kind.RUN_QUEUE);
+        double rest = excess.account.sum(part -> !isWait(part)
+                && !Baseline.isPause(part)
+                && part.kind() != Kind.RUN_QUEUE
+                && part.kind() != Kind.CARRIER);
         for (ObservedPool pool : evidence.pools()) {
             PoolVerdict verdict = PoolVerdict.of(
                     pool,

@@ -25,7 +25,16 @@ import org.slf4j.LoggerFactory;
 public final class VirtualStacks {
 
     /** The stack of one virtual thread, the innermost frame first. */
-    public record Stack(long id, String name, Thread.State state, StackTraceElement[] frames) {}
+    public record Stack(long id, String name, Thread.State state, StackTraceElement[] frames) {
+
+        /**
+         * Returns whether the thread seems to run on a carrier thread. A virtual thread that waits for a carrier thread
+         * is RUNNABLE, too, but its innermost frame shows where it stopped running.
+         */
+        public boolean runs() {
+            return state == Thread.State.RUNNABLE && !frames[0].getClassName().equals("java.lang.VirtualThread");
+        }
+    }
 
     /** The maximum number of threads to read from a dump. */
     static final int MAX_THREADS = 2_000;

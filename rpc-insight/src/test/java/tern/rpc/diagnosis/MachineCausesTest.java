@@ -73,7 +73,7 @@ class MachineCausesTest {
 
     @Test
     void virtualThreadsWithoutACarrierBesideFreeProcessorsAreNotShortOfProcessors() {
-        CauseDescription description = describe(Part.of(Part.Kind.RUN_QUEUE), machine(0.3, 0.1, 0, 0.2, null, 10e6));
+        CauseDescription description = describe(Part.of(Part.Kind.CARRIER), machine(0.3, 0.1, 0, 0.2, null, 10e6));
 
         assertThat(description.name()).isEqualTo("carrier threads");
         assertThat(description.change().text()).contains("no free carrier thread, although processors are free");

@@ -88,6 +88,24 @@ class MethodMissesTest {
     }
 
     @Test
+    void failuresOfARareMethodThatUsuallySucceedsAreSeenWithinEightSeconds() {
+        reports(300, 3, 0);
+
+        for (int i = 0; i < 8; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 200; call++) {
+                    shop.call(Shop.PLACE, 0, USUAL);
+                }
+                for (int call = 0; call < 3; call++) {
+                    shop.call("ReportService.sales", 0, call == 0 ? Orders.closed() : null, USUAL);
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("FAILURE");
+    }
+
+    @Test
     void missOfAMethodDoesNotMakeTheNextOneUsual() {
         reports(90, 8, 0);
         reports(6, 8, 8);

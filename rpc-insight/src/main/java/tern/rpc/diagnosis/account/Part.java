@@ -76,6 +76,8 @@ public record Part(Kind kind, String name) {
         LOG(false),
         /** The wait of a runnable thread for a processor. */
         RUN_QUEUE(true),
+        /** The wait of a runnable virtual thread for a free carrier thread. */
+        CARRIER(true),
         /** The time during which the process was throttled because its container had used up its CPU quota. */
         THROTTLED(false),
         /** The wait for memory that the kernel reclaims or reads back from a disk. */

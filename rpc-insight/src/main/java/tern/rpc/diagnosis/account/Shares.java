@@ -78,7 +78,7 @@ public final class Shares {
         Times of = moved.computeIfAbsent(sample.phase(), phase -> new Times());
         if (sample.isApart()) {
             of.add(sample.part(), 1);
-        } else if (sample.part().kind() == Kind.RUN_QUEUE) { // the delay of a virtual thread is not measured
+        } else if (sample.part().kind() == Kind.CARRIER) { // the delay of a virtual thread is not measured
             of.add(sample.part(), 1);
         } else if (before != null && before.delayNanos() >= 0 && sample.delayNanos() >= 0) {
             double passed = sample.atNanos() - before.atNanos();

@@ -356,6 +356,7 @@ public final class Baseline {
                     CLASS_INITIALIZATION,
                     NATIVE,
                     RUN_QUEUE,
+                    CARRIER,
                     UNEXPLAINED -> true;
             default -> false;
         };

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param caller the address with the most additional calls, even if these are few; null if unknown
  * @param refusedPerSecond the number of these calls per second that were refused by the method's limit
  * @param limit the place where the method's limit is set; null if the limit refused no call
+ * @param seconds the length of the observed period in seconds
  */
 public record MethodRate(
         String method,
@@ -20,7 +21,8 @@ public record MethodRate(
         long sinceNanos,
         @Nullable Caller caller,
         double refusedPerSecond,
-        @Nullable String limit) {
+        @Nullable String limit,
+        double seconds) {
 
     /**
      * A method is considered to be called more often than usual if the number of its calls is at least this multiple of
@@ -30,6 +32,13 @@ public record MethodRate(
 
     /** Replaces {@link #MORE} if nearly all of the additional calls come from one caller. */
     private static final double MORE_OF_ONE = 1.8;
+
+    /**
+     * Two numbers of events differ significantly if twice the difference of their square roots is at least this value.
+     * For independent events, the standard deviation of this value is about 1.2, because the usual number is known only
+     * roughly. Many numbers are compared in each second, so the limit is nearly four standard deviations.
+     */
+    private static final double SIGNIFICANT = 4.5;
 
     private static final double NEARLY_ALL = 0.8;
     private static final double HALF = 0.5;
@@ -41,8 +50,18 @@ public record MethodRate(
      */
     public record Caller(String address, double perSecond, double usual) {}
 
+    /**
+     * Returns whether two numbers of events differ so much that chance does not explain the difference. If a method is
+     * called once a second, for example, twice or half the usual number of calls within ten seconds is no surprise.
+     */
+    public static boolean isSignificant(double events, double usualEvents) {
+        return 2 * Math.abs(Math.sqrt(events) - Math.sqrt(usualEvents)) >= SIGNIFICANT;
+    }
+
     public boolean isHigh() {
-        return usual > 0 && (perSecond >= MORE * usual || (perSecond >= MORE_OF_ONE * usual && isOfCaller(NEARLY_ALL)));
+        return usual > 0
+                && isSignificant(perSecond * seconds, usual * seconds)
+                && (perSecond >= MORE * usual || (perSecond >= MORE_OF_ONE * usual && isOfCaller(NEARLY_ALL)));
     }
 
     /**

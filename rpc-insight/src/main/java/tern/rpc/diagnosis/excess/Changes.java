@@ -30,6 +30,9 @@ public final class Changes {
     /** Methods with fewer calls per second than this are not reported. */
     private static final double LEAST_RATE = 1;
 
+    /** A higher allocation rate is reported only if it is at least this number of bytes per second. */
+    private static final double LEAST_ALLOCATED = 50e6;
+
     private static final int MAX_METHODS = 2;
     private static final int MAX_OPERATIONS = 2;
 
@@ -61,7 +64,7 @@ public final class Changes {
         List<String> lines = new ArrayList<>();
         List<String> same = new ArrayList<>();
         double rate = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
-        compare("rate", "calls/s", rate, evidence.usual().figure("calls"), lines, same);
+        compare("rate", "calls/s", rate, evidence.usual().figure("calls"), evidence.seconds(), lines, same);
         evidence.rates().stream()
                 .filter(method -> method.isHigh() && method.perSecond() >= LEAST_RATE)
                 .sorted(Comparator.comparingDouble(method -> method.usual() - method.perSecond()))
@@ -69,9 +72,10 @@ public final class Changes {
                 .forEach(method -> lines.add(changed(method)));
         double allocated = evidence.machine().allocatedPerSecond();
         double usuallyAllocated = evidence.usual().figure("allocated");
-        // A lower allocation rate is only a consequence of waiting calls, so it is not reported.
-        if (allocated >= usuallyAllocated) {
-            compare("allocation", "MB/s", allocated / 1e6, usuallyAllocated / 1e6, lines, same);
+        // A lower allocation rate is only a consequence of waiting calls, so it is not reported. Low rates are known
+        // only roughly, because they are computed from a few collections.
+        if (allocated >= usuallyAllocated && (allocated >= LEAST_ALLOCATED || allocated < MUCH * usuallyAllocated)) {
+            compare("allocation", "MB/s", allocated / 1e6, usuallyAllocated / 1e6, Double.MAX_VALUE, lines, same);
         }
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
             double usually = operations.usualCount(phase);
@@ -84,6 +88,7 @@ public final class Changes {
                         "per call",
                         now,
                         usually,
+                        (double) evidence.calls().calls(),
                         lines,
                         unusual.isEmpty() ? same : new ArrayList<>());
             }
@@ -136,12 +141,25 @@ public final class Changes {
                 caller == null ? "" : ", mostly from " + caller.address());
     }
 
+    /**
+     * Adds a measured value to the changed values, or to the values that stayed the same.
+     *
+     * @param observed the number of seconds or calls in which events were counted, if the values are means of such
+     *     numbers of events
+     */
     private static void compare(
-            String what, String unit, double now, double usually, List<String> changed, List<String> same) {
+            String what,
+            String unit,
+            double now,
+            double usually,
+            double observed,
+            List<String> changed,
+            List<String> same) {
         if (usually <= 0 || now < 0) {
             return;
         }
-        if (now >= MUCH * usually || now * MUCH <= usually) {
+        boolean isMuch = now >= MUCH * usually || now * MUCH <= usually;
+        if (isMuch && MethodRate.isSignificant(now * observed, usually * observed)) {
             changed.add(String.format(Locale.ROOT, "changed  %s: %.1f %s, usually %.1f", what, now, unit, usually));
         } else {
             same.add(what);

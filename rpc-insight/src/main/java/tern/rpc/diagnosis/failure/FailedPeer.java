@@ -16,7 +16,6 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.stack.ThrowingLibrary;
-import tern.rpc.pool.StoreNames;
 
 /** Finds the operation and the peer that failed, from the exceptions of a failed call and from its ledger. */
 public final class FailedPeer {
@@ -41,7 +40,6 @@ public final class FailedPeer {
     private static final Pattern URL = Pattern.compile("\\bhttps?://(?:[^/@\\s]*@)?([A-Za-z0-9_.:-]+)");
 
     private static final String PEER = "peer";
-    private static final String ROLLBACK = "rollback";
 
     private FailedPeer() {}
 
@@ -200,9 +198,7 @@ public final class FailedPeer {
                 ? null
                 : longest(
                         call, Phase.SQL, name -> OperationNames.errorCode(name).equals(state));
-        return failed != null
-                ? failed
-                : longest(call, Phase.SQL, name -> !StoreNames.without(name).equals(ROLLBACK));
+        return failed != null ? failed : longest(call, Phase.SQL, name -> !NamedTimes.isRollback(name));
     }
 
     private static @Nullable Part longest(EndedCall call, Phase phase, Predicate<String> wanted) {

@@ -277,13 +277,18 @@ public record Machine(
      * @param processors the number of processors that these threads kept busy
      * @param allocatedPerSecond the number of bytes that these threads allocated per second
      * @param place the application method in which these threads were found most often; null if there is none
+     * @param servesCalls whether these threads serve calls
      */
     public record Burner(
             String name,
             int threads,
             double processors,
             double allocatedPerSecond,
-            @Nullable String place) {
+            @Nullable String place,
+            boolean servesCalls) {
+
+        /** The name of a group of carrier threads whose virtual threads run known code. */
+        static final String VIRTUAL = "virtual threads";
 
         /**
          * Matches the names of threads that serve calls: the threads of Tern, Tomcat (with and without TLS) and Jetty,
@@ -292,16 +297,34 @@ public record Machine(
         private static final Pattern SERVING =
                 Pattern.compile("rpc-.*|https?-(?:[a-z]+-)?nio.*|ajp-nio.*|tomcat-handler.*|qtp.*|reactor-http-.*");
 
-        /** Matches the names of carrier threads. Their stacks contain no application code. */
+        /**
+         * Matches the names of carrier threads, and of threads of the application's fork-join pools. The stacks of
+         * carrier threads contain no application code.
+         */
         private static final Pattern CARRIER = Pattern.compile("ForkJoinPool-\\d+-worker");
 
         /**
-         * Returns whether the threads of this group serve calls. Carrier threads count, because most virtual threads
-         * serve calls.
+         * Creates a group of threads that serve calls if their name says so. Carrier threads whose code is unknown
+         * count as serving calls, because most virtual threads serve calls.
          */
-        public boolean servesCalls() {
-            return SERVING.matcher(name).matches()
-                    || (place == null && CARRIER.matcher(name).matches());
+        public Burner(String name, int threads, double processors, double allocatedPerSecond, @Nullable String place) {
+            this(
+                    name,
+                    threads,
+                    processors,
+                    allocatedPerSecond,
+                    place,
+                    SERVING.matcher(name).matches() || (place == null && mayBeCarriers(name)));
+        }
+
+        /** Returns the name in the form used in texts, such as {@code threads mail*}. */
+        public String shown() {
+            return name.equals(VIRTUAL) ? VIRTUAL : "threads " + name + "*";
+        }
+
+        /** Returns whether threads with this name may be carrier threads. */
+        static boolean mayBeCarriers(String name) {
+            return CARRIER.matcher(name).matches();
         }
     }
 

@@ -12,11 +12,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
 import tern.rpc.diagnosis.machine.Machine.Burner;
+import tern.rpc.evidence.VirtualStacks;
 import tern.rpc.pool.ApplicationCode;
 
 /**
  * Finds the platform threads that use the most processor time or allocate the most memory, and the code that they run.
+ * For carrier threads, this is the code of virtual threads.
  * Not thread-safe: only one thread uses it.
  */
 final class ThreadWatch {
@@ -28,6 +31,10 @@ final class ThreadWatch {
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
+    /** The code on carrier threads is searched only if they keep at least this number of processors busy. */
+    private static final double MUCH = 0.2;
+
+    private final CarrierCode carriers = new CarrierCode(VirtualStacks::read, NanoClock.SYSTEM);
     private Map<Long, long[]> last = Map.of(); // processor time and allocated bytes by thread id
 
     // The number of samples by thread group and application method.
@@ -64,12 +71,21 @@ final class ThreadWatch {
         for (String name : most(groups)) {
             Group group = groups.get(name);
             if (group != null) {
-                burners.add(new Burner(
-                        name,
-                        group.threads,
-                        group.nanos / elapsedNanos,
-                        group.bytes / elapsedNanos * 1e9,
-                        place(name, group.busiest)));
+                double processors = group.nanos / elapsedNanos;
+                double allocated = group.bytes / elapsedNanos * 1e9;
+                String place = place(name, group.busiest);
+                CarrierCode.Place virtual =
+                        place == null && Burner.mayBeCarriers(name) && processors >= MUCH ? carriers.most() : null;
+                burners.add(
+                        virtual == null
+                                ? new Burner(name, group.threads, processors, allocated, place)
+                                : new Burner(
+                                        Burner.VIRTUAL,
+                                        group.threads,
+                                        processors,
+                                        allocated,
+                                        virtual.line(),
+                                        virtual.isOfCalls()));
             }
         }
         return burners;
@@ -78,6 +94,7 @@ final class ThreadWatch {
     void clear() {
         last = Map.of();
         places.clear();
+        carriers.clear();
     }
 
     private static Map<Long, long[]> use() {

@@ -265,6 +265,9 @@ final class PoolRules extends Rule {
     }
 
     private static boolean isOfMachine(Part part) {
-        return Baseline.isPause(part) || part.kind() == Kind.RUN_QUEUE || part.kind() == Kind.THROTTLED;
+        return Baseline.isPause(part)
+                || part.kind() == Kind.RUN_QUEUE
+                || part.kind() == Kind.CARRIER
+                || part.kind() == Kind.THROTTLED;
     }
 }

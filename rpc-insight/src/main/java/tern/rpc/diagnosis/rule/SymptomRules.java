@@ -23,6 +23,7 @@ import tern.rpc.diagnosis.excess.OneSlowPeer;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RepeatedOperations;
+import tern.rpc.diagnosis.excess.RepeatedTransactions;
 import tern.rpc.diagnosis.excess.RunningOperations;
 import tern.rpc.diagnosis.excess.RunningStatements;
 import tern.rpc.diagnosis.excess.SlowProviders;
@@ -59,6 +60,7 @@ public final class SymptomRules extends Rule {
 
     public void apply() {
         passOnToUnanswered();
+        new CarrierRules(evidence, byCause).apply();
         new TasksOfCallers(this).passOn();
         ForkedWork forked = new ForkedWork(this);
         forked.apply();
@@ -73,13 +75,14 @@ public final class SymptomRules extends Rule {
         new FailedPeers(excess, pools, byCause).apply();
         new SilentStores(evidence, excess, pools, byCause).apply();
         new RunningStatements(pools.values()).name(excess, byCause);
+        boolean areRepeated = new RepeatedTransactions(excess, operations).passOn(byCause);
         boolean redisStands = passOnRedis();
         mergeProviders();
         new Redirects(excess, operations, counts).merge(byCause);
         mergeStatements();
         new LargeResults(evidence, excess, operations).passOn(byCause);
         new RowHolderRules(this).apply();
-        mergeOperations(redisStands);
+        mergeOperations(redisStands, areRepeated);
         new HttpConnections(evidence, excess).merge(byCause);
         new RunningOperations(excess, operations, byCause).name();
         passOnAttempts();
@@ -188,12 +191,14 @@ public final class SymptomRules extends Rule {
      *
      * @param redisStands whether one command blocks Redis. The time of the other commands has then already been
      *     attributed to this command
+     * @param areRepeated whether calls repeat transactions. The time of all statements has then been attributed to them
      */
-    private void mergeOperations(boolean redisStands) {
+    private void mergeOperations(boolean redisStands, boolean areRepeated) {
         Stampedes stampedes = new Stampedes(evidence, excess, operations, counts);
         MoreOperations more = new MoreOperations(operations, counts, byCause);
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
-            boolean isOneCause = (kind == Kind.REDIS && redisStands) || (kind == Kind.SQL && isMostlyOneLargeResult());
+            boolean isOneCause = (kind == Kind.REDIS && redisStands)
+                    || (kind == Kind.SQL && (areRepeated || isMostlyOneLargeResult()));
             if (isOneCause || stampedes.passOn(kind, pools, byCause)) {
                 continue;
             }

@@ -1,9 +1,12 @@
 package tern.rpc.diagnosis.sample;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
+import tern.rpc.diagnosis.stack.ThreadSnapshot.Carrier;
 
 /**
  * A thread that is working on a running call.
@@ -30,6 +33,23 @@ record CallThread(RunningCall call, CallLedger work, long id, Phase phase) {
 
     boolean runsPart() {
         return call.threadId() == RunningCall.NO_THREAD;
+    }
+
+    /**
+     * Reads the stack of a virtual thread; null if it has no stack. The JVM does not report the stacks of virtual
+     * threads by thread id.
+     */
+    @Nullable
+    ThreadSnapshot virtual() {
+        Thread thread = work.thread();
+        if (thread.getId() != id) {
+            return null;
+        }
+        Carrier carrier = Carrier.of(thread);
+        StackTraceElement[] frames = thread.getStackTrace();
+        return frames.length == 0
+                ? null
+                : new ThreadSnapshot(thread.getName(), id, thread.getState(), frames, null, null, -1, -1, carrier);
     }
 
     /**

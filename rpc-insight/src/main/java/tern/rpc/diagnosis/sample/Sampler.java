@@ -282,8 +282,12 @@ public final class Sampler {
             }
         }
         addOperations(running, now);
-        if (waits) {
-            tasks.look(byThread.keySet(), now);
+        boolean areCarriersFull = looks.values().stream().anyMatch(StackReader::waitsForCarrier);
+        if (areCarriersFull) {
+            tasks.carriers().look(running, looks);
+        }
+        if (waits || areCarriersFull) {
+            tasks.look(byThread.keySet(), areCarriersFull, now);
         }
         forget(now);
         lookNanos = System.nanoTime() - now;
@@ -330,24 +334,12 @@ public final class Sampler {
         Map<Long, ThreadSnapshot> looks = ThreadSnapshots.of(
                 workers.stream().mapToLong(CallThread::id).distinct().toArray());
         for (CallThread worker : workers) {
-            ThreadSnapshot virtual = looks.containsKey(worker.id()) ? null : virtual(worker);
+            ThreadSnapshot virtual = looks.containsKey(worker.id()) ? null : worker.virtual();
             if (virtual != null) {
                 looks.put(worker.id(), virtual);
             }
         }
         return looks;
-    }
-
-    /** Reads the stack of a virtual thread. The JVM does not report the stacks of virtual threads by thread id. */
-    private static @Nullable ThreadSnapshot virtual(CallThread worker) {
-        Thread thread = worker.work().thread();
-        if (thread.getId() != worker.id()) {
-            return null;
-        }
-        StackTraceElement[] frames = thread.getStackTrace();
-        return frames.length == 0
-                ? null
-                : new ThreadSnapshot(thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1, -1);
     }
 
     /**

@@ -70,6 +70,7 @@ public final class TaskWatch {
     private final NameLookups lookups = new NameLookups();
     private final NewHttpClients clients = new NewHttpClients();
     private final VirtualTasks virtual = new VirtualTasks();
+    private final CarrierThreads carriers = new CarrierThreads();
     private final SampledMoments moments = new SampledMoments();
     // the names of virtual threads that run tasks; these threads are sampled less often than platform threads
     private final Set<String> seldomSeen = new HashSet<>();
@@ -90,8 +91,9 @@ public final class TaskWatch {
      * Samples threads that do not serve calls. Does nothing if the last sample was taken less than 500 ms ago.
      *
      * @param serving the ids of the threads that serve calls
+     * @param areCarriersFull whether virtual threads wait for a carrier thread
      */
-    public void look(Set<Long> serving, long now) {
+    public void look(Set<Long> serving, boolean areCarriersFull, long now) {
         if (next != 0 && now - next < 0) {
             return;
         }
@@ -103,6 +105,7 @@ public final class TaskWatch {
             executors.values().forEach(TaskSamples::halve);
             threads.values().forEach(TaskSamples::halve);
             lookups.halve();
+            carriers.halve();
         }
         Map<Long, String> others = new LinkedHashMap<>();
         // reading the names of all threads is fast if their stacks are not read
@@ -126,8 +129,11 @@ public final class TaskWatch {
                 .forEach(thread -> add(thread, isCommonPoolFull, busy));
         others.keySet().removeAll(new HashSet<>(chosen));
         moments.add(now, new SampledMoments.Work(busy, new HashSet<>(others.values())));
-        for (ThreadSnapshot thread : virtual.read(now, serving)) {
+        for (ThreadSnapshot thread : virtual.read(now, serving, areCarriersFull)) {
             addVirtual(thread);
+            if (areCarriersFull && thread.carrier() == ThreadSnapshot.Carrier.TAKEN) {
+                carriers.addOther(thread);
+            }
         }
     }
 
@@ -249,6 +255,11 @@ public final class TaskWatch {
                 && CalledMethods.waitsByItself(thread)
                 && LibraryWaits.takesFromQueue(called)
                 && path.stream().allMatch(frame -> frame.getClassName().equals(type));
+    }
+
+    /** Returns the code that occupied the carrier threads of virtual threads while calls waited for one. */
+    public CarrierThreads carriers() {
+        return carriers;
     }
 
     /** Returns the JDK HTTP clients that the process creates. */
@@ -480,6 +491,7 @@ public final class TaskWatch {
         seldomSeen.clear();
         lookups.clear();
         clients.clear();
+        carriers.clear();
         moments.clear();
         halved = 0;
     }

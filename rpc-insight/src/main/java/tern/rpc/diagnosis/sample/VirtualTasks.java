@@ -10,7 +10,7 @@ import tern.rpc.evidence.VirtualStacks;
 /**
  * Reads the stacks of virtual threads that serve no call. The pause until the next reading is at least a hundred times
  * the duration of the last reading. If no virtual thread runs application code, the next reading follows after a
- * minute. Not thread-safe: only one thread uses it.
+ * minute, unless virtual threads wait for a carrier thread. Not thread-safe: only one thread uses it.
  */
 final class VirtualTasks {
 
@@ -27,8 +27,9 @@ final class VirtualTasks {
      * Reads the stacks, or returns an empty list if no reading is due.
      *
      * @param serving the ids of the threads that serve calls
+     * @param isSoon whether the next reading follows soon even if no virtual thread runs application code
      */
-    List<ThreadSnapshot> read(long now, Set<Long> serving) {
+    List<ThreadSnapshot> read(long now, Set<Long> serving, boolean isSoon) {
         if (!VirtualStacks.isSupported() || (next != 0 && now - next < 0)) {
             return List.of();
         }
@@ -38,13 +39,14 @@ final class VirtualTasks {
                 .map(VirtualTasks::look)
                 .filter(look -> StackReader.first(look) != null)
                 .toList();
-        long pause = looks.isEmpty() ? LONG_PAUSE_NANOS : PAUSE_NANOS;
+        long pause = looks.isEmpty() && !isSoon ? LONG_PAUSE_NANOS : PAUSE_NANOS;
         next = now + Math.max(pause, COST_FACTOR * (System.nanoTime() - begun));
         return looks;
     }
 
     private static ThreadSnapshot look(VirtualStacks.Stack stack) {
         String name = stack.name().isEmpty() ? UNNAMED : stack.name();
-        return new ThreadSnapshot(name, stack.id(), stack.state(), stack.frames(), null, null, -1, -1);
+        ThreadSnapshot.Carrier carrier = stack.runs() ? ThreadSnapshot.Carrier.TAKEN : ThreadSnapshot.Carrier.NONE;
+        return new ThreadSnapshot(name, stack.id(), stack.state(), stack.frames(), null, null, -1, -1, carrier);
     }
 }

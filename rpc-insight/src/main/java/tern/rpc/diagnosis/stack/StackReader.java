@@ -84,7 +84,7 @@ public final class StackReader {
         }
         String at = place(thread);
         if (waitsForCarrier(thread)) {
-            return Part.of(Kind.RUN_QUEUE);
+            return Part.of(Kind.CARRIER);
         }
         if (isResolver(thread)) { // Lookups are checked before locks, because lookups of the same name share a lock.
             return new Part(Kind.RESOLVER, at);
@@ -159,9 +159,12 @@ public final class StackReader {
     /**
      * Returns whether a virtual thread is ready to run and waits for a carrier thread, because all carrier threads are
      * busy. A virtual thread without a carrier thread is RUNNABLE, and its innermost frame still shows where it stopped
-     * running.
+     * running. Since Java 24, this frame may also be application code that waited for a monitor.
      */
-    private static boolean waitsForCarrier(ThreadSnapshot thread) {
+    public static boolean waitsForCarrier(ThreadSnapshot thread) {
+        if (thread.carrier() == ThreadSnapshot.Carrier.AWAITED) {
+            return true;
+        }
         if (thread.state() != Thread.State.RUNNABLE || thread.frames().length == 0) {
             return false;
         }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param cpuNanos the processor time that the thread has used so far; -1 if unknown
  * @param holdsAt the index of the frame that entered the monitor for which another thread is waiting; -1 if unknown or
  *     if this thread owns no such monitor
+ * @param carrier whether the thread is a virtual thread that occupies a carrier thread or waits for one
  */
 public record ThreadSnapshot(
         String name,
@@ -24,7 +25,39 @@ public record ThreadSnapshot(
         @Nullable String lock,
         @Nullable ThreadSnapshot owner,
         long cpuNanos,
-        int holdsAt) {
+        int holdsAt,
+        Carrier carrier) {
+
+    /** The relation of a thread to the carrier threads, on which the JVM runs virtual threads. */
+    public enum Carrier {
+        /** The thread is a platform thread, or a virtual thread that waits without a carrier thread. */
+        NONE,
+        /** The virtual thread occupies a carrier thread. */
+        TAKEN,
+        /** The virtual thread is ready to run, but no carrier thread is free. */
+        AWAITED;
+
+        /** Returns the relation of the given thread to the carrier threads at this moment. */
+        public static Carrier of(Thread thread) {
+            // No public method returns the carrier thread, but the text of a virtual thread contains its name.
+            String text = thread.toString();
+            String state = text.startsWith("VirtualThread[") ? text.substring(text.lastIndexOf("]/") + 2) : "";
+            return state.contains("@") ? TAKEN : state.equals("runnable") ? AWAITED : NONE;
+        }
+    }
+
+    /** Creates a snapshot of a thread without a carrier thread. */
+    public ThreadSnapshot(
+            String name,
+            long id,
+            Thread.State state,
+            StackTraceElement[] frames,
+            @Nullable String lock,
+            @Nullable ThreadSnapshot owner,
+            long cpuNanos,
+            int holdsAt) {
+        this(name, id, state, frames, lock, owner, cpuNanos, holdsAt, Carrier.NONE);
+    }
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 

@@ -24,6 +24,7 @@ import tern.rpc.diagnosis.excess.ImmediateRetries;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RejectedTasks;
+import tern.rpc.diagnosis.excess.RepeatedTransactions;
 import tern.rpc.diagnosis.excess.TimeOuts;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.machine.BackgroundThreads;
@@ -297,7 +298,7 @@ public final class CauseText {
             case QUEUE -> workers();
             case CALLER_RUNS -> executorText.executor();
             case EXECUTOR -> rejection(part);
-            case SQL -> isFailed(part) ? describe(failure(Phase.SQL, part)) : storeText.statement(part);
+            case SQL -> statement(part);
             case REDIS -> isFailed(part) ? describe(failure(Phase.REDIS, part)) : redisText.command(part);
             case HTTP -> remoteText.http(part);
             case RPC -> isFailed(part) ? describe(failure(Phase.RPC, part)) : remoteText.rpc(part);
@@ -318,10 +319,17 @@ public final class CauseText {
                     FAILURE -> codeText.describe(part);
             case LIMIT -> new LimitText(evidence, excess).describe(part);
             case CALLER -> caller(part);
-            case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
+            case COMPUTING, DECODE, RUN_QUEUE, CARRIER, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
                 machineText.describe(part);
             case UNEXPLAINED -> unexplained();
         };
+    }
+
+    private CauseDescription statement(Part part) {
+        if (RepeatedTransactions.isOne(part)) {
+            return new RepeatedTransactions(excess, operations).describe(part);
+        }
+        return isFailed(part) ? describe(failure(Phase.SQL, part)) : storeText.statement(part);
     }
 
     private static boolean isFailed(Part operation) {

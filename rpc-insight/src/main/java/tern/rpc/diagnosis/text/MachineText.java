@@ -21,6 +21,7 @@ import tern.rpc.diagnosis.machine.CodeCache;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.rule.Pressure;
+import tern.rpc.diagnosis.sample.CarrierThreads;
 import tern.rpc.diagnosis.sample.TaskSamples;
 import tern.rpc.diagnosis.stack.FrameworkWork;
 import tern.rpc.diagnosis.stack.Hints;
@@ -31,6 +32,10 @@ import tern.rpc.pool.ApplicationCode;
 public final class MachineText {
 
     private static final double STOLEN = 0.1;
+
+    private static final String ON_CARRIERS =
+            ", or run it on a few platform threads: it occupies the carrier threads, for"
+                    + " which other virtual threads wait";
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -55,7 +60,7 @@ public final class MachineText {
         return switch (part.kind()) {
             case COMPUTING -> computing(part);
             case DECODE -> largeRequests();
-            case RUN_QUEUE -> processors();
+            case RUN_QUEUE, CARRIER -> processors();
             case THROTTLED ->
                 new CauseDescription(
                         "PROCESSOR QUOTA",
@@ -121,11 +126,17 @@ public final class MachineText {
             line = tasks.lines.get(part);
             calls = CodeText.shown(part, tasks) + ofTasks(threads, tasks) + Hints.computing(tasks.called.get(part));
         }
+        CarrierThreads carriers = evidence.tasks().carriers();
+        boolean isOnCarriers = carriers.occupying().of(part) > 0;
+        calls = calls == null ? carriers.lineOf(part) : calls;
         String place = (calls == null ? part.name() : calls)
                 + (called == null ? "" : ", which calls " + called + Hints.computing(called));
         List<String> facts = new ArrayList<>();
         if (line != null) {
             facts.add("line     " + ApplicationCode.shown(line));
+        }
+        if (isOnCarriers) {
+            facts.add(carriers(carriers, carriers.occupying().of(part)));
         }
         Machine machine = evidence.machine();
         String allocated = machine.allocatesMuch() ? allocated(machine) : "";
@@ -164,8 +175,20 @@ public final class MachineText {
         return new CauseDescription(
                 "CODE COMPUTES",
                 part.name(),
-                Change.of(Where.CODE, "do less work in " + place + objects + "; a different pool size does not help"),
+                Change.of(
+                        Where.CODE,
+                        "do less work in " + place + (isOnCarriers ? ON_CARRIERS : "") + objects
+                                + "; a different pool size does not help"),
                 withBusy(facts));
+    }
+
+    /** @param share the share of samples in which the carrier threads ran the described code */
+    private static String carriers(CarrierThreads carriers, double share) {
+        return String.format(
+                Locale.ROOT,
+                "carriers %.0f %% of them run this code while calls wait for one, %s calls on average",
+                share * 100,
+                one(carriers.waiting()));
     }
 
     /** Returns text that names the threads that run the code, if the code does not run on the threads of calls. */
@@ -211,7 +234,7 @@ public final class MachineText {
                                     + " processors of this one"),
                     withBusy(facts));
         }
-        if (!machine.isFull() && excess.samples.looks(Part.of(Kind.RUN_QUEUE)) > 0) {
+        if (!machine.isFull() && excess.samples.looks(Part.of(Kind.CARRIER)) > 0) {
             StackTraceElement pinned =
                     PinnedCarriers.line(evidence.samples().values().stream().map(samples -> samples.pinnedAt));
             return new CauseDescription(
@@ -243,7 +266,7 @@ public final class MachineText {
                     + " processors busy" + collector.allocators();
         } else if (burner != null && evidence.machine().isBusyWith(burner)) {
             name = burner.name();
-            text = "do less work in the threads " + burner.name() + "*: they keep " + one(burner.processors())
+            text = "do less work in the " + burner.shown() + ": they keep " + one(burner.processors())
                     + " processors busy"
                     + (burner.place() == null ? "" : " in " + burner.place());
         } else if (code != null) {

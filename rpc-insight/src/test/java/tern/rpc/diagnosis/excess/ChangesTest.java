@@ -5,10 +5,13 @@ import static tern.rpc.diagnosis.Shop.PLACE;
 import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Shop;
+import tern.rpc.diagnosis.calls.MethodRate;
 import tern.rpc.diagnosis.cause.Cause;
+import tern.rpc.diagnosis.machine.Machine;
 
 /** Tests which operations are reported as new by the first cause. */
 class ChangesTest {
@@ -50,5 +53,39 @@ class ChangesTest {
         Cause first = miss(PLACE);
 
         assertThat(first.changed()).contains("new      " + NOTIFY + " was not seen in calls before");
+    }
+
+    /** Returns the changes of calls to a method that is usually called 1.4 times per second, within ten seconds. */
+    private static boolean isHigh(double perSecond) {
+        MethodRate.Caller caller = new MethodRate.Caller("10.0.0.7", perSecond, 1.4);
+        return new MethodRate(SCAN, perSecond, 1.4, 1_000_000_000L, caller, 0, null, 10).isHigh();
+    }
+
+    @Test
+    void chanceExplainsTwiceAsManyCallsToASeldomCalledMethod() {
+        assertThat(isHigh(2.7)).isFalse();
+        assertThat(isHigh(6)).isTrue();
+    }
+
+    @Test
+    void chanceDoesNotExplainTwiceAsManyCallsToAFrequentlyCalledMethod() {
+        MethodRate.Caller caller = new MethodRate.Caller("10.0.0.7", 27, 14);
+
+        assertThat(new MethodRate(SCAN, 27, 14, 1_000_000_000L, caller, 0, null, 10).isHigh())
+                .isTrue();
+    }
+
+    @Test
+    void aFewMegabytesPerSecondAreNoChangeOfTheAllocation() {
+        assertThat(allocating(16e6).changed()).noneMatch(line -> line.contains("allocation"));
+        assertThat(allocating(160e6).changed()).contains("changed  allocation: 160.0 MB/s, usually 0.7");
+    }
+
+    private static Cause allocating(double bytes) {
+        Shop shop = new Shop();
+        shop.machine = new Machine(2, 0.5, 0, 0, 0, 0.2, null, 0.7e6, -1, List.of(), 0, null, List.of());
+        shop.healthy(USUAL);
+        shop.machine = new Machine(2, 0.5, 0, 0, 0, 0.2, null, bytes, -1, List.of(), 0, null, List.of());
+        return first(shop.miss(call -> call.in(Phase.HTTP, NOTIFY, 300)));
     }
 }

@@ -66,8 +66,8 @@ class CallSamplesTest {
     }
 
     @Test
-    void virtualThreadThatWaitsForACarrierDuringAnOperationWaitsForAProcessor() {
-        Part ready = Part.of(Part.Kind.RUN_QUEUE);
+    void virtualThreadThatWaitsForACarrierDuringAnOperationDoesNotWaitForThePeer() {
+        Part ready = Part.of(Part.Kind.CARRIER);
         Part reading = new Part(Part.Kind.SOCKET, "Desk.touch");
         Shares shares = new Shares();
         shares.add(List.of(sample(Phase.HTTP, ready, "touch", 44), sample(Phase.HTTP, reading, "touch", 44)));

@@ -220,14 +220,14 @@ class StackReaderTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"park", "parkNanos", "yieldContinuation", "tryYield", "sleepNanos"})
-    void virtualThreadThatCouldRunWaitsForAProcessor(String method) {
+    void virtualThreadThatCouldRunWaitsForACarrierThread(String method) {
         assertThat(read(
                         Thread.State.RUNNABLE,
                         "java.lang.VirtualThread/" + method,
                         "java.util.concurrent.locks.LockSupport/park",
                         "sun.nio.ch.NioSocketImpl/park",
                         "depot.Tracking/track"))
-                .isEqualTo(Part.of(Part.Kind.RUN_QUEUE));
+                .isEqualTo(Part.of(Part.Kind.CARRIER));
     }
 
     /** Reads the stack of a thread waiting for a lock held by the given thread. */

@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * Rejects values that contain characters that nobody sees. Such a character comes from a web page or a text document,
+ * Rejects values with invisible or invalid characters. Such a character can come from a web page or a text document,
  * from a file that is not in UTF-8, or from a backslash in a {@code .properties} file. The messages do not show the
  * value, because it might be a token.
  */

@@ -9,6 +9,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.WireName;
 
+@SuppressWarnings("UnicodeInCode") // The names of the methods are the subject.
 class RequestHeadTest {
 
     private static final ServiceKey SERVICE = new ServiceKey("example.Greetings", "", "");
@@ -34,7 +35,9 @@ class RequestHeadTest {
                 .hasMessage(PROBLEM);
         assertThatThrownBy(() -> new JsonRequestHead(SERVICE, method(Greetings.class), "", "localhost"))
                 .hasMessage(PROBLEM);
-        assertThat(new RequestHead(SERVICE, method(NamedGreetings.class), "").path())
-                .hasToString("/example.Greetings/gruesse");
+        assertThat(new RequestHead(SERVICE, method(NamedGreetings.class), "")
+                        .path()
+                        .toString())
+                .isEqualTo("/example.Greetings/gruesse");
     }
 }
