@@ -6,8 +6,8 @@ import static tern.rpc.diagnosis.Shop.first;
 
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.IntToDoubleFunction;
 import java.util.function.IntFunction;
+import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;

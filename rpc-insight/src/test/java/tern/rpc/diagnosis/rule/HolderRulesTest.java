@@ -112,8 +112,22 @@ class HolderRulesTest {
                 .during(1.5)
                 .usuallyOwn("Labels.find", 2, 10)
                 .pool(full, 3)
-                .calls("Labels.find", Phase.OWN, 600, samples -> samples.add(new Sample(
-                        0, Phase.OWN, lock, List.of(LINE), null, LINE, "worker-1", false, Phase.JDBC_CONNECTION, -1, -1)))
+                .calls(
+                        "Labels.find",
+                        Phase.OWN,
+                        600,
+                        samples -> samples.add(new Sample(
+                                0,
+                                Phase.OWN,
+                                lock,
+                                List.of(LINE),
+                                null,
+                                LINE,
+                                "worker-1",
+                                false,
+                                Phase.JDBC_CONNECTION,
+                                -1,
+                                -1)))
                 .borrowing("Labels.find", "druid", 400, Phase.SQL, "select label", 3, samples -> {});
 
         Cause first = calls.causes().get(0);
