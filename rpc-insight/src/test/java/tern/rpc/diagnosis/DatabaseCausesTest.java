@@ -46,6 +46,16 @@ class DatabaseCausesTest {
     }
 
     @Test
+    void slowStatementThatReplacesAnotherOneIsComparedWithIt() {
+        Diagnosis miss = new Shop()
+                .healthy(call -> call.own(2).in(Phase.SQL, "select stock where id=?", 3))
+                .miss(call -> call.own(2).in(Phase.SQL, "select stock where lower(id)=?", 160));
+
+        assertThat(first(miss).title()).as(miss.text()).startsWith("SLOW STATEMENT: select stock where lower(id)=?");
+        assertThat(first(miss).change().text()).contains("calls usually run another statement instead");
+    }
+
+    @Test
     void statementsOfDifferentUsualTimesThatTakeTheSameTimeLongerHaveASlowNetwork() {
         Diagnosis miss = shop.healthy(statements(READ, 1, OTHER, 2, "select report", 25))
                 .miss(statements(READ, 31, OTHER, 32, "select report", 55));

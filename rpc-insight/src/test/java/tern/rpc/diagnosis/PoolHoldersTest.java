@@ -261,6 +261,33 @@ class PoolHoldersTest {
                 .anyMatch(fact -> fact.startsWith("running  calls have been executing it for"));
     }
 
+    /** The deadlines of the calls pass while their statements wait for a row. Their threads return much later. */
+    @Test
+    void statementOfCallsThatEndedBeforeItIsNamedAlthoughNoCallRunsItNow() {
+        String update = "update stock set left=? where id=?";
+        shop.healthy(call -> call.own(2).in(Phase.SQL, update, 2).in(Phase.SQL, "select lot", 1));
+        Holders holders = new Holders();
+        holders.size(4);
+        fullPool(holders);
+
+        for (int second = 0; second < 6; second++) {
+            shop.second(20, call -> {
+                CallLedger before = CallLedger.replace(call.ledger);
+                Orders.export(holders, shop.now());
+                CallLedger.replace(before);
+                Holders.Holder holder = holders.all().get(0);
+                holder.begins(update);
+                call.own(2).ledger.enter(Phase.SQL);
+                inspectHolders();
+                shop.pass(2_000);
+                holders.returned(holder);
+            });
+        }
+
+        Diagnosis miss = shop.diagnosis();
+        assertThat(first(miss).name()).as(miss.text()).isEqualTo(update);
+    }
+
     @Test
     void poolThatTurnsTooSmallGetsNoTimeOfWorkThatHoldersDoNotDo() {
         shop.healthy(USUAL);

@@ -6,6 +6,7 @@ import static tern.rpc.diagnosis.Shop.first;
 
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
@@ -17,6 +18,29 @@ import tern.rpc.diagnosis.cause.Cause;
 class RemoteCausesTest {
 
     private final Shop shop = new Shop();
+
+    /** Returns the first cause of calls of which one in seven makes the second exchange with the same peer. */
+    private static String firstOfTwoExchanges(double secondMillis) {
+        Shop shop = new Shop();
+        int[] number = {0};
+        IntFunction<Consumer<Shop.Steps>> call = millis -> steps -> {
+            boolean isSecond = number[0]++ % 7 == 0;
+            double now = millis > 0 ? millis : isSecond ? secondMillis : 500;
+            steps.own(2).in(Phase.HTTP, isSecond ? "GET carrier:80/labels" : "GET carrier:80/shipments", now);
+        };
+        shop.healthy(call.apply(10));
+        return first(shop.miss(call.apply(0))).title();
+    }
+
+    @Test
+    void peerThatAnswersNoneOfItsRequestsInTimeIsOneCauseAlthoughOneRequestIsMoreFrequent() {
+        assertThat(firstOfTwoExchanges(500)).isEqualTo("SLOW HTTP PEER: carrier:80");
+    }
+
+    @Test
+    void requestIsTheCauseIfAnotherOneToItsPeerIsNotSlow() {
+        assertThat(firstOfTwoExchanges(11)).isEqualTo("SLOW HTTP PEER: GET carrier:80/shipments");
+    }
 
     @Test
     void providerThatTakesLongIsNamed() {

@@ -9,6 +9,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.pool.ConnectionUse;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.pool.Holders.Holder;
 
@@ -21,9 +22,14 @@ public final class RunningStatements {
     private static final int MIN_CALLS = 3;
 
     private final Map<CallLedger, String> statements = new IdentityHashMap<>();
+    private final Map<CallLedger, String> seen = new IdentityHashMap<>(); // found by earlier inspections
 
     public RunningStatements(Collection<PoolVerdict> pools) {
         for (PoolVerdict pool : pools) {
+            ConnectionUse use = pool.pool().use();
+            if (use != null) {
+                seen.putAll(use.statements());
+            }
             for (Holder holder : pool.pool().holders()) {
                 String text = holder.statement();
                 if (pool.isDatabase() && text != null && holder.isExecuting()) {
@@ -37,6 +43,15 @@ public final class RunningStatements {
     @Nullable
     public String of(CallLedger call) {
         return statements.get(call);
+    }
+
+    /**
+     * Returns the statement that the given call is executing, or was executing when the call ended; null if it is
+     * unknown.
+     */
+    private @Nullable String lastOf(CallLedger call) {
+        String now = statements.get(call);
+        return now == null ? seen.get(call) : now;
     }
 
     /**
@@ -59,7 +74,8 @@ public final class RunningStatements {
     public double meanNanos(ExcessTime excess, String statement) {
         Part unnamed = Part.of(Kind.SQL);
         List<Double> running = excess.accounts.stream()
-                .filter(counted -> statement.equals(of(counted.call().ledger())))
+                .filter(counted -> counted.times().of(unnamed) > 0)
+                .filter(counted -> statement.equals(lastOf(counted.call().ledger())))
                 .map(counted -> counted.times().of(unnamed))
                 .toList();
         return running.size() < MIN_CALLS
@@ -77,7 +93,7 @@ public final class RunningStatements {
         double all = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
             double spent = counted.times().of(unnamed);
-            String statement = of(counted.call().ledger());
+            String statement = lastOf(counted.call().ledger());
             all += spent;
             if (statement != null) {
                 named.add(new Part(Kind.SQL, statement), spent);

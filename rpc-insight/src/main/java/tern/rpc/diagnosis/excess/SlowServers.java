@@ -28,6 +28,9 @@ public final class SlowServers {
      */
     private static final double DOMINANT = 0.8;
 
+    /** An operation is much slower than usual if it takes at least this multiple of its usual time. */
+    private static final double MUCH_SLOWER = 10;
+
     /** Another peer can be considered quick only if at least this number of its operations were measured. */
     private static final int MIN_QUICK = 3;
 
@@ -121,11 +124,22 @@ public final class SlowServers {
         for (Map.Entry<String, Double> entry : each.entrySet()) {
             boolean dominant = excess.times.of(new Part(kind, entry.getKey())) > DOMINANT * sum;
             boolean isSlower = together.isKnown() ? together.isSlower(entry.getKey()) : entry.getValue() >= threshold;
-            if (!isSlower || (dominant && each.size() < 3)) {
+            if (!isSlower || (dominant && each.size() < 3 && !(isOfPeer(kind) && areAllMuchSlower(phase, each)))) {
                 return false;
             }
         }
         return !together.isKnown() || !together.standsOut(UnaryOperator.identity());
+    }
+
+    /**
+     * Returns whether each operation takes many times as long as usual, as if the peer did not answer. The operation that
+     * takes most of the time may then only be the most frequent one.
+     */
+    private boolean areAllMuchSlower(Phase phase, Map<String, Double> each) {
+        return each.entrySet().stream().allMatch(entry -> {
+            double usually = operations.usualNamed(phase, entry.getKey());
+            return usually > 0 && entry.getValue() >= MUCH_SLOWER * usually;
+        });
     }
 
     private static double least(double usually) {

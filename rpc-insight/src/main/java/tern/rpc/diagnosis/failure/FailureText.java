@@ -212,7 +212,7 @@ public final class FailureText {
                             + " topic: %s"),
             Known.of(
                     "^connections are not accepted in time",
-                    "find out why %s does not accept connections: it may be down, behind a firewall, or its queue may"
+                    "find out why %s does not accept connections: it may be down or paused, behind a firewall, or its queue may"
                             + " be full; meanwhile set a shorter connect timeout"),
             Known.of(
                     "^UNAVAILABLE",

@@ -117,6 +117,14 @@ public final class HolderRules extends Rule {
             if (operation.sum() < GROWN * evidence.targetNanos()) {
                 continue;
             }
+            if (kind == Kind.POOL) {
+                // The owner waits for a connection. A later rule finds the reason for this wait.
+                byCause.pour(
+                        part,
+                        byCause.only(other -> other.kind() == Kind.POOL && operation.of(other) > 0),
+                        TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
+                continue;
+            }
             if (operations.usualEach(phase) < 0) {
                 continue;
             }

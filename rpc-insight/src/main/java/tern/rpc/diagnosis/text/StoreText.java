@@ -305,7 +305,10 @@ final class StoreText {
         String keeps = Statements.isWrite(text) ? "" : ", or a cache that no longer holds its result";
         String isNew = counts.areNew(part)
                 ? "; calls do not usually run it, so also find out why they run it now (new code" + keeps + ")"
-                : "";
+                : counts.areUnusual(part)
+                        ? "; calls usually run another statement instead, so compare the two (a function on a column uses"
+                                + " no index of the column)"
+                        : "";
         if (excess.samples.areReadingResults(Phase.SQL)) {
             LargeResults results = new LargeResults(evidence, excess, operations);
             String rows = results.fact(part) == null ? "" : " (" + results.text(part) + ")";

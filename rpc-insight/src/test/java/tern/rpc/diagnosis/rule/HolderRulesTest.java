@@ -2,6 +2,7 @@ package tern.rpc.diagnosis.rule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,8 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Tests the work of the calls that hold permits or locks for which other calls wait. */
 class HolderRulesTest {
@@ -94,5 +97,42 @@ class HolderRulesTest {
                 .calls("Labels.find", Phase.OWN, 300, sample(Phase.OWN, lookup, true, null, null));
 
         assertFirst(calls, "SLOW NAME LOOKUP: Labels.print", "ReentrantLock");
+    }
+
+    @Test
+    void poolForWhoseConnectionTheOwnerOfALockWaitsIsTheCause() {
+        PoolSnapshot full = PoolSnapshot.builder("druid", PoolKind.JDBC, 4)
+                .now(4, 0, 30)
+                .counts(20, 0)
+                .sums(Duration.ofSeconds(8), Duration.ofMillis(60))
+                .settings(List.of())
+                .build();
+        Part lock = new Part(Kind.LOCK, "ReentrantLock held in Labels.print");
+        SampledCalls calls = new SampledCalls()
+                .during(1.5)
+                .usuallyOwn("Labels.find", 2, 10)
+                .pool(full, 3)
+                .calls(
+                        "Labels.find",
+                        Phase.OWN,
+                        600,
+                        samples -> samples.add(new Sample(
+                                0,
+                                Phase.OWN,
+                                lock,
+                                List.of(LINE),
+                                null,
+                                LINE,
+                                "worker-1",
+                                false,
+                                Phase.JDBC_CONNECTION,
+                                -1,
+                                -1)))
+                .borrowing("Labels.find", "druid", 400, Phase.SQL, "select label", 3, samples -> {});
+
+        Cause first = calls.causes().get(0);
+
+        assertThat(first.name()).isEqualTo("druid");
+        assertThat(first.symptoms()).anyMatch(line -> line.startsWith("calls wait for ReentrantLock"));
     }
 }
