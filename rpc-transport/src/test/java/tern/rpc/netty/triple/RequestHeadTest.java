@@ -34,7 +34,7 @@ class RequestHeadTest {
                 .hasMessage(PROBLEM);
         assertThatThrownBy(() -> new JsonRequestHead(SERVICE, method(Greetings.class), "", "localhost"))
                 .hasMessage(PROBLEM);
-        assertThat(new RequestHead(SERVICE, method(NamedGreetings.class), "").path())
-                .hasToString("/example.Greetings/gruesse");
+        assertThat(new RequestHead(SERVICE, method(NamedGreetings.class), "").path().toString())
+                .isEqualTo("/example.Greetings/gruesse");
     }
 }
