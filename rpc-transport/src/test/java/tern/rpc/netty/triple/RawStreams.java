@@ -23,6 +23,7 @@ final class RawStreams implements AutoCloseable {
 
     /** The headers of an answer without an error. */
     static final String[] OK = {":status", "200", "content-type", "application/grpc"};
+
     private static final byte[] NOTHING = new byte[8];
 
     final Requests requests = new Requests();
