@@ -22,9 +22,6 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
-import tern.rpc.transport.ClientConnection;
-import tern.rpc.transport.ClientStream;
-import tern.rpc.transport.PendingCall;
 
 /**
  * Measures the processor time and the allocated bytes per change of a long list of providers, and per member of the
@@ -235,12 +232,12 @@ final class ListChanges {
     private static final class Client {
         private final SimulatedTimer timer = new SimulatedTimer();
         private final ClusterParts parts = new ClusterParts(timer, timer, 1);
-        private final Map<Endpoint, Peer> peers = new HashMap<>();
+        private final Map<Endpoint, IdleConnection> peers = new HashMap<>();
         private final Source source = new Source("shop");
         private int opened;
         private final Nodes nodes = parts.nodes(endpoint -> {
             opened++;
-            return peers.computeIfAbsent(endpoint, Peer::new);
+            return peers.computeIfAbsent(endpoint, IdleConnection::new);
         });
         private final Cluster cluster = cluster("Orders", source);
 
@@ -257,7 +254,7 @@ final class ListChanges {
         }
 
         void kill(Endpoint endpoint) {
-            peers.computeIfAbsent(endpoint, Peer::new).available = false;
+            peers.computeIfAbsent(endpoint, IdleConnection::new).setAvailable(false);
         }
 
         int passedOver() {
@@ -275,66 +272,6 @@ final class ListChanges {
         void close() {
             cluster.close();
             timer.shutdownNow();
-        }
-    }
-
-    /** A connection whose state the benchmark sets. */
-    private static final class Peer implements ClientConnection {
-        private final Endpoint endpoint;
-        private boolean available = true;
-
-        Peer(Endpoint endpoint) {
-            this.endpoint = endpoint;
-        }
-
-        @Override
-        public Endpoint endpoint() {
-            return endpoint;
-        }
-
-        @Override
-        public boolean isAvailable() {
-            return available;
-        }
-
-        @Override
-        public boolean isConnecting() {
-            return false;
-        }
-
-        @Override
-        public String lastFailure() {
-            return available ? "" : "refused";
-        }
-
-        @Override
-        public int inFlight() {
-            return 0;
-        }
-
-        @Override
-        public long queuedBytes() {
-            return 0;
-        }
-
-        @Override
-        public long lateAnswers() {
-            return 0;
-        }
-
-        @Override
-        public void send(PendingCall call) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void close() {
-            // This connection has no socket.
         }
     }
 }

@@ -23,9 +23,7 @@ import tern.rpc.cluster.Policies;
 import tern.rpc.cluster.Target;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.transport.ClientConnection;
-import tern.rpc.transport.ClientStream;
-import tern.rpc.transport.PendingCall;
+import tern.rpc.load.cluster.IdleConnection;
 
 /**
  * Measures the cost of choosing a provider, without making the call. The time is a fixed value, so the cost of reading
@@ -51,54 +49,6 @@ public class PickBenchmark {
     private long now;
     private long key; // Only the consistent-hash policy uses the key. Each call has a different key.
 
-    /** An open connection without calls. */
-    private record Open(Endpoint endpoint) implements ClientConnection {
-        @Override
-        public boolean isAvailable() {
-            return true;
-        }
-
-        @Override
-        public boolean isConnecting() {
-            return false;
-        }
-
-        @Override
-        public String lastFailure() {
-            return "";
-        }
-
-        @Override
-        public int inFlight() {
-            return 0;
-        }
-
-        @Override
-        public long queuedBytes() {
-            return 0;
-        }
-
-        @Override
-        public long lateAnswers() {
-            return 0;
-        }
-
-        @Override
-        public void send(PendingCall call) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void close() {
-            // This connection has no socket.
-        }
-    }
-
     private Cluster cluster(int size, String named) {
         ClusterParts parts = new ClusterParts(NanoClock.SYSTEM, timer, 1);
         Cluster made = parts.cluster(
@@ -108,7 +58,7 @@ public class PickBenchmark {
                 new StaticEndpoints(IntStream.range(0, size)
                         .mapToObj(i -> new Endpoint("10.0." + i / PER_NETWORK + "." + i % PER_NETWORK, PORT))
                         .toList()),
-                parts.nodes(Open::new),
+                parts.nodes(IdleConnection::new),
                 ClusterSettings.DEFAULT.withSubset(0).withPolicy(Policies.named(named)));
         made.start(Duration.ZERO);
         made.targets().forEach(Target::connection);
