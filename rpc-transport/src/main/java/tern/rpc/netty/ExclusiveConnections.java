@@ -62,8 +62,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this
-    private @Nullable ScheduledFuture<?>
-            retry; // null if no attempt is scheduled or waits for its turn; guarded by this
+    private @Nullable ScheduledFuture<?> retry; // null if no attempt is planned; guarded by this
     // true if the last connection attempt succeeded, so that later attempts will probably succeed, too
     private volatile boolean reachable;
     private long unreachableNanos = System.nanoTime(); // the time of the last failed attempt; guarded by this
