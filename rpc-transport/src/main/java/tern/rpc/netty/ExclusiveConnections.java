@@ -309,8 +309,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
             free(connection);
         }
         begunByCalls.remove(connection);
-        // the connection is removed last, so that send() either finds it in "connecting" or sees that "reachable" is
-        // true
+        // removed last, so that send() either finds the connection in "connecting" or sees that "reachable" is true
         connecting.remove(connection);
     }
 
