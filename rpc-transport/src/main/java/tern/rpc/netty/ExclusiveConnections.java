@@ -62,8 +62,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this
-    private @Nullable ScheduledFuture<?>
-            retry; // null if no attempt is scheduled or waits for its turn; guarded by this
+    private @Nullable ScheduledFuture<?> retry; // null if no attempt is planned; guarded by this
     // true if the last connection attempt succeeded, so that later attempts will probably succeed, too
     private volatile boolean reachable;
     private long unreachableNanos = System.nanoTime(); // the time of the last failed attempt; guarded by this
@@ -310,8 +309,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
             free(connection);
         }
         begunByCalls.remove(connection);
-        // the connection is removed last, so that send() either finds it in "connecting" or sees that "reachable" is
-        // true
+        // removed last, so that send() either finds the connection in "connecting" or sees that "reachable" is true
         connecting.remove(connection);
     }
 
