@@ -239,7 +239,7 @@ final class ExecutorText {
             return CommonPool.describe(pool, evidence.tasks().executor(ExecutorNames.COMMON_THREADS), facts);
         }
         double usual = verdict.pool().usualHoldNanos();
-        boolean slower = usual > 0 && hold > 1.5 * usual;
+        boolean slower = usual > 0 && hold > 1.5 * usual && !ResultRules.getsManyMoreTasks(verdict, evidence);
         return new CauseDescription(
                 slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL", pool.name(), change(pool, takings, hold, slower), facts);
     }
@@ -250,11 +250,13 @@ final class ExecutorText {
      * @param slower whether tasks take longer than usual
      */
     Change change(PoolSnapshot pool, double takings, double hold, boolean slower) {
-        Change batch = slower ? null : moreTasks(pool, takings);
+        PoolVerdict known = pools.get(pool.name());
+        boolean isOfMoreCalls = known != null && ResultRules.getsManyMoreTasks(known, evidence) && areMoreCalls();
+        Change batch = slower || isOfMoreCalls ? null : moreTasks(pool, takings);
         if (batch != null) {
             return batch;
         }
-        Change same = sameTasks(pool, takings, hold);
+        Change same = isOfMoreCalls ? null : sameTasks(pool, takings, hold);
         if (same != null) {
             return same;
         }
@@ -292,6 +294,12 @@ final class ExecutorText {
             change = ExecutorSize.moreThreads(pool, wanted);
         }
         return change == null ? Change.of(Where.CODE, tasks + "; more threads do not meet the target") : change;
+    }
+
+    /** Returns whether a method whose calls are late is called much more often than usual. */
+    private boolean areMoreCalls() {
+        return evidence.rates().stream()
+                .anyMatch(rate -> rate.isHigh() && excess.badByMethod().containsKey(rate.method()));
     }
 
     /**
