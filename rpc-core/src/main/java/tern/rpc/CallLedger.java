@@ -27,7 +27,9 @@ public final class CallLedger {
     /** The ledger of a thread that serves no call. This ledger records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
 
-    /** The ledger of the current thread while it works on something other than an RPC call, such as a web request. */
+    /**
+     * The ledger of the current thread while it is working on something other than an RPC call, such as a web request.
+     */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // The phase is changed only by the thread that created this ledger.
@@ -91,8 +93,8 @@ public final class CallLedger {
     }
 
     /**
-     * Sets the ledger that the current thread uses while it works on something other than an RPC call, such as a web
-     * request.
+     * Sets the ledger that the current thread uses while it is working on something other than an RPC call, such as a
+     * web request.
      *
      * @param ledger the ledger; null to remove the current ledger
      * @return the previous ledger or null; the caller must restore it when the work ends

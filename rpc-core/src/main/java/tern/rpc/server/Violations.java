@@ -52,7 +52,7 @@ final class Violations {
         ARGUMENTS,
         /** The result of a method that has run. */
         RESULT,
-        /** Another value, or the arguments of another method. These were validated while the called method ran. */
+        /** Something that was validated while the called method ran, such as the arguments of another method. */
         INSIDE
     }
 

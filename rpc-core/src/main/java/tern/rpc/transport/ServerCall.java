@@ -131,7 +131,7 @@ public interface ServerCall extends ServerContext.Exchange {
         // Does nothing by default, because most protocols do not send the times of a call.
     }
 
-    /** Returns whether the caller waits for an answer; false for a one-way call. */
+    /** Returns whether the caller is waiting for an answer; false for a one-way call. */
     default boolean expectsAnswer() {
         return true;
     }

@@ -176,8 +176,8 @@ class LargeWorkTest {
     }
 
     /**
-     * Starts a thread that takes a permit and releases it immediately. Returns as soon as this thread waits for the
-     * permit.
+     * Starts a thread that takes a permit and releases it immediately. Returns as soon as this thread is waiting for
+     * the permit.
      */
     private CompletableFuture<Void> write(String tenant, String name) {
         int before = work.waiting();

@@ -31,8 +31,8 @@ final class Slot {
     // The enclosing position; null for a whole argument, a whole result or a field.
     private final @Nullable Slot outer;
 
-    // The positions of parts, and the collection type. Created on first use. Several threads can create equal objects
-    // at the same time.
+    // The positions of elements, keys and values, and the collection type. Each is created on first use. Several
+    // threads can create equal objects at the same time.
     private @Nullable Slot element;
     private @Nullable Slot key;
     private @Nullable Slot value;

@@ -92,7 +92,7 @@ public record Part(Kind kind, String name) {
          * A pause of the whole process with a cause outside the process: something stopped the process or the machine.
          */
         OUTSIDE(false),
-        /** The time during which no thread works on the call, because an asynchronous method is waiting. */
+        /** The time during which no thread is working on the call, because an asynchronous method is waiting. */
         ELSEWHERE(true),
         /**
          * A full executor that rejects tasks. The name contains the executor, if it is known, and the stack frame that

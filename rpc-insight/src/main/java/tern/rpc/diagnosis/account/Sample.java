@@ -10,22 +10,24 @@ import tern.rpc.Phase;
  *
  * @param phase the phase of the call's ledger
  * @param part the activity of the call's thread
- * @param path the stack frames of the application, the innermost first. If the thread waits for a lock, these are the
- *     frames of the last owner in the chain of lock owners, starting at the frame that acquired the lock. If the thread
- *     waits for the initialization of a class, these are the frames of the thread that initializes the class
+ * @param path the stack frames of the application, the innermost first. If the thread is waiting for a lock, these are
+ *     the frames of the last owner in the chain of lock owners, starting at the frame that acquired the lock. If the
+ *     thread is waiting for the initialization of a class, these are the frames of the thread that initializes the
+ *     class
  * @param called the method of a library or of the JDK called by the application's innermost frame, such as {@code
  *     Matcher.matches}; null if there is none
- * @param doing if the thread waits for a lock, the application's innermost frame in the last owner of the lock; if it
- *     waits for the initialization of a class, the application's innermost frame in the waiting thread; otherwise null
- * @param owner the name of the thread that holds the lock or initializes the class; null if the thread waits for
+ * @param doing if the thread is waiting for a lock, the application's innermost frame in the last owner of the lock; if
+ *     it waits for the initialization of a class, the application's innermost frame in the waiting thread; otherwise
+ *     null
+ * @param owner the name of the thread that holds the lock or initializes the class; null if the thread is waiting for
  *     neither
  * @param isApart whether the activity does not belong to the operation during which it was found, such as the lookup of
  *     a host name, or a pause of the client
  * @param ownerPhase the phase of the call that holds the lock; null if no call holds the lock
  * @param cpuNanos the thread's total processor time so far; -1 if unknown
  * @param delayNanos the total time that the thread has waited for a processor so far; -1 if unknown
- * @param ownersPart the activity of the lock's last owner; null if the thread waits for no lock, or if the owner is
- *     unknown
+ * @param ownersPart the activity of the lock's last owner; null if the thread is not waiting for a lock, or if the
+ *     owner is unknown
  * @param operation the operation that the thread runs, or the asynchronous operation for whose result it waits, such as
  *     an exchange of a WebClient; null if there is none or its name is unknown
  */
@@ -100,7 +102,7 @@ public record Sample(
         return operation == null ? null : operation.name();
     }
 
-    /** Returns whether the call's thread waits for the result of a known asynchronous operation. */
+    /** Returns whether the call's thread is waiting for the result of a known asynchronous operation. */
     public boolean isAwaiting() {
         return operation != null && operation.kind() != phase;
     }

@@ -46,12 +46,12 @@ public final class PossibleLongPolls {
         return mayWait && isEarly(records, now) && isUnknownMethodAmongGood(call, records);
     }
 
-    /** Returns whether the call's thread waits for another process, which may itself wait for an event. */
+    /** Returns whether the call's thread is waiting for another process, which may itself wait for an event. */
     private static boolean waitsForPeer(RunningCall call) {
         return call.phase() == Phase.RPC || call.phase() == Phase.HTTP;
     }
 
-    /** Returns whether the call's thread waits for another thread, for example for an item in a queue. */
+    /** Returns whether the call's thread is waiting for another thread, for example for an item in a queue. */
     private static boolean waitsOnItsThread(RunningCall call, Map<CallLedger, Sampler.Samples> samples) {
         Sampler.Samples known = samples.get(call.ledger());
         Sample last = known == null || known.list.isEmpty() ? null : known.list.get(known.list.size() - 1);

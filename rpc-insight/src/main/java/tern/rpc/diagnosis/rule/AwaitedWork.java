@@ -33,27 +33,28 @@ import tern.rpc.pool.PoolSnapshot;
 /**
  * Finds the threads that most likely produce the results for which calls wait, and decides whether the work of these
  * threads is the reason for the wait. These threads usually also do other work. Samples therefore show some of them in
- * operations even if none of them works on the result. Their work is the reason for the wait in only three cases.
+ * operations even if none of them is working on the result. Their work is the reason for the wait in only three cases.
  * First, an operation takes a long time. Second, the threads are always busy, so the awaited task may be queued. Third,
  * the threads work while calls wait.
  */
 public final class AwaitedWork {
 
     /**
-     * The minimum number of samples of waiting calls. Fewer samples do not show whether other threads work while calls
-     * wait.
+     * The minimum number of samples of waiting calls. Fewer samples do not show whether other threads are working while
+     * calls are waiting.
      */
     private static final int MIN_LOOKS = 6;
 
     /**
-     * If other threads work in at most this share of the samples of a wait, they are not considered the reason for the
-     * wait. The share is lower than 1, because the stacks of these threads and of the calls are read one after another.
+     * If other threads are working in at most this share of the samples of a wait, they are not considered the reason
+     * for the wait. The share is lower than 1, because the stacks of these threads and of the calls are read one after
+     * another.
      */
     private static final double MOSTLY = 0.7;
 
     /**
-     * If other threads work in at least this share of the samples of waiting calls, the calls are assumed to wait for
-     * the work of these threads.
+     * If other threads are working in at least this share of the samples of waiting calls, the calls are assumed to
+     * wait for the work of these threads.
      */
     private static final double ALWAYS = 0.9;
 

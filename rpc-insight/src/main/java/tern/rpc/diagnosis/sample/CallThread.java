@@ -16,8 +16,9 @@ import tern.rpc.diagnosis.stack.ThreadSnapshot.Carrier;
 record CallThread(RunningCall call, CallLedger work, long id, Phase phase) {
 
     /**
-     * Returns the call's own thread. If the call continues without its own thread, returns the other threads that work
-     * for it, such as a thread that writes a long answer. Returns an empty list if no thread works on the call.
+     * Returns the call's own thread. If the call continues without its own thread, returns the other threads that are
+     * working for it, such as a thread that writes a long answer. Returns an empty list if no thread is working on the
+     * call.
      */
     static List<CallThread> of(RunningCall call) {
         if (call.phase() == Phase.QUEUE) {

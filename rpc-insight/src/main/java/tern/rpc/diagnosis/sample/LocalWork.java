@@ -38,7 +38,7 @@ final class LocalWork {
     private LocalWork() {}
 
     /**
-     * Returns what the thread does or waits for within this process; null if the thread waits for the peer.
+     * Returns what the thread is doing or waiting for within this process; null if the thread is waiting for the peer.
      *
      * @param read what the stack of the thread shows
      * @param phase the phase of the call

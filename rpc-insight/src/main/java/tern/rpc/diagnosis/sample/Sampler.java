@@ -343,8 +343,8 @@ public final class Sampler {
     }
 
     /**
-     * @param initializer the thread that initializes a class while the call's thread waits for this class; null if the
-     *     call's thread waits for no class
+     * @param initializer the thread that initializes a class while the call's thread is waiting for this class; null if
+     *     the call's thread is not waiting for a class
      */
     private Sample sample(
             CallThread worker,
@@ -415,7 +415,8 @@ public final class Sampler {
     /**
      * Adds a sample to the call's samples.
      *
-     * @return whether the call waits for another thread's result, or for a lock whose owner the JVM does not report
+     * @return whether the call is waiting for another thread's result, or for a lock whose owner the JVM does not
+     *     report
      */
     private boolean add(CallThread worker, Sample sample) {
         Samples known = samplesOf(worker.call());
@@ -434,8 +435,8 @@ public final class Sampler {
     }
 
     /**
-     * Adds a sample of a thread that does only some of a call's work. The sample is kept only if the thread waits for
-     * the call's caller, because {@link TaskWatch} samples all other work of such threads.
+     * Adds a sample of a thread that does only some of a call's work. The sample is kept only if the thread is waiting
+     * for the call's caller, because {@link TaskWatch} samples all other work of such threads.
      */
     private void addPart(CallThread worker, ThreadSnapshot thread, long now) {
         Samples known = worker.isWorking() ? samplesOf(worker.call()) : null;

@@ -62,7 +62,7 @@ public final class CalledMethods {
 
     /**
      * Returns the remote method that the thread calls through a Tern reference. Returns an empty string if the thread
-     * waits for the future of an asynchronous method, and null if it calls no remote method.
+     * is waiting for the future of an asynchronous method, and null if it calls no remote method.
      */
     public static @Nullable String remote(ThreadSnapshot thread) {
         StackTraceElement[] frames = thread.frames();

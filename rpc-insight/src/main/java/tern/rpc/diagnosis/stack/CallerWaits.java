@@ -35,8 +35,8 @@ public final class CallerWaits {
     private CallerWaits() {}
 
     /**
-     * If the thread waits until the caller sends more of the request or reads more of the answer, returns this wait;
-     * otherwise null.
+     * If the thread is waiting until the caller sends more of the request or reads more of the answer, returns this
+     * wait; otherwise null.
      */
     public static @Nullable Part of(ThreadSnapshot thread) {
         if (thread.state() == Thread.State.RUNNABLE) {

@@ -41,7 +41,7 @@ public final class JdkLocks {
     private JdkLocks() {}
 
     /**
-     * If the thread waits for a JDK or library lock, and the lock's owner uses a file or socket while it holds the
+     * If the thread is waiting for a JDK or library lock, and the lock's owner uses a file or socket while it holds the
      * lock, returns this use; otherwise null. The waiting thread would do the same work next, so the wait is attributed
      * to this work.
      */
@@ -114,7 +114,7 @@ public final class JdkLocks {
                 && StackReader.first(owner) == null;
     }
 
-    /** Returns whether the thread waits for the next task of its executor. */
+    /** Returns whether the thread is waiting for the next task of its executor. */
     public static boolean isIdle(ThreadSnapshot thread) {
         return thread.state() != Thread.State.RUNNABLE
                 && Stream.of(thread.frames())

@@ -37,7 +37,7 @@ public final class LibraryWaits {
      *
      * @param prefix the prefix of the class name
      * @param within a part of the class name after the prefix; empty if the prefix is sufficient
-     * @param name the name of the object or limit that the thread waits for
+     * @param name the name of the object or limit that the thread is waiting for
      */
     private record Wait(String prefix, String within, Kind kind, String name) {
 
@@ -118,7 +118,7 @@ public final class LibraryWaits {
     }
 
     /**
-     * Returns the activity of a call's thread. If the thread waits for a database connection although the ledger
+     * Returns the activity of a call's thread. If the thread is waiting for a database connection although the ledger
      * records no such wait, the pool is not measured, because the application created it in its own code. The ledger's
      * phase is read shortly before the stack. If a thread begins to wait for a measured pool in between, the ledger
      * also shows no wait, but the stack contains Tern's code that measures the pool.

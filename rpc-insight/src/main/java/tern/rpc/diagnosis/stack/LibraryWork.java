@@ -42,8 +42,8 @@ public final class LibraryWork {
 
     /**
      * Returns the class of the logger that writes the lines of this thread, such as {@code TcpSocketManager}. If the
-     * thread waits for a lock of a logger, this is the class of the lock. Otherwise it is the innermost such class on
-     * the stack. Returns null if there is none.
+     * thread is waiting for a lock of a logger, this is the class of the lock. Otherwise it is the innermost such class
+     * on the stack. Returns null if there is none.
      */
     public static @Nullable String appender(ThreadSnapshot thread) {
         if (thread.lock() != null && isLogger(thread.lock())) {

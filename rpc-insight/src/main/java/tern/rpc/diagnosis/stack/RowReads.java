@@ -25,8 +25,8 @@ public final class RowReads {
     private RowReads() {}
 
     /**
-     * Returns whether the thread waits for the server while it moves to another row of a result. Returns false for a
-     * result that the server sends as one stream.
+     * Returns whether the thread is waiting for the server while it moves to another row of a result. Returns false for
+     * a result that the server sends as one stream.
      */
     public static boolean waits(ThreadSnapshot thread) {
         if (thread.computes()) {

@@ -200,8 +200,8 @@ public final class StackReader {
     }
 
     /**
-     * Returns whether the thread waits for a connection from the pool of an Apache HTTP client. Tern measures this wait
-     * itself only in clients that Spring Boot creates.
+     * Returns whether the thread is waiting for a connection from the pool of an Apache HTTP client. Tern measures this
+     * wait itself only in clients that Spring Boot creates.
      */
     public static boolean waitsForHttpConnection(ThreadSnapshot thread) {
         if (thread.computes()) {
@@ -221,9 +221,9 @@ public final class StackReader {
     }
 
     /**
-     * Returns whether the thread waits for an answer that a thread of the common pool must pass on. The asynchronous
-     * methods of the JDK's HTTP client complete their futures in the common pool, and Spring's request factory for this
-     * client waits for such a future.
+     * Returns whether the thread is waiting for an answer that a thread of the common pool must pass on. The
+     * asynchronous methods of the JDK's HTTP client complete their futures in the common pool, and Spring's request
+     * factory for this client waits for such a future.
      */
     public static boolean awaitsCommonPool(ThreadSnapshot thread) {
         boolean awaitsFuture = false;

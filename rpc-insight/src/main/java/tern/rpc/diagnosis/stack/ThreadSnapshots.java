@@ -78,8 +78,8 @@ public final class ThreadSnapshots {
     }
 
     /**
-     * Returns the frames of the thread. If the innermost {@value #MAX_FRAMES} frames do not show what the thread works
-     * on, as in a deep recursion in a library, reads the stack again with more frames.
+     * Returns the frames of the thread. If the innermost {@value #MAX_FRAMES} frames do not show what the thread is
+     * working on, as in a deep recursion in a library, reads the stack again with more frames.
      */
     private static StackTraceElement[] frames(ThreadInfo info) {
         StackTraceElement[] frames = info.getStackTrace();

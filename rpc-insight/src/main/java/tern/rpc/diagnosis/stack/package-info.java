@@ -1,4 +1,4 @@
-/** Reads thread stacks: which lock, result, file, library or application code a thread waits for or runs. */
+/** Reads thread stacks: which lock, result, file, library or application code a thread is waiting for or running. */
 @NullMarked
 package tern.rpc.diagnosis.stack;
 

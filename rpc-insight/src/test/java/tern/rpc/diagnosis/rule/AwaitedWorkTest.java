@@ -82,7 +82,7 @@ class AwaitedWorkTest {
     /**
      * Adds a sample of a call waiting for a result, and the work of other threads at the same moment.
      *
-     * @param workingOfTen the number of samples, out of ten, in which one of the other threads works
+     * @param workingOfTen the number of samples, out of ten, in which one of the other threads is working
      */
     private void waits(Sampler.Samples samples, int workingOfTen) {
         long now = time.incrementAndGet();

@@ -285,8 +285,8 @@ public final class TripleCodecs {
                     inflated.takeTurnsToUnpack(connection.network());
                 }
                 gzip.decompress(bytes, 0, length, inflated, unpacked);
-                // releases the permit to decompress, so that other threads can decompress while this thread waits for
-                // memory
+                // releases the permit to decompress, so that other threads can decompress while this thread is waiting
+                // for memory
                 inflated.endTurn();
                 if (unpacked != null) {
                     unpacked.unpacked();

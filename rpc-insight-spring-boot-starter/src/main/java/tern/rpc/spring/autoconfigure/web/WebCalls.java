@@ -224,7 +224,7 @@ final class WebCalls implements CallSource {
             thrown = failure;
         }
 
-        /** Returns whether the request is waiting for an event while no thread works on it. */
+        /** Returns whether the request is waiting for an event while no thread is working on it. */
         private boolean isIdle() {
             return waitsForEvent && left && ledger.parts().isEmpty();
         }
