@@ -309,12 +309,14 @@ final class ExecutorText {
     private @Nullable Change sameTasks(PoolSnapshot pool, double takings, double hold) {
         PoolVerdict verdict = pools.get(pool.name());
         double usual = verdict == null ? -1 : verdict.pool().usualHoldNanos();
-        if (usual <= 0 || (hold >= 0 && hold <= 1.5 * usual)) {
+        if (verdict == null || usual <= 0 || (hold >= 0 && hold <= 1.5 * usual)) {
             return null;
         }
         boolean meetsTarget = hold >= 0 && hold <= evidence.targetNanos();
         String more = meetsTarget ? moreThreads(pool, takings, hold) : "";
-        return new SlowTasks(evidence, excess).change(pool, hold, usual, more.isEmpty() ? "" : "meanwhile use " + more);
+        boolean rejects = verdict.pool().since().refused() > 0;
+        return new SlowTasks(evidence, excess)
+                .change(pool, rejects, hold, usual, more.isEmpty() ? "" : "meanwhile use " + more);
     }
 
     /** Returns the recommended number of threads as text; an empty string if more threads do not help. */
