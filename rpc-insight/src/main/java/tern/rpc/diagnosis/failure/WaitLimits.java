@@ -65,7 +65,8 @@ public final class WaitLimits {
                 .toList();
         if (limit < 0) {
             // If operations with different names are running, nothing shows for which one the code waited.
-            boolean isOne = running.stream().map(NamedTimes.Entry::name).distinct().count() == 1;
+            boolean isOne =
+                    running.stream().map(NamedTimes.Entry::name).distinct().count() == 1;
             return isOne ? running.get(0) : null;
         }
         return Stream.concat(running.stream(), call.ledger().named().stream())

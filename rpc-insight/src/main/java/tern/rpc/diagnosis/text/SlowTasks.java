@@ -62,7 +62,9 @@ final class SlowTasks {
                                 : "take " + Times.millis(holdNanos) + " ms each instead of " + Times.millis(usualNanos),
                         doing(same, tasks) + slower(same),
                         (more.isEmpty() ? "neither more threads nor a separate executor helps" : more)
-                                + (rejects ? "; if a task may be dropped or run later, do not let its call fail" : "")));
+                                + (rejects
+                                        ? "; if a task may be dropped or run later, do not let its call fail"
+                                        : "")));
     }
 
     /** Returns the operations of the tasks that became slower, in parentheses; empty if none is known. */
