@@ -136,6 +136,23 @@ class FullExecutorsTest {
     }
 
     @Test
+    void rejectedTasksOfOneKindNeedNoSeparateExecutor() throws Exception {
+        Throwable failure = Tickets.rejected("Task rejected from java.util.concurrent.ThreadPoolExecutor@5e9[Running,"
+                + " pool size = 2, active threads = 2, queued tasks = 300, completed tasks = 12]");
+
+        List<Cause> causes = causesWith(() -> Newsletter.mail(end), call -> {
+            rejected.incrementAndGet();
+            shop.call(Shop.PLACE, 0, failure, USUAL);
+        });
+
+        assertThat(causes.get(0).kind()).as(shop.diagnosis().text()).isEqualTo("EXECUTOR FULL");
+        assertThat(causes.get(0).change().text())
+                .startsWith("find out why the tasks of \"legs\" take 990 ms each instead of 3")
+                .contains("neither more threads nor a separate executor helps")
+                .contains("do not let its call fail");
+    }
+
+    @Test
     void rejectedTasksAreASymptomOfTasksThatWaitForOtherTasks() throws Exception {
         Throwable failure = Tickets.rejected("Task rejected from java.util.concurrent.ThreadPoolExecutor@5e9[Running,"
                 + " pool size = 2, active threads = 2, queued tasks = 300, completed tasks = 12]");

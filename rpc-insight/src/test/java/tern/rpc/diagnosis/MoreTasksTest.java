@@ -55,6 +55,15 @@ class MoreTasksTest {
                 .contains("900 wait; usually, it starts 10.0/s");
     }
 
+    /** The tasks also take longer, because they all run at the same time. */
+    @Test
+    void tasksWhoseNumberHasGrownMoreThanTheirTimeAreTooManyAndNotTooSlow() {
+        Cause first = firstCause(80, 80);
+
+        assertThat(first.title()).as(shop.diagnosis().text()).isEqualTo("EXECUTOR TOO SMALL: mail");
+        assertThat(first.change().text()).contains("usually, it starts 10.0/s");
+    }
+
     @Test
     void slowTasksAreNoBatch() {
         assertThat(firstCause(4, 990).change().text()).doesNotContain("batch");

@@ -118,6 +118,35 @@ class ShortTimeOutsTest {
         assertThat(firstCause().change().text()).contains("it ends after 10 ms and usually takes 14 ms");
     }
 
+    /** Serves calls that run two statements, begin asynchronous exchanges, and give up after 10 ms. */
+    private String titleOfGivenUp(String... exchanges) {
+        secondsWithBlockedExchange(90, null, 14);
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    shop.call(Shop.PLACE, 0, new TimeoutException(), steps -> {
+                        steps.own(2).in(Phase.SQL, "select stock", 20).in(Phase.SQL, "select user", 20);
+                        for (String exchange : exchanges) {
+                            steps.ledger.begin(Phase.HTTP, () -> exchange);
+                        }
+                        steps.own(10);
+                    });
+                }
+            });
+        }
+        return title();
+    }
+
+    @Test
+    void exchangeThatIsStillRunningWhenCodeGivesUpIsTheOneForWhichItWaits() {
+        assertThat(titleOfGivenUp(STOCK)).contains(STOCK);
+    }
+
+    @Test
+    void nothingShowsForWhichOfSeveralExchangesCodeWaits() {
+        assertThat(titleOfGivenUp(STOCK, "POST audit:80")).startsWith("TIMEOUT TOO SHORT: TimeoutException");
+    }
+
     @Test
     void limitOfCodeWhoseOperationIsUnknownIsNotTheTimeOfTheWholeCall() {
         String message = "Timeout on blocking read for 3 MILLISECONDS";

@@ -60,15 +60,20 @@ public final class WaitLimits {
      */
     static NamedTimes.@Nullable Entry awaited(EndedCall call, List<Throwable> chain) {
         double limit = nanos(chain);
-        Stream<NamedTimes.Entry> running =
-                call.ledger().unfinished().stream().filter(entry -> FailurePart.isOperation(entry.kind()));
-        return limit < 0
-                ? running.max(Comparator.comparingLong(NamedTimes.Entry::nanos)).orElse(null)
-                : Stream.concat(running, call.ledger().named().stream())
-                        .filter(entry -> FailurePart.isOperation(entry.kind()))
-                        .filter(entry -> each(entry) >= LEAST * limit && each(entry) <= MOST * limit + WIDE_NANOS)
-                        .min(Comparator.comparingDouble(entry -> Math.abs(each(entry) - limit)))
-                        .orElse(null);
+        List<NamedTimes.Entry> running = call.ledger().unfinished().stream()
+                .filter(entry -> FailurePart.isOperation(entry.kind()))
+                .toList();
+        if (limit < 0) {
+            // If operations with different names are running, nothing shows for which one the code waited.
+            boolean isOne =
+                    running.stream().map(NamedTimes.Entry::name).distinct().count() == 1;
+            return isOne ? running.get(0) : null;
+        }
+        return Stream.concat(running.stream(), call.ledger().named().stream())
+                .filter(entry -> FailurePart.isOperation(entry.kind()))
+                .filter(entry -> each(entry) >= LEAST * limit && each(entry) <= MOST * limit + WIDE_NANOS)
+                .min(Comparator.comparingDouble(entry -> Math.abs(each(entry) - limit)))
+                .orElse(null);
     }
 
     private static double each(NamedTimes.Entry entry) {

@@ -85,7 +85,9 @@ final class TaskRules extends Rule {
     private Times reasons(PoolVerdict executor, TaskSamples tasks) {
         Times waits = new Times();
         Times slow = new Times();
-        boolean mayBeSlower = isSlower(executor) && !others.occupy(executor, tasks.parts);
+        boolean mayBeSlower = isSlower(executor)
+                && !ResultRules.getsManyMoreTasks(executor, evidence)
+                && !others.occupy(executor, tasks.parts);
         boolean slower = mayBeSlower && isOfCalls(tasks);
         Times ofCalls = mayBeSlower ? others.slowOperations(executor) : new Times();
         String threads = evidence.tasks().threadsOfPool(executor.name());

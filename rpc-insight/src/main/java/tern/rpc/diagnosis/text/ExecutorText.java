@@ -239,7 +239,7 @@ final class ExecutorText {
             return CommonPool.describe(pool, evidence.tasks().executor(ExecutorNames.COMMON_THREADS), facts);
         }
         double usual = verdict.pool().usualHoldNanos();
-        boolean slower = usual > 0 && hold > 1.5 * usual;
+        boolean slower = usual > 0 && hold > 1.5 * usual && !ResultRules.getsManyMoreTasks(verdict, evidence);
         return new CauseDescription(
                 slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL", pool.name(), change(pool, takings, hold, slower), facts);
     }
@@ -250,11 +250,13 @@ final class ExecutorText {
      * @param slower whether tasks take longer than usual
      */
     Change change(PoolSnapshot pool, double takings, double hold, boolean slower) {
-        Change batch = slower ? null : moreTasks(pool, takings);
+        PoolVerdict known = pools.get(pool.name());
+        boolean isOfMoreCalls = known != null && ResultRules.getsManyMoreTasks(known, evidence) && areMoreCalls();
+        Change batch = slower || isOfMoreCalls ? null : moreTasks(pool, takings);
         if (batch != null) {
             return batch;
         }
-        Change same = sameTasks(pool, takings, hold);
+        Change same = isOfMoreCalls ? null : sameTasks(pool, takings, hold);
         if (same != null) {
             return same;
         }
@@ -294,6 +296,12 @@ final class ExecutorText {
         return change == null ? Change.of(Where.CODE, tasks + "; more threads do not meet the target") : change;
     }
 
+    /** Returns whether a method whose calls are late is called much more often than usual. */
+    private boolean areMoreCalls() {
+        return evidence.rates().stream()
+                .anyMatch(rate -> rate.isHigh() && excess.badByMethod().containsKey(rate.method()));
+    }
+
     /**
      * Returns the advice for tasks that became slower and all do the same work; null if the tasks did not become slower
      * or do different work.
@@ -301,12 +309,14 @@ final class ExecutorText {
     private @Nullable Change sameTasks(PoolSnapshot pool, double takings, double hold) {
         PoolVerdict verdict = pools.get(pool.name());
         double usual = verdict == null ? -1 : verdict.pool().usualHoldNanos();
-        if (usual <= 0 || (hold >= 0 && hold <= 1.5 * usual)) {
+        if (verdict == null || usual <= 0 || (hold >= 0 && hold <= 1.5 * usual)) {
             return null;
         }
         boolean meetsTarget = hold >= 0 && hold <= evidence.targetNanos();
         String more = meetsTarget ? moreThreads(pool, takings, hold) : "";
-        return new SlowTasks(evidence, excess).change(pool, hold, usual, more.isEmpty() ? "" : "meanwhile use " + more);
+        boolean rejects = verdict.pool().since().refused() > 0;
+        return new SlowTasks(evidence, excess)
+                .change(pool, rejects, hold, usual, more.isEmpty() ? "" : "meanwhile use " + more);
     }
 
     /** Returns the recommended number of threads as text; an empty string if more threads do not help. */

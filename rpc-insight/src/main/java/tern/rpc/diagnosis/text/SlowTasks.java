@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis.text;
 
 import java.util.Locale;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Times;
@@ -8,6 +9,7 @@ import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.rule.OutsideWork;
 import tern.rpc.diagnosis.rule.ResultRules;
 import tern.rpc.diagnosis.sample.TaskSamples;
 import tern.rpc.pool.ApplicationCode;
@@ -34,18 +36,19 @@ final class SlowTasks {
     }
 
     /**
-     * Returns the advice to find out why the tasks became slower; null if the tasks do several things, or if calls wait
-     * in classes whose code the tasks do not run.
+     * Returns the advice to find out why the tasks became slower; null if the tasks do several things. Also returns null
+     * if the executor rejects no tasks and calls wait in classes whose code the tasks do not run.
      *
+     * @param rejects whether the executor rejects tasks of calls. These tasks most likely do the same as the running ones
      * @param holdNanos the mean duration of a task; negative if no task has ended
      * @param usualNanos the usual duration of a task
      * @param more another recommendation, such as more threads; an empty string if nothing else helps
      */
     @Nullable
-    Change change(PoolSnapshot pool, double holdNanos, double usualNanos, String more) {
+    Change change(PoolSnapshot pool, boolean rejects, double holdNanos, double usualNanos, String more) {
         TaskSamples tasks = evidence.tasks().ofPool(pool.name());
         Part same = tasks == null ? null : same(tasks);
-        if (tasks == null || same == null || !isOfCalls(tasks)) {
+        if (tasks == null || same == null || (!rejects && !isOfCalls(tasks))) {
             return null;
         }
         return Change.of(
@@ -57,8 +60,18 @@ final class SlowTasks {
                         holdNanos < 0
                                 ? "do not end, which usually take " + Times.millis(usualNanos) + " ms"
                                 : "take " + Times.millis(holdNanos) + " ms each instead of " + Times.millis(usualNanos),
-                        doing(same, tasks),
-                        more.isEmpty() ? "neither more threads nor a separate executor helps" : more));
+                        doing(same, tasks) + slower(same),
+                        (more.isEmpty() ? "neither more threads nor a separate executor helps" : more)
+                                + (rejects
+                                        ? "; if a task may be dropped or run later, do not let its call fail"
+                                        : "")));
+    }
+
+    /** Returns the operations of the tasks that became slower, in parentheses; empty if none is known. */
+    private String slower(Part same) {
+        String slower = new OutsideWork(evidence)
+                .slowerIn(same).stream().map(OutsideWork.Operation::text).collect(Collectors.joining(", "));
+        return slower.isEmpty() ? "" : " (" + slower + ")";
     }
 
     /** Returns what nearly all running tasks do; null if they do several things or there are too few samples. */
