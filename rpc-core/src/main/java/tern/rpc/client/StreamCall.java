@@ -117,7 +117,7 @@ final class StreamCall implements StreamAttempts.Listener {
             if (filters != null && !passed.get()) {
                 filters.watch();
             }
-        } catch (Throwable e) { // A filter has thrown this exception, or has returned null.
+        } catch (Throwable e) { // A filter has thrown e, or returned null, which then caused e.
             serial.execute(() -> close(null, e));
         }
         return result;

@@ -35,8 +35,8 @@ public final class OperationCounts {
     private static final double BEHIND_CACHE = 0.7;
 
     /**
-     * The maximum mean number of times that a call loads a value after a cache has lost its values. Each call then
-     * loads the value once, and a few calls load it again. A higher number has a different reason.
+     * If calls load a value more often than this on average, a cache that has lost its values is not the reason. After
+     * such a loss, each call loads the value once, and only a few calls load it again.
      */
     private static final double ONCE = 1.3;
 

@@ -61,9 +61,9 @@ public final class LookupRules {
     }
 
     /**
-     * Returns the lookups of calls that open a connection of a pool for the given kind of peer; null if few of the
-     * pool's places are occupied by such calls. Some pools let the thread of a call open a connection. Other calls then
-     * wait for this place, although the recorded uses of the pool are short.
+     * Returns the name lookups by calls that are opening a connection for a pool of the given kind of peer; null if
+     * such calls occupy only a few of the pool's places. Some pools open a connection on the calling thread. Until the
+     * connection is open, the call occupies a place that other calls wait for, but the pool records no use of it.
      */
     private static @Nullable Part ofOpeningCalls(Kind peer, ExcessTime excess) {
         Phase waits = switch (peer) {

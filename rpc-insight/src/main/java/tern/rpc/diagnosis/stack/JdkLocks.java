@@ -74,9 +74,10 @@ public final class JdkLocks {
     }
 
     /**
-     * Returns the name of the lock for which the thread waits. If the lock's owner is unknown, returns {@code lock}.
+     * Returns the name of the lock that the thread is waiting for. If a class of the JDK or of a library requests the
+     * lock, the lock is named after this class.
      *
-     * @param lock the name to use for a lock that the application takes itself
+     * @param lock the name of a lock that application code requests itself, or whose owner is unknown
      */
     static String name(ThreadSnapshot thread, String lock) {
         String taker = thread.owner() == null ? null : taker(thread);
