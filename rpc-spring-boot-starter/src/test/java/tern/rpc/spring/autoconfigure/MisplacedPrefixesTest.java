@@ -80,7 +80,7 @@ class MisplacedPrefixesTest {
         "rpcc.limits.max-depth, rpc.limits.max-depth",
         "rpc-server.port, rpc.server.port",
         "rpcclient.zone, rpc.client.zone",
-        "rpc-client-timeout, rpc.client.timeout"
+        "rpc-client-zone, rpc.client.zone"
     })
     void typingErrorInTheFirstElementIsNamedWithTheRightName(String written, String meant, CapturedOutput output) {
         application()
