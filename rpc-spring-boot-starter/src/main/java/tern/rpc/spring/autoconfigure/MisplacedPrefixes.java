@@ -144,8 +144,8 @@ final class MisplacedPrefixes {
 
     /**
      * Returns a description of the property if only a typing error in the first element distinguishes it from a Tern
-     * property, as in {@code rcp.server.port}, {@code rpc-server.port} or {@code rpc-server-port}. The other elements must be correct, because
-     * the property might belong to the application or to another framework.
+     * property, as in {@code rcp.server.port}, {@code rpc-server.port} or {@code rpc-server-port}. The other elements
+     * must be correct, because the property might belong to the application or to another framework.
      */
     private @Nullable String belowMisspelt(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         String first = name.isEmpty() ? "" : name.getElement(0, Form.UNIFORM);

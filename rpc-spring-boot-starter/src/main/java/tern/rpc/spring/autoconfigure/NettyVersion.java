@@ -16,8 +16,8 @@ import tern.rpc.settings.RpcStartException;
 
 /**
  * Stops an application whose Netty is too old for Tern, and warns about a version with known vulnerabilities. An
- * application's dependency management can select such a version, for all jars of Netty or for some of them. Without this
- * check, the application would fail with a {@code NoClassDefFoundError} for a class of Netty.
+ * application's dependency management can select such a version, for all jars of Netty or for some of them. Without
+ * this check, the application would fail with a {@code NoClassDefFoundError} for a class of Netty.
  */
 final class NettyVersion {
 

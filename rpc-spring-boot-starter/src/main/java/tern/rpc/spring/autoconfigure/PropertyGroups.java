@@ -147,7 +147,7 @@ final class PropertyGroups {
             return problem + advice;
         }
         Matcher pair = PAIR.matcher(value);
-        if (pair.matches() && isProperty(with(group, pair.group(1)))) {
+        if (!isNamed(group) && pair.matches() && isProperty(with(group, pair.group(1)))) {
             return problem + "in YAML, a space follows the colon: write '" + pair.group(1) + ": " + pair.group(2) + "'";
         }
         String whole = withName(group);

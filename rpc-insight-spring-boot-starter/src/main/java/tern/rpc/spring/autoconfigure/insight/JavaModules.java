@@ -11,8 +11,8 @@ import tern.rpc.settings.RpcStartException;
 
 /**
  * Stops an application whose Java runtime lacks modules that Tern needs, before it creates beans. Such a runtime comes
- * from {@code jlink}. Without this check, the application would fail with a {@code NoClassDefFoundError}, which does not
- * name the module. The RPC starter depends on this starter and uses the same check.
+ * from {@code jlink}. Without this check, the application would fail with a {@code NoClassDefFoundError}, which does
+ * not name the module. The RPC starter depends on this starter and uses the same check.
  */
 final class JavaModules implements ApplicationListener<ApplicationStartingEvent>, Ordered {
 
