@@ -83,6 +83,16 @@ class RepeatedTransactionsTest {
     }
 
     @Test
+    void slowRollbackIsNoRepetition() {
+        shop.healthy(rolledBack(0));
+
+        Cause first = first(shop.miss(call -> call.own(2).in(Phase.SQL, CHANGE, 4).in(Phase.SQL, "rollback", 300)));
+
+        assertThat(first.kind()).isNotEqualTo("REPEATED TRANSACTIONS");
+        assertThat(first.change().text()).contains("rollback");
+    }
+
+    @Test
     void slowStatementIsTheCauseOfTheRepetitionsThatFollow() {
         shop.healthy(rolledBack(0));
 

@@ -33,6 +33,9 @@ public final class Changes {
     /** A higher allocation rate is reported only if it is at least this number of bytes per second. */
     private static final double LEAST_ALLOCATED = 50e6;
 
+    /** The bytes of a megabyte. Each byte counts as an event. */
+    private static final double BYTES = 1e6;
+
     private static final int MAX_METHODS = 2;
     private static final int MAX_OPERATIONS = 2;
 
@@ -75,7 +78,7 @@ public final class Changes {
         // A lower allocation rate is only a consequence of waiting calls, so it is not reported. Low rates are known
         // only roughly, because they are computed from a few collections.
         if (allocated >= usuallyAllocated && (allocated >= LEAST_ALLOCATED || allocated < MUCH * usuallyAllocated)) {
-            compare("allocation", "MB/s", allocated / 1e6, usuallyAllocated / 1e6, Double.MAX_VALUE, lines, same);
+            compare("allocation", "MB/s", allocated / 1e6, usuallyAllocated / 1e6, BYTES, lines, same);
         }
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
             double usually = operations.usualCount(phase);

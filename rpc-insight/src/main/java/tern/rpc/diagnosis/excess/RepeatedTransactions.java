@@ -58,9 +58,13 @@ public final class RepeatedTransactions {
         private int attempts;
     }
 
-    /** Returns whether the part stands for transactions that are repeated. */
-    public static boolean isOne(Part part) {
-        return part.kind() == Kind.SQL && NamedTimes.isRollback(part.name());
+    /** Returns whether the part stands for transactions that are repeated, and not only for slow rollbacks. */
+    public boolean isOne(Part part) {
+        if (part.kind() != Kind.SQL || !NamedTimes.isRollback(part.name())) {
+            return false;
+        }
+        Repeats repeats = repeats().get(part.name());
+        return repeats != null && areEnough(part.name(), repeats);
     }
 
     /**

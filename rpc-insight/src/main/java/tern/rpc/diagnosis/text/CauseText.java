@@ -326,8 +326,9 @@ public final class CauseText {
     }
 
     private CauseDescription statement(Part part) {
-        if (RepeatedTransactions.isOne(part)) {
-            return new RepeatedTransactions(excess, operations).describe(part);
+        RepeatedTransactions repeated = new RepeatedTransactions(excess, operations);
+        if (repeated.isOne(part)) {
+            return repeated.describe(part);
         }
         return isFailed(part) ? describe(failure(Phase.SQL, part)) : storeText.statement(part);
     }

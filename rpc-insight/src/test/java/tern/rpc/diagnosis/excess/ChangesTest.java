@@ -81,9 +81,19 @@ class ChangesTest {
         assertThat(allocating(160e6).changed()).contains("changed  allocation: 160.0 MB/s, usually 0.7");
     }
 
+    @Test
+    void highUsualAllocationThatDoublesIsAChange() {
+        assertThat(allocating(160e6, 40e6).changed()).contains("changed  allocation: 160.0 MB/s, usually 40.0");
+        assertThat(allocating(70e6, 40e6).changed()).noneMatch(line -> line.startsWith("changed  allocation"));
+    }
+
     private static Cause allocating(double bytes) {
+        return allocating(bytes, 0.7e6);
+    }
+
+    private static Cause allocating(double bytes, double usually) {
         Shop shop = new Shop();
-        shop.machine = new Machine(2, 0.5, 0, 0, 0, 0.2, null, 0.7e6, -1, List.of(), 0, null, List.of());
+        shop.machine = new Machine(2, 0.5, 0, 0, 0, 0.2, null, usually, -1, List.of(), 0, null, List.of());
         shop.healthy(USUAL);
         shop.machine = new Machine(2, 0.5, 0, 0, 0, 0.2, null, bytes, -1, List.of(), 0, null, List.of());
         return first(shop.miss(call -> call.in(Phase.HTTP, NOTIFY, 300)));
