@@ -86,7 +86,8 @@ class RepeatedTransactionsTest {
     void slowRollbackIsNoRepetition() {
         shop.healthy(rolledBack(0));
 
-        Cause first = first(shop.miss(call -> call.own(2).in(Phase.SQL, CHANGE, 4).in(Phase.SQL, "rollback", 300)));
+        Cause first =
+                first(shop.miss(call -> call.own(2).in(Phase.SQL, CHANGE, 4).in(Phase.SQL, "rollback", 300)));
 
         assertThat(first.kind()).isNotEqualTo("REPEATED TRANSACTIONS");
         assertThat(first.change().text()).contains("rollback");
