@@ -114,6 +114,7 @@ public final class SymptomRules {
         }
         processors.passOnExecutors();
         processors.passOnToOwnCode();
+        new CommonDelays(evidence, operations, counts).passOn(byCause);
     }
 
     /**
