@@ -135,6 +135,11 @@ final class PoolRules {
                     continue;
                 }
             }
+            if (operation != null && !hangs && work.sum() < MIN_WORK * byCause.of(part)) {
+                // So little additional work does not explain the wait, whatever else the connections are used for.
+                pools.put(verdict.name(), verdict.tooSmall());
+                continue;
+            }
             Times lent = work.only(other -> other.kind() == operation || isOfMachine(other));
             byCause.pour(
                     part,
@@ -208,10 +213,31 @@ final class PoolRules {
         double held = operation == null
                 ? account.sum() - account.sum(Kind.POOL) - account.sum(Kind.QUEUE)
                 : account.sum(operation);
-        double inUse = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
+        double inUse = inUse(pool);
         double perSecond = calls.calls() / evidence.seconds();
-        double byCalls = perSecond * held / 1e9;
-        return pool.holdNanos() >= 0 && inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
+        double byCalls = Math.max(perSecond * held / 1e9, running(operation));
+        return inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
+    }
+
+    /**
+     * Returns the mean number of connections in use. If none was taken in the observed period, returns the current
+     * number, because the same connections have then been in use all the time.
+     */
+    private double inUse(ObservedPool pool) {
+        return pool.holdNanos() >= 0
+                ? pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9
+                : pool.now().waiting() > 0 ? pool.now().active() : -1;
+    }
+
+    /** Returns the number of running calls that are running an operation of the given kind; 0 if the kind is null. */
+    private long running(@Nullable Kind operation) {
+        Phase phase = operation == null ? null : Operations.phase(operation);
+        return excess.accounts.stream()
+                .map(counted -> counted.call().ledger())
+                .filter(call -> phase != null && !call.isEnded())
+                .filter(call -> call.phase() == phase
+                        || call.unfinished().stream().anyMatch(entry -> entry.kind() == phase))
+                .count();
     }
 
     /**
