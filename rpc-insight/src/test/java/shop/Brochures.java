@@ -19,7 +19,7 @@ public final class Brochures {
         }
     }
 
-    /** A task that waits for a peer. */
+    /** A task waiting for a peer. */
     public static final class Printer {
 
         private Printer() {}

@@ -5,17 +5,17 @@ import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.util.concurrent.CompletableFuture;
 
-/** Calls that wait for tasks, and tasks that wait for a print server. */
+/** Calls waiting for tasks, and tasks waiting for a print server. */
 public final class Labels {
 
     private Labels() {}
 
-    /** Simulates a call that waits for its tasks. */
+    /** Simulates a call waiting for its tasks. */
     public static void print(CompletableFuture<String> labels) {
         labels.join();
     }
 
-    /** Simulates a task that waits for the answer of a print server. */
+    /** Simulates a task waiting for the answer of a print server. */
     public static int render(Socket server) {
         try {
             return server.getInputStream().read();

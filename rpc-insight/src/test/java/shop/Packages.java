@@ -15,12 +15,12 @@ public final class Packages {
 
     private Packages() {}
 
-    /** Simulates a call that waits for its tasks. */
+    /** Simulates a call waiting for its tasks. */
     public static String of(CompletableFuture<String> result) {
         return result.join();
     }
 
-    /** Simulates a task that waits for a task that it has submitted. */
+    /** Simulates a task waiting for a task that it has submitted. */
     public static String split(FutureTask<String> part) {
         try {
             return part.get();
@@ -29,22 +29,22 @@ public final class Packages {
         }
     }
 
-    /** Simulates a task that waits for another task. */
+    /** Simulates a task waiting for another task. */
     public static String whole(CompletableFuture<String> part) {
         return part.join();
     }
 
-    /** Simulates a task that waits for its other tasks, one after the other. */
+    /** Simulates a task waiting for its other tasks, one after the other. */
     public static List<String> all(CompletableFuture<String> part) {
         return Stream.of(part).map(CompletableFuture::join).toList();
     }
 
-    /** Simulates a task that waits for a connection to a database. */
+    /** Simulates a task waiting for a connection to a database. */
     public static String stored(CompletableFuture<String> connection) {
         return EmptyPool.getConnection(connection);
     }
 
-    /** Simulates a task that waits for a lock. */
+    /** Simulates a task waiting for a lock. */
     public static void locked(Object lock) {
         synchronized (lock) {
             lock.notifyAll();
@@ -59,12 +59,12 @@ public final class Packages {
         }
     }
 
-    /** Simulates a task that waits for a peer. */
+    /** Simulates a task waiting for a peer. */
     public static String extra(CompletableFuture<String> answer) {
         return Peer.ask(answer);
     }
 
-    /** Simulates a task that waits for the answer of a reactive client. */
+    /** Simulates a task waiting for the answer of a reactive client. */
     public static String offered(CompletableFuture<String> answer) {
         return Blocking.block(answer);
     }

@@ -5,9 +5,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the time that a served call spends in each phase, and counts the call's operations of each kind. Only the
- * thread that runs the call may write to its ledger. Any thread may read the ledger. The comments of some methods say
- * that any thread may call the method. If a phase ends while the ledger is being read, the values read may not include
+ * Records the time that a served call spends in each phase, and counts the call's operations of each kind. Any thread
+ * may read the ledger. Only the thread that runs the call may write to it, except through the methods whose comment
+ * says that any thread may call them. If a phase ends while the ledger is being read, the values read may not include
  * this phase.
  *
  * <p>The ledger includes the work of other threads for the call. For example, three parallel operations of 40 ms add
@@ -19,8 +19,8 @@ public final class CallLedger {
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
-     * Short operations (see {@link #NAMED_FROM_NANOS}) are recorded with their names only after the call has made this
-     * many operations of the same kind.
+     * The number of operations of one kind after which even short operations of this kind (see {@link
+     * #NAMED_FROM_NANOS}) are recorded with their names.
      */
     private static final int NAMED_FROM_COUNT = 8;
 

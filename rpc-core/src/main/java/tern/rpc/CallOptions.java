@@ -15,10 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class CallOptions {
 
-    /**
-     * Logs the warning that an object is not a proxy. The limit is one warning per minute, because every call can cause
-     * it.
-     */
+    /** Warns that an object is not a proxy, at most once per minute, because every call can cause this warning. */
     private static final SeldomWarning NOT_A_PROXY =
             new SeldomWarning(LoggerFactory.getLogger(CallOptions.class), NanoClock.SYSTEM, Duration.ofMinutes(1));
 

@@ -105,11 +105,14 @@ public final class CallTask implements Runnable {
      * the submitting thread.
      */
     private void runByCaller(CallLedger ledger) {
-        Phase outer = ledger.enter(Phase.CALLER_RUNS);
+        Phase outer = ledger.enter(Phase.CALLER_RUNS, executor);
+        long begun = ledger.now();
         try {
             task.run();
         } finally {
             ledger.leave(outer);
+            // Unlike the time of the phase, the named time includes the operations of the task.
+            ledger.named(Phase.CALLER_RUNS, executor, ledger.now() - begun);
         }
     }
 

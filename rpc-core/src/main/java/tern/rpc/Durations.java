@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  */
 public final class Durations {
 
-    /** The maximum of all timeouts and waits. A {@code long} can count about 292 years of nanoseconds. */
+    /** The maximum of all timeouts and waits. A {@code long} can hold about 292 years in nanoseconds. */
     public static final Duration MAX_DURATION = Duration.ofDays(36_500);
 
     /** Describes {@link #MAX_DURATION} in error messages. */

@@ -31,7 +31,7 @@ record MethodSignature(
     /** The type of the parameter that Kotlin's compiler adds to suspend functions. */
     private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
-    /** The end of the position of a result in error messages. */
+    /** In error messages, the text that names a method's result ends with this. */
     private static final String RESULT = ", result";
 
     static MethodSignature of(Class<?> service, Method method, TypeVariables variables) {
@@ -74,11 +74,7 @@ record MethodSignature(
         } else if (responses != JavaShape.OBSERVER) {
             result = responses.element(result, position);
         }
-        if (requests.isStream() && parameters.size() != 1) {
-            throw new IllegalArgumentException(
-                    name + " takes a stream and " + (parameters.size() - 1)
-                            + " other arguments; a stream of requests must be the only parameter, so put the others into its elements");
-        }
+        checkRequests(name, requests, parameters.size());
         ValueType resultType = valueType(result, position, warnings);
         RpcMethod marks = MethodAnnotations.of(method, RpcMethod.class);
         checkOneWay(name, marks, method, responses);
@@ -98,6 +94,14 @@ record MethodSignature(
                 descriptor.toString(),
                 exceptions(method, variables),
                 warnings);
+    }
+
+    private static void checkRequests(String name, JavaShape requests, int parameters) {
+        if (requests.isStream() && parameters != 1) {
+            throw new IllegalArgumentException(name + " takes a stream and " + (parameters - 1)
+                    + " other arguments; a stream of requests must be the only parameter, so put the others into its"
+                    + " elements");
+        }
     }
 
     /**
@@ -205,7 +209,10 @@ record MethodSignature(
         return new ValueType(type, raw);
     }
 
-    /** Returns the change to make for a future or a stream in a position that needs plain values. */
+    /**
+     * Returns advice for a future or a stream that is declared where only plain values are allowed. Returns an empty
+     * string if there is no advice.
+     */
     private static String replacement(Type type, Class<?> raw, String position) {
         boolean isStream = JavaShape.of(raw).isStream();
         if (!position.endsWith(RESULT)) {

@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 final class OtherThreads {
 
-    /** At most this many running parts of the call are listed. */
+    /** The maximum number of running parts of the call in the list. */
     private static final int MAX_PARTS = 64;
 
-    /** At most this many running asynchronous operations are listed. */
+    /** The maximum number of running asynchronous operations in the list. */
     private static final int MAX_OPERATIONS = 64;
 
     private static final int PHASES = Phase.values().length;
@@ -108,8 +108,8 @@ final class OtherThreads {
     }
 
     /**
-     * Lists a task that waits for a thread. This method does not count the wait, because the start of the task will
-     * record it.
+     * Adds a task waiting for a thread to the list of running operations. The wait itself is counted when the task
+     * starts.
      */
     synchronized void queued(AsyncOperation task) {
         if (running.size() < MAX_OPERATIONS) {

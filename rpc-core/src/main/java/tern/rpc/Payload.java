@@ -6,7 +6,7 @@ import java.util.List;
 public enum Payload {
     /** The messages consist of Java values. */
     JAVA,
-    /** Each message is a protobuf message. */
+    /** The messages are protobuf messages. */
     PROTOBUF,
     /** The messages are bytes that the service encodes and decodes itself. */
     RAW;

@@ -39,13 +39,20 @@ public class RpcException extends RuntimeException {
     private final Executed executed;
     private final transient @Nullable Metadata metadata; // The field is transient, so it is null after deserialization.
 
-    /** Creates a failure for a service to throw. {@link #wasExecuted()} of this failure returns {@code YES}. */
-    public RpcException(StatusCode code, String description) {
+    /**
+     * Creates a failure for a service to throw. {@link #wasExecuted()} of this failure returns {@code YES}.
+     *
+     * @param code any code except {@code OK}, which is not a failure
+     * @param description null is the same as an empty text, because the message of an exception can be null
+     * @throws IllegalArgumentException if the code is {@code OK}
+     */
+    public RpcException(StatusCode code, @Nullable String description) {
         this(code, description, Executed.YES, null);
     }
 
-    public RpcException(StatusCode code, String description, Executed executed, @Nullable Throwable cause) {
-        this(new Status(code, description), executed, cause, new Metadata(), true);
+    /** @param description null is the same as an empty text */
+    public RpcException(StatusCode code, @Nullable String description, Executed executed, @Nullable Throwable cause) {
+        this(new Status(failed(code), description == null ? "" : description), executed, cause, new Metadata(), true);
     }
 
     /**
@@ -83,6 +90,14 @@ public class RpcException extends RuntimeException {
         this.status = status;
         this.executed = executed;
         this.metadata = metadata;
+    }
+
+    private static StatusCode failed(StatusCode code) {
+        if (code == StatusCode.OK) {
+            throw new IllegalArgumentException(
+                    "OK is not the code of a failure; return a result, or choose another StatusCode");
+        }
+        return code;
     }
 
     /**

@@ -3,7 +3,7 @@ package tern.rpc;
 /**
  * A snapshot of a served call.
  *
- * @param method the method name, as in {@code OrderService.place}
+ * @param method the method name, for example {@code OrderService.place}
  * @param threadId the id of the thread that runs the call; {@link #NO_THREAD} if the call continues without a thread
  * @param phase the current phase
  * @param phaseNanos the time since the current phase began

@@ -32,10 +32,10 @@ public final class ServerContext {
     private final Metadata responseMetadata;
     // The context of the whole call: this object, unless this object is the context of a wrapped task.
     private final ServerContext whole;
-    // Only the context of the whole call uses this field, under the lock of that context.
+    // Used only in the context of the whole call; guarded by this context.
     private @Nullable List<Runnable> listeners;
-    private volatile boolean cancelled; // Only the context of the whole call uses this field.
-    private volatile boolean begun; // Only the context of the whole call uses this field.
+    private volatile boolean cancelled; // used only in the context of the whole call
+    private volatile boolean begun; // used only in the context of the whole call
 
     /** Creates a context without a ledger. */
     public ServerContext(Invocation call, Exchange exchange) {
@@ -159,7 +159,7 @@ public final class ServerContext {
     private void run(Runnable task, Supplier<CallLedger> parts) {
         ServerContext before = current();
         if (before != null && before.whole == whole) {
-            task.run(); // The thread is already working on this call and writes to the call's ledger.
+            task.run(); // the thread already has this call's context and ledger
             return;
         }
         CallLedger part = parts.get();

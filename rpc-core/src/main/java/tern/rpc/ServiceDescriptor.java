@@ -47,7 +47,7 @@ public final class ServiceDescriptor {
         List<MethodDescriptor> found = new ArrayList<>();
         TypeVariables variables = new TypeVariables(type);
         for (Method method : distinctMethods(type)) {
-            MethodSignature signature = MethodSignature.of(type, method, variables);
+            MethodSignature signature = signature(type, method, variables);
             warnings.addAll(signature.warnings());
             found.add(new MethodDescriptor(this, found.size(), signature, Effects.ANY));
         }
@@ -67,6 +67,27 @@ public final class ServiceDescriptor {
                     byMethod.put(method, known);
                 }
             }
+        }
+    }
+
+    /**
+     * Returns the signature of the method. If a method that the interface inherits cannot be sent, the message names
+     * the interface that declares the method. The developer often cannot change that interface, for example Spring
+     * Data's {@code JpaRepository}.
+     */
+    private static MethodSignature signature(Class<?> type, Method method, TypeVariables variables) {
+        try {
+            return MethodSignature.of(type, method, variables);
+        } catch (IllegalArgumentException e) {
+            Class<?> declaring = method.getDeclaringClass();
+            if (declaring == type) {
+                throw e;
+            }
+            throw new IllegalArgumentException(
+                    e.getMessage() + "; the method is inherited from " + declaring.getName()
+                            + ", so if you cannot change it, declare an interface with the methods that callers need,"
+                            + " and a class that implements it and calls the " + type.getSimpleName(),
+                    e);
         }
     }
 

@@ -14,8 +14,8 @@ public final class Thrown {
     private static final int MAX_CAUSES = 64;
 
     /**
-     * The maximum total number of an exception, its causes and all suppressed exceptions. Above this number, the
-     * exception counts as long.
+     * An exception counts as long if it has more causes and suppressed exceptions than this, including the exception
+     * itself.
      */
     static final int MAX_EXCEPTIONS = 64;
 

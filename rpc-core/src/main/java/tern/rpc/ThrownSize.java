@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
 
-/** Adds up the texts of an exception, of its causes and of all suppressed exceptions. Not thread-safe. */
+/** Adds up the text lengths of an exception, its causes and all suppressed exceptions. Not thread-safe. */
 final class ThrownSize {
 
     private final Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());

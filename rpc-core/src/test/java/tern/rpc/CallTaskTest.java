@@ -139,6 +139,16 @@ class CallTaskTest {
     }
 
     @Test
+    void nameOfTheExecutorWhoseTaskTheCallerRunsIsRecordedWithTheTimeOfTheTask() {
+        CallLedger.replace(call);
+        CallTask.of(() -> statement(5_000_000), "mail").run();
+
+        assertThat(call.named()).contains(new NamedTimes.Entry(Phase.CALLER_RUNS, "mail", 1, 5_000_000));
+        assertThat(nanos(Phase.CALLER_RUNS)).isZero();
+        assertThat(nanos(Phase.SQL)).isEqualTo(5_000_000);
+    }
+
+    @Test
     void taskOutsideOfCallsIsNotWrapped() {
         Runnable task = () -> {};
 

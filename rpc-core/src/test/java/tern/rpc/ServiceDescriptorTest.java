@@ -51,6 +51,21 @@ class ServiceDescriptorTest {
         assertThat(send.timeout()).isEqualTo(Duration.ofMillis(50));
     }
 
+    interface Repository<T> {
+        Optional<T> findById(long id);
+    }
+
+    interface Books extends Repository<String> {}
+
+    @Test
+    void inheritedMethodThatCannotTravelIsNamedWithTheInterfaceThatDeclaresIt() {
+        assertThatThrownBy(() -> ServiceDescriptor.of(Books.class))
+                .hasMessageStartingWith("Books.findById, result: java.util.Optional<java.lang.String> cannot be sent; ")
+                .hasMessageEndingWith("; the method is inherited from " + Repository.class.getName()
+                        + ", so if you cannot change it, declare an interface with the methods that callers need, and a"
+                        + " class that implements it and calls the Books");
+    }
+
     private static MethodDescriptor method(String name) {
         List<MethodDescriptor> overloads = ServiceDescriptor.of(Orders.class).overloads(name);
         assertThat(overloads).isNotEmpty();

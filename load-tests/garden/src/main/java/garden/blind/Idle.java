@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
-/** Activities of the shop application that look like faults but do not slow down calls. */
+/** Harmless activities of the shop application that look like faults but do not slow down calls. */
 @Component
 class Idle implements Step {
 

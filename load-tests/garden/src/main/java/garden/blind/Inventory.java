@@ -8,7 +8,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Inventory implements Step {
 
-    @SuppressWarnings("unused") // The thread that holds the monitor writes this field. No code reads it.
+    @SuppressWarnings("unused") // written by the thread that holds the monitor, never read
     private int counted;
 
     Inventory() {

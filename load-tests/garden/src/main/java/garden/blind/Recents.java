@@ -33,7 +33,7 @@ class Recents implements Step {
         for (int i = 0; i < pages.length; i++) {
             pages[i] = new byte[5_000];
         }
-        if (free > 12_000_000) { // Pages are kept only while memory is free, to prevent an OutOfMemoryError.
+        if (free > 12_000_000) { // keeps pages only while memory is free, to prevent an OutOfMemoryError
             seen.put(id, pages);
         }
     }

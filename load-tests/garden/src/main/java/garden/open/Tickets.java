@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Tickets implements Step {
 
-    @SuppressWarnings("unused") // Each iteration of the loop writes this field, because volatile writes take time.
+    @SuppressWarnings("unused") // Each iteration of the loop writes this field, which takes time.
     private volatile long drawn;
 
     @Override

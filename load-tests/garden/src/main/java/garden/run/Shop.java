@@ -120,7 +120,10 @@ public final class Shop implements AutoCloseable {
         return warnings.get();
     }
 
-    /** Limits the number of log lines that are read per second; 0 for no limit. */
+    /**
+     * Limits how many of the application's log lines this class reads per second, which slows down the application's
+     * log; 0 for no limit.
+     */
     public void quiet(int lines) {
         linesPerSecond = lines;
     }

@@ -13,8 +13,8 @@ interface Engine {
     String url(int port);
 
     /**
-     * Returns the statements that create the tables and the function {@code tax(millis)}, which sleeps for the given
-     * time.
+     * Returns the statements that create the tables and the function {@code tax(millis)}. The function sleeps for the
+     * given time.
      */
     List<String> schema();
 

@@ -39,7 +39,6 @@ final class ConsoleTickets {
             this.caller = caller;
         }
 
-        /** Returns the body of the request. */
         byte[] body() {
             return body;
         }

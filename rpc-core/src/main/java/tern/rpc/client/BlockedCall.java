@@ -13,8 +13,8 @@ import tern.rpc.transport.EventLoopThread;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A call without filters that a served call makes, and whose caller blocks. Remembers the provider of the last attempt.
- * Only the caller's thread uses this object, but any thread may cancel the call.
+ * A blocking call without filters that is made while another call is being served. Remembers the provider of the last
+ * attempt. Only the caller's thread uses this object, but any thread may cancel the call.
  */
 final class BlockedCall extends NestedCall {
 

@@ -85,8 +85,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether {@link #passedOnUnseen} was called. After that, a call may have been passed on even if its
-     * {@link CallScope} was not notified.
+     * Returns whether a filter of this client has ever replaced a call's executor. If so, a call may have been passed
+     * on without a notification of its {@link CallScope}.
      */
     boolean mayPassOnUnseen() {
         return passedOnUnseen;
@@ -425,14 +425,14 @@ final class EndpointInvoker implements AutoCloseable {
 
     List<ClientConnection> connections() {
         return cluster.targets().stream()
-                .map(target -> target.node().opened())
+                .map(target -> target.node().link().opened())
                 .filter(Objects::nonNull)
                 .toList();
     }
 
     List<Provider> providers() {
         return cluster.targets().stream()
-                .filter(target -> target.node().opened() != null)
+                .filter(target -> target.node().link().opened() != null)
                 .map(target -> new Provider(target.connection(), target.attributes()))
                 .toList();
     }

@@ -33,7 +33,7 @@ final class FurtherAttempts {
     private static final Logger LOG = LoggerFactory.getLogger(FurtherAttempts.class);
 
     /**
-     * A provider counts as silent if it has not answered the client's ping for this long, plus the additional time that
+     * A provider counts as silent if it has not answered the client's ping for this time, plus the additional time that
      * a ping on the connection may take. A provider whose methods are only slow answers the ping earlier.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -103,7 +103,7 @@ final class FurtherAttempts {
                     continue;
                 }
                 anyWaits = true;
-                ClientConnection connection = node.opened();
+                ClientConnection connection = node.link().opened();
                 if (connection != null && node.silentForNanos(now) >= SILENT_NANOS + connection.pingDelayNanos()) {
                     connection.forEachWaiting(attempt -> move(attempt, target, now));
                 }
@@ -130,7 +130,7 @@ final class FurtherAttempts {
                         + TimeUnit.NANOSECONDS.toMillis(silent.node().silentForNanos(now)) + " ms",
                 executed));
         if (!isEnded) {
-            retries.giveBack(silent.retries()); // The answer has just arrived.
+            retries.giveBack(silent.retries()); // the answer arrived in the meantime
         }
     }
 
@@ -214,7 +214,7 @@ final class FurtherAttempts {
         boolean isUsedGood = used.attributes().weight() > 0 && used.isUsable() && !used.isAvoided(now);
         for (Target candidate :
                 cluster.targets(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call))) {
-            if (unavailable && candidate.node().isConnecting()) {
+            if (unavailable && candidate.node().link().isConnecting()) {
                 return true;
             }
             boolean isWeighted = candidate.attributes().weight() > 0 || candidate.isHeld() || !isUsedGood;

@@ -70,7 +70,7 @@ final class Hedging {
         try {
             return timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            return null; // The client is closed, which the failure of the first attempt will report.
+            return null; // The client is closed. The first attempt fails and reports this.
         }
     }
 
@@ -83,7 +83,6 @@ final class Hedging {
         return !budget.retries.isShort() && budget.hedges.spend();
     }
 
-    /** Counts a sent hedge. */
     void sent() {
         budget.sent.increment();
     }

@@ -13,8 +13,8 @@ import tern.rpc.StatusCode;
 
 /**
  * Ends an asynchronous call or a stream at its deadline if a filter delays it. Such a filter has not passed the call
- * on, or has not passed the answer on. While the call is with the connection, the connection checks the deadline.
- * Thread-safe.
+ * on, or has not passed the answer on. After the filters have passed the call to a connection, the connection checks
+ * the deadline. Thread-safe.
  */
 final class LateFilters {
 

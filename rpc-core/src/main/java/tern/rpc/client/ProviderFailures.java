@@ -54,9 +54,9 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
     }
 
     private String withReason(Target target) {
-        ClientConnection connection = target.node().opened();
+        ClientConnection connection = target.node().link().opened();
         String reason = connection == null ? "not connected yet" : connection.lastFailure();
-        long seconds = TimeUnit.NANOSECONDS.toSeconds(target.node().outOfReachNanos(clock.nanoTime()));
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(target.node().link().outOfReachNanos(clock.nanoTime()));
         String since = seconds == 0 ? "" : (reason.isEmpty() ? "" : ", ") + "for " + seconds + " s";
         return target.endpoint() + (reason.isEmpty() && since.isEmpty() ? "" : " (" + reason + since + ")");
     }
@@ -79,7 +79,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
     }
 
     private static String failure(Target target) {
-        ClientConnection connection = target.node().opened();
+        ClientConnection connection = target.node().link().opened();
         return target.endpoint() + ": " + (connection == null ? "not connected yet" : connection.lastFailure());
     }
 }

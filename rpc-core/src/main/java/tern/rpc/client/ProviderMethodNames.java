@@ -41,9 +41,9 @@ final class ProviderMethodNames {
     }
 
     /**
-     * Returns the name of a call that has ended. If the provider failed, the name contains the status, as in {@code
-     * StockService.reserve at 10.0.0.7:20880 (failed UNAVAILABLE)}. The diagnosis can then find failed calls even if
-     * the application handles their exceptions, for example by retrying.
+     * Returns the name of a call that has ended. If the provider failed, the name contains the status, for example
+     * {@code StockService.reserve at 10.0.0.7:20880 (failed UNAVAILABLE)}. The diagnosis can then find failed calls
+     * even if the application handles their exceptions, for example by retrying.
      *
      * @param endpoint the provider's address; null if the call reached no provider
      * @param failure the call's failure; null if the call succeeded

@@ -93,7 +93,7 @@ final class ProviderWait {
         return waitingCall;
     }
 
-    /** An asynchronous call that waits for a provider. */
+    /** An asynchronous call waiting for a provider. */
     final class WaitingCall {
 
         private final Invocation call;

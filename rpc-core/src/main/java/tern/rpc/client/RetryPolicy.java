@@ -74,7 +74,6 @@ final class RetryPolicy {
         return true;
     }
 
-    /** Counts a retry. */
     void retried() {
         retries.increment();
     }

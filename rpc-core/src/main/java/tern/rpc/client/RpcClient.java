@@ -4,9 +4,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,7 +15,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,11 +27,11 @@ import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
+import tern.rpc.client.Wires.Wire;
 import tern.rpc.cluster.ClusterParts;
 import tern.rpc.cluster.ClusterReport;
 import tern.rpc.cluster.ClusterSettings;
 import tern.rpc.cluster.NodeCounts;
-import tern.rpc.cluster.Nodes;
 import tern.rpc.concurrent.DaemonThreads;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.endpoint.Rules;
@@ -43,7 +40,6 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.CallToken;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientTransport;
-import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /**
@@ -56,6 +52,7 @@ public final class RpcClient implements AutoCloseable {
     public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(3);
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);
+
     /**
      * The maximum number of callback threads. A callback that waits for another call blocks one of these threads.
      * Applications should therefore compose stages instead of waiting.
@@ -71,22 +68,7 @@ public final class RpcClient implements AutoCloseable {
     /** The maximum number of simultaneous lookups of host names. A name server can take seconds to answer. */
     private static final int LOOK_UP_THREADS = 4;
 
-    /**
-     * The transport for one protocol, with the connections that its references share. Only references with the same
-     * supplier of TLS settings share connections.
-     */
-    private record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, Nodes> shared) {
-
-        Nodes shared(@Nullable Supplier<Tls> tls, ClusterParts parts) {
-            return shared.computeIfAbsent(tls, unknown -> nodes(1, tls, parts));
-        }
-
-        Nodes nodes(int connections, @Nullable Supplier<Tls> tls, ClusterParts parts) {
-            return parts.nodes(endpoint -> transport.connect(endpoint, connections, tls));
-        }
-    }
-
-    private final Map<String, Wire> wires = new LinkedHashMap<>();
+    private final Wires wires;
     private final List<ClientFilter> filters;
     private final Duration timeout;
     private final Duration checkTimeout;
@@ -97,7 +79,7 @@ public final class RpcClient implements AutoCloseable {
     private final WorkerPool callbacks;
     private final ScheduledExecutorService lookups; // an executor for tasks that may block
     private final ScheduledExecutorService clusterTimer; // an executor for tasks that do not block
-    // The timer that starts the hedges. The same object as clusterTimer, unless a test replaces it.
+    // The timer that starts the hedges. Tests can replace this timer; otherwise it is the same object as clusterTimer.
     private final ScheduledExecutorService hedgeTimer;
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
@@ -107,6 +89,7 @@ public final class RpcClient implements AutoCloseable {
     private final Map<Object, EndpointInvoker> proxies = Collections.synchronizedMap(new IdentityHashMap<>());
 
     private RpcClient(Builder builder) {
+        this.wires = new Wires(builder.transports);
         this.filters = List.copyOf(builder.filters);
         this.timeout = builder.timeout;
         this.checkTimeout = builder.checkTimeout;
@@ -126,8 +109,6 @@ public final class RpcClient implements AutoCloseable {
         this.connectionWait = new ConnectionWait(clock, () -> closed);
         this.parts = new ClusterParts(
                 clock, clusterTimer, ThreadLocalRandom.current().nextLong());
-        builder.transports.forEach(transport ->
-                wires.put(transport.protocol(), new Wire(transport, Collections.synchronizedMap(new HashMap<>()))));
         meters.counter(RpcMeter.CLIENT_RETRIES, this, RpcClient::retries);
         NodeCounts counts = parts.counts();
         meters.counter(RpcMeter.CLIENT_EJECTIONS, counts, NodeCounts::ejections);
@@ -215,7 +196,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param retries the number of attempts that repeated a failed attempt
      * @param hedges the number of attempts sent to a second provider because the first attempt was slow
-     * @param fallbacks the number of calls that no provider accepted, and that a fallback answered
+     * @param fallbacks the number of calls that a fallback answered because no provider accepted them
      */
     public record AttemptCounts(long retries, long hedges, long fallbacks) {}
 
@@ -268,7 +249,7 @@ public final class RpcClient implements AutoCloseable {
         checkOpen(reference);
         ServiceDescriptor service = ServiceDescriptor.of(reference.type());
         ReferenceMethods.checkNames(reference, service);
-        Wire wire = wire(reference);
+        Wire wire = wires.of(reference);
         wire.transport().prepare(service);
         service.warnings().forEach(LOG::warn);
         EndpointInvoker endpoints = endpoints(reference, wire);
@@ -318,18 +299,7 @@ public final class RpcClient implements AutoCloseable {
         return own == null ? null : wire.transport().carry(own);
     }
 
-    private Wire wire(ServiceReference<?> reference) {
-        Wire wire = wires.get(reference.protocol());
-        if (wire == null) {
-            throw new UnknownProtocolException(reference.protocol(), reference.key(), wires.keySet());
-        }
-        return wire;
-    }
-
     private EndpointInvoker endpoints(ServiceReference<?> reference, Wire wire) {
-        Nodes nodes = reference.connections() > 0
-                ? wire.nodes(reference.connections(), reference.tls(), parts)
-                : wire.shared(reference.tls(), parts);
         return new EndpointInvoker(
                 reference.key(),
                 parts.cluster(
@@ -339,7 +309,7 @@ public final class RpcClient implements AutoCloseable {
                                 .toList(),
                         reference.protocol(),
                         reference.source(),
-                        nodes,
+                        wire.nodes(reference, parts),
                         reference.cluster() == null ? cluster : reference.cluster()),
                 attempts(reference.key()).retries(),
                 clock,
@@ -374,7 +344,7 @@ public final class RpcClient implements AutoCloseable {
         lookups.shutdownNow();
         hedgeTimer.shutdownNow();
         clusterTimer.shutdownNow();
-        wires.values().forEach(wire -> wire.transport().close());
+        wires.close();
         callbacks.close();
     }
 

@@ -330,7 +330,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                                 cause));
     }
 
-    // The following methods are called when the subscriber requests answers, cancels or fails.
+    // Subscriber requests answers, cancels or fails
 
     @Override
     public void request(int messages) {
@@ -356,7 +356,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         cancel("the receiver of its answers threw an exception", cause);
     }
 
-    // The following methods send requests to the server.
+    // Sending requests
 
     /**
      * @throws RpcException if the call has no stream yet. Only a publisher that sends more values than were requested

@@ -14,7 +14,7 @@ import tern.rpc.endpoint.Candidate;
 /**
  * Replaces a balancer that could not be created. Each call fails with the reason.
  *
- * @param why names the load balancing policy and the reason
+ * @param why the error message, which names the load balancing policy and the reason
  */
 record BrokenBalancer(String why) implements Balancer {
 

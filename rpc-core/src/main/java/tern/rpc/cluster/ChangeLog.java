@@ -40,7 +40,8 @@ final class ChangeLog {
     /**
      * Logs a change, immediately or with a delay.
      *
-     * @param text supplies the log line; called on any thread, and only if the line is written
+     * @param text supplies the log line; called on any thread, and only when the line would be written. An empty text
+     *     means that the change is over and is not logged
      */
     synchronized void changed(Level level, Supplier<String> text) {
         skipped += waiting == null ? 0 : 1;
@@ -66,7 +67,9 @@ final class ChangeLog {
         }
         String text = last.text().get();
         String line = skipped == 0 ? text : text + " (there were " + skipped + " more changes since the last line)";
-        log.atLevel(last.level()).log(line);
+        if (!text.isEmpty()) {
+            log.atLevel(last.level()).log(line);
+        }
         waiting = null;
         skipped = 0;
     }

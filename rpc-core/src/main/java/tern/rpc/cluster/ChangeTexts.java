@@ -5,12 +5,12 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.endpoint.EndpointSnapshot;
 
-/** Log texts about changes to providers and provider lists. */
+/** Log messages about changes of providers and provider lists. */
 final class ChangeTexts {
 
     private ChangeTexts() {}
 
-    /** Describes a state change of a source's provider list. */
+    /** Returns the log message for a state change of a source's provider list. */
     static String changed(
             String source, String service, EndpointSnapshot before, EndpointSnapshot now, long lastedNanos) {
         String named = source.isEmpty() ? "an empty list" : source;
@@ -27,7 +27,7 @@ final class ChangeTexts {
     }
 
     /**
-     * Describes that providers cannot be connected.
+     * Returns the log message about providers that cannot be connected.
      *
      * @param count the number of providers
      * @param example one of them, with the reason

@@ -1,11 +1,7 @@
 package tern.rpc.cluster;
 
 import java.time.Duration;
-import java.time.Instant;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -13,23 +9,19 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
-import tern.rpc.PeriodicTask;
 import tern.rpc.RpcException;
 import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Candidate;
-import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
-import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.RemoteFailures;
 
 /**
- * The providers of one reference. For each attempt, a provider is chosen from the list that a source reports. The steps
- * are: keep the last good list, route by tags, choose a subset, connect, score, and pick. Each change of the list or
- * the rules replaces one immutable object. Thread-safe.
+ * The providers of one reference. For each attempt of a call, one of the members is chosen: the providers that {@link
+ * Membership} derives from the list of a source. Thread-safe.
  */
 public final class Cluster implements AutoCloseable {
 
@@ -38,32 +30,21 @@ public final class Cluster implements AutoCloseable {
     private final String service;
     private final EndpointSource source;
     private final SharedSources sources;
-    private final Nodes nodes;
     private final ClusterSettings settings;
-    private final ProviderChoice choice;
-    private final NanoClock clock;
     private final ClusterStatistics statistics = new ClusterStatistics();
     private final Survey survey;
     private final ClusterLog log;
     private final CountDownLatch heard = new CountDownLatch(1);
 
-    private volatile Routes routes;
-    private volatile LastGood list;
-    // This object's lock must be held to call any method except timeLimit().
-    private final RulesInForce rules = new RulesInForce();
-    private volatile boolean chosenByKey;
+    private final Membership members;
     private volatile SharedSources.@Nullable Subscription subscription;
-    private final Replacements replacements; // This object's lock guards this field.
-    private final Reviews reviews;
-    private volatile boolean closed;
 
     /**
      * @param service the name of the service in logs and error messages
      * @param methods the names of the service's methods
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      * @param timer runs short tasks
-     * @param client a number that identifies the client
-     * @param lastChoice the last choice from a long list; shared by all clusters of the client
+     * @param rankings the ranked providers of long lists; shared by all clusters of the client
      */
     Cluster(
             String service,
@@ -75,22 +56,25 @@ public final class Cluster implements AutoCloseable {
             ClusterSettings settings,
             NanoClock clock,
             ScheduledExecutorService timer,
-            long client,
-            LastChoice lastChoice) {
+            Rankings rankings) {
         this.service = service;
         this.source = source;
         this.sources = sources;
-        this.nodes = nodes;
         this.settings = settings;
-        this.choice = new ProviderChoice(service, methods, protocol, settings, client, lastChoice);
-        this.clock = clock;
-        this.routes = new Routes(List.of(), settings);
-        this.list = LastGood.before(EndpointSnapshot.unknown(Instant.now(), ""), clock.nanoTime());
         this.log = new ClusterLog(service, LOG, clock, timer);
         this.survey = new Survey(settings.zone(), nodes, statistics, clock.nanoTime());
-        this.replacements = new Replacements(nodes, service, clock.nanoTime());
-        this.reviews =
-                new Reviews(new PeriodicTask("The review of the providers of " + service, this::review), clock, timer);
+        this.members = new Membership(
+                service,
+                name(),
+                settings,
+                new ProviderChoice(service, methods, protocol, settings, source.key(), rankings),
+                nodes,
+                statistics,
+                survey,
+                log,
+                failed -> sources.notConnected(source.key(), failed),
+                clock,
+                timer);
     }
 
     /**
@@ -103,7 +87,7 @@ public final class Cluster implements AutoCloseable {
         SharedSources.Subscription made = sources.subscribe(source, service, this::changed);
         boolean isLate;
         synchronized (this) {
-            isLate = closed;
+            isLate = members.isClosed();
             subscription = isLate ? null : made;
         }
         if (isLate) {
@@ -120,14 +104,8 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    // The following methods handle changes to the provider list.
-
-    private synchronized void changed(EndpointSnapshot snapshot) {
-        if (closed) {
-            return;
-        }
-        long now = clock.nanoTime();
-        use(list.after(snapshot, endpoint -> nodes.isAnswering(endpoint, now), now));
+    private void changed(EndpointSnapshot snapshot) {
+        members.listed(snapshot);
         if (snapshot.state() != EndpointSnapshot.State.UNKNOWN
                 || !snapshot.why().isEmpty()) {
             heard.countDown();
@@ -135,100 +113,13 @@ public final class Cluster implements AutoCloseable {
     }
 
     /** Sets the application's rules, which take precedence over the source's rules. */
-    public synchronized void rule(Rules current) {
-        rules.own(current);
-        if (!closed) {
-            use(list);
-        }
-    }
-
-    /**
-     * Stops using unlisted providers that no longer answer, replaces members of the subset that cannot be connected,
-     * and logs which providers are not connected.
-     */
-    private void review() {
-        try {
-            List<Node> failed = reviewed();
-            SharedSources.Subscription current = subscription;
-            if (current != null) {
-                current.notConnected(failed); // The lock is not held here, because the source may be waiting for it.
-            }
-        } finally {
-            // The next review is scheduled even after an exception, so that unlisted providers are not kept forever.
-            if (!closed) {
-                reviews.within(replacements.untilReviewNanos());
-            }
-        }
-    }
-
-    /** Returns the providers for which an outage has begun. */
-    private synchronized List<Node> reviewed() {
-        if (closed) {
-            return List.of();
-        }
-        long now = clock.nanoTime();
-        List<Target> members = routes.all();
-        members.forEach(target -> target.node().look(now));
-        boolean isAnyListedUsable = members.stream().anyMatch(target -> !target.isHeld() && target.isUsable());
-        LastGood later = list.later(endpoint -> nodes.isAnswering(endpoint, now), isAnyListedUsable, now);
-        if (later.held().size() < list.held().size()) {
-            use(later);
-        }
-        if (replacements.review(routes, list, choice.isSubset(list.listed()), survey.isInUse(now), now)) {
-            connect(list);
-        }
-        return members.stream().map(Target::node).filter(Node::takeFailure).toList();
-    }
-
-    private void use(LastGood next) {
-        LastGood before = list;
-        boolean isNewRule = rules.combine(next.snapshot().rules(), service);
-        if (isNewRule || next.listed() != before.listed() || next.held() != before.held()) {
-            replacements.listed(next.listed(), routes.all());
-            connect(next);
-        }
-        list = next;
-        log.listed(name(), before, next);
-        reviews.within(Replacements.SOON_NANOS);
+    public void rule(Rules current) {
+        members.rule(current);
     }
 
     private String name() {
         String name = source.toString();
         return name.isEmpty() ? "an empty list" : name;
-    }
-
-    private void connect(LastGood next) {
-        Rules ruling = rules.current();
-        Map<Endpoint, Target> before = new HashMap<>();
-        routes.all().forEach(target -> before.put(target.endpoint(), target));
-        Map<Endpoint, Target> chosen = new LinkedHashMap<>();
-        Map<Endpoint, Long> passedOver = replacements.passedOver();
-        ProviderChoice.Connected connected = choice.connected(next.listed(), ruling, passedOver);
-        for (Instance instance : connected.instances()) {
-            // If a list contains an endpoint twice, only one target is created, so that the endpoint's node is acquired
-            // only once.
-            chosen.computeIfAbsent(instance.endpoint(), listed -> target(instance, false, before));
-        }
-        for (Instance instance : choice.held(next, ruling)) {
-            chosen.computeIfAbsent(instance.endpoint(), unlisted -> target(instance, true, before));
-        }
-        replacements.chosen(() -> choice.connected(next.listed(), ruling, Map.of()), chosen.keySet());
-        choice.warnAboutZone(next.listed());
-        ClusterSettings ruled = choice.settings(ruling);
-        chosenByKey = Policies.isByKey(ruled.policy());
-        Routes changed = new Routes(List.copyOf(chosen.values()), ruled, ruling, connected.leftOut());
-        survey.measureGroups(changed, clock.nanoTime());
-        routes = changed;
-        before.values().forEach(gone -> replacements.release(gone.node()));
-    }
-
-    private Target target(Instance instance, boolean isHeld, Map<Endpoint, Target> before) {
-        Target target = before.remove(instance.endpoint());
-        if (target == null) {
-            target = new Target(nodes.share(instance.endpoint(), service), statistics, clock, instance.attributes());
-        }
-        target.attributes(instance.attributes(), isHeld, clock.nanoTime());
-        return target;
     }
 
     // The following methods choose a provider.
@@ -248,20 +139,26 @@ public final class Cluster implements AutoCloseable {
     public Target pick(String method, long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
         Group group = group(method, tag, forceTag);
         if (group == null) {
-            if (closed) {
+            if (members.isClosed()) {
                 throw ClusterTexts.closed(service);
             }
             refresh();
             throw ClusterTexts.nobody(
-                    service, name(), tagOrDefault(tag), routes.of(method), list, now, source.advice());
+                    service,
+                    name(),
+                    tagOrDefault(tag),
+                    members.routes().of(method),
+                    members.list(),
+                    now,
+                    source.advice());
         }
-        if (survey.isDue(now) && survey.run(routes, now)) {
-            reviews.within(Replacements.SOON_NANOS);
+        if (survey.isDue(now) && survey.run(members.routes(), now)) {
+            members.reviewSoon();
         }
         List<Target> targets = group.targets();
         if (targets.size() == 1) {
             Target only = targets.get(0);
-            if (!only.isUsable() && !only.node().isConnecting()) {
+            if (!only.isUsable() && !only.node().link().isConnecting()) {
                 refresh();
             }
             return only;
@@ -289,7 +186,7 @@ public final class Cluster implements AutoCloseable {
 
     /** @param tag the call's tag, or empty for the reference's tag */
     private @Nullable Group group(String method, String tag, boolean forceTag) {
-        Routes current = routes.of(method);
+        Routes current = members.routes().of(method);
         Group group = current.group(tagOrDefault(tag), forceTag);
         return group == null && current.leftOut(tagOrDefault(tag)) != null
                 ? connectedGroup(method, tag, forceTag)
@@ -300,12 +197,9 @@ public final class Cluster implements AutoCloseable {
      * Connects to the providers with the given tag. The client is not connected to these providers yet, because there
      * are too many different tags.
      */
-    private synchronized @Nullable Group connectedGroup(String method, String tag, boolean forceTag) {
-        String leftOut = routes.of(method).leftOut(tagOrDefault(tag));
-        if (leftOut != null && choice.want(leftOut)) {
-            connect(list);
-        }
-        return routes.of(method).group(tagOrDefault(tag), forceTag);
+    private @Nullable Group connectedGroup(String method, String tag, boolean forceTag) {
+        members.want(() -> members.routes().of(method).leftOut(tagOrDefault(tag)));
+        return members.routes().of(method).group(tagOrDefault(tag), forceTag);
     }
 
     private String tagOrDefault(String tag) {
@@ -328,7 +222,7 @@ public final class Cluster implements AutoCloseable {
 
     /** Records that the reference's service has answered a call, with a result or with a failure of the method. */
     public void served(Target target) {
-        if (target.presence().served(target.node().usableSinceNanos())) {
+        if (target.presence().served(target.node().link().usableSinceNanos())) {
             log.availableAgain(target);
         }
     }
@@ -339,7 +233,7 @@ public final class Cluster implements AutoCloseable {
      */
     public boolean isServiceMissing(Target target, RpcException failure, long now) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);
-        long connectedSince = target.node().usableSinceNanos();
+        long connectedSince = target.node().link().usableSinceNanos();
         if (missing == RemoteFailures.Missing.NOTHING
                 || (missing == RemoteFailures.Missing.SERVICE_OR_METHOD
                         && target.presence().wasServed(connectedSince))) {
@@ -392,35 +286,35 @@ public final class Cluster implements AutoCloseable {
 
     /** Starts connecting to unreachable providers, at a limited rate. */
     public void attempt() {
-        for (Target target : routes.all()) {
-            ClientConnection connection = target.node().opened();
+        for (Target target : members.routes().all()) {
+            ClientConnection connection = target.node().link().opened();
             if (connection != null && !connection.isAvailable() && !connection.isConnecting()) {
                 connection.connectSoon();
             }
         }
     }
 
-    // The following methods supply values for meters and reports.
+    // Meters and reports
 
     public List<Target> targets() {
-        return routes.all();
+        return members.routes().all();
     }
 
     /** Returns whether at least one provider is connected. */
     public boolean isAvailable() {
-        return routes.all().stream()
-                .map(target -> target.node().opened())
+        return members.routes().all().stream()
+                .map(target -> target.node().link().opened())
                 .anyMatch(connection -> connection != null && connection.isAvailable());
     }
 
     /** Returns the time limit that rules set for the method, or null if no rule sets a limit. */
     public @Nullable TimeLimit timeLimit(String method) {
-        return rules.timeLimit(method);
+        return members.timeLimit(method);
     }
 
     /** Returns whether the call's key determines its provider, according to the settings or rules. */
     public boolean isChosenByKey() {
-        return chosenByKey;
+        return members.isChosenByKey();
     }
 
     /**
@@ -429,7 +323,7 @@ public final class Cluster implements AutoCloseable {
      * pointless.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {
-        if (closed) {
+        if (members.isClosed()) {
             return true;
         }
         Group group = group(method, tag, forceTag);
@@ -440,8 +334,8 @@ public final class Cluster implements AutoCloseable {
      * Returns a snapshot of all connections and of the provider list, including unlisted providers that are still in
      * use.
      */
-    public synchronized ClusterReport report(long now) {
-        return ClusterReport.of(name(), list, replacements.countWithout(routes.all()), routes.all(), now);
+    public ClusterReport report(long now) {
+        return members.report(now);
     }
 
     /**
@@ -449,7 +343,7 @@ public final class Cluster implements AutoCloseable {
      * Returns an empty string if not all providers are avoided.
      */
     public String whyAvoided(long now) {
-        return ClusterTexts.avoided(routes.all(), now);
+        return ClusterTexts.avoided(members.routes().all(), now);
     }
 
     /**
@@ -457,9 +351,10 @@ public final class Cluster implements AutoCloseable {
      * may accept it.
      */
     public String whyNobody(String tag, boolean forceTag, long now) {
-        Routes current = routes;
+        Routes current = members.routes();
         return current.group(tagOrDefault(tag), forceTag) == null
-                ? ClusterTexts.whyNobody(service, name(), tagOrDefault(tag), current, list, now) + source.advice()
+                ? ClusterTexts.whyNobody(service, name(), tagOrDefault(tag), current, members.list(), now)
+                        + source.advice()
                 : "";
     }
 
@@ -471,7 +366,7 @@ public final class Cluster implements AutoCloseable {
         return source.advice();
     }
 
-    /** Returns the name of the source for messages. */
+    /** Returns the name of the source, for use in messages. */
     public String sourceName() {
         return source.toString();
     }
@@ -481,12 +376,7 @@ public final class Cluster implements AutoCloseable {
     public void close() {
         SharedSources.@Nullable Subscription current;
         synchronized (this) {
-            routes.all().forEach(target -> nodes.giveBack(target.node(), service));
-            replacements.close();
-            routes = new Routes(List.of(), settings);
-            // The routes are removed before the cluster is marked as closed. In the opposite order, a waiting call
-            // could see that the cluster is closed, find a provider in the old routes, and be sent.
-            closed = true;
+            members.close();
             current = subscription;
             subscription = null;
         }

@@ -22,8 +22,7 @@ public final class ClusterParts {
     private final SharedSources sources;
     private final TokenBucket pace;
     private final NodeCounts counts = new NodeCounts();
-    private final LastChoice lastChoice = new LastChoice();
-    private final long client;
+    private final Rankings rankings;
 
     /**
      * @param timer runs short tasks
@@ -32,7 +31,7 @@ public final class ClusterParts {
     public ClusterParts(NanoClock clock, ScheduledExecutorService timer, long client) {
         this.clock = clock;
         this.timer = timer;
-        this.client = client;
+        this.rankings = new Rankings(client);
         this.sources = new SharedSources(clock, timer);
         this.pace = new TokenBucket(CONNECTIONS_AT_ONCE, CONNECTIONS_PER_SECOND, clock.nanoTime());
     }
@@ -66,16 +65,6 @@ public final class ClusterParts {
             Nodes nodes,
             ClusterSettings settings) {
         return new Cluster(
-                service,
-                List.copyOf(methods),
-                protocol,
-                source,
-                sources,
-                nodes,
-                settings,
-                clock,
-                timer,
-                client,
-                lastChoice);
+                service, List.copyOf(methods), protocol, source, sources, nodes, settings, clock, timer, rankings);
     }
 }

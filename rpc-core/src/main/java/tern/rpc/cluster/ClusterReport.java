@@ -86,7 +86,7 @@ public record ClusterReport(
         /** @param allCalls the number of calls to all providers in the last minute */
         static Provider of(Target target, long allCalls, long now) {
             Node node = target.node();
-            ClientConnection connection = node.opened();
+            ClientConnection connection = node.link().opened();
             long missingNanos = target.missingForNanos(now);
             return new Provider(
                     node.endpoint(),

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ClusterStatistics {
 
-    /** A provider gets its full weight after it has been usable for this long. */
+    /** The duration of the slow start, after which a provider gets its full weight. */
     static final long SLOW_START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private volatile double medianCost = 1;

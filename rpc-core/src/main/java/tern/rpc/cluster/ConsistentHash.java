@@ -27,19 +27,22 @@ final class ConsistentHash implements Balancer {
     /** The maximum number of providers whose indexes fit into {@link #owners}. */
     private static final int MAX_OWNERS = Character.MAX_VALUE;
 
-    /** With up to this many providers, computing a slot's provider is cheap, so no table is needed. */
+    /**
+     * The maximum number of providers for which a slot's provider is computed for each call. The computation is then
+     * cheap enough to do without a table.
+     */
     private static final int FEW_TARGETS = 16;
 
     private static final double LOAD_BOUND = 1.25;
 
     /**
-     * A provider is allowed this many calls in flight beyond 1.25 times the mean. Without this allowance, too few
-     * providers could be chosen while only few calls are in flight.
+     * The number of calls in flight that a provider may have in addition to 1.25 times the mean. Without this addition,
+     * too few providers could be chosen while few calls are in flight.
      */
     private static final int FEW = 2;
 
     /**
-     * The computed mean number of calls in flight is reused for this long, because the computation looks at all
+     * The time for which the computed mean number of calls in flight is reused, because the computation looks at all
      * providers.
      */
     private static final long BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);

@@ -135,7 +135,7 @@ final class Group {
     /** Returns whether a provider of this group is connected, or is being connected. */
     boolean isReachable() {
         return targets.stream()
-                .anyMatch(target -> target.isUsable() || target.node().isConnecting());
+                .anyMatch(target -> target.isUsable() || target.node().link().isConnecting());
     }
 
     /** Returns whether a provider other than {@code besides} is connected and probably offers the service. */
@@ -159,7 +159,7 @@ final class Group {
             Target target = targets.get((start + i) % targets.size());
             // isConnecting() must be called before isUsable(), because the connection may become usable between the two
             // calls.
-            boolean soon = target.node().isConnecting();
+            boolean soon = target.node().link().isConnecting();
             boolean isUsable = target.isUsable();
             int rank = target == excluded ? 1 : isUsable ? 3 : 2;
             rank += target.attributes().weight() > 0 ? 3 : 0;

@@ -44,7 +44,6 @@ public final class Hashes {
 
     private Hashes() {}
 
-    /** Returns the hash of an address. */
     static long of(Endpoint endpoint) {
         return mix(endpoint.host().hashCode() * 31L + endpoint.port());
     }

@@ -69,20 +69,18 @@ record LastGood(
 
     static final long PARTIAL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** At most this many positions of the previous list are searched for an entry. */
-    private static final int LOOK_AHEAD = 8;
-
     static LastGood before(EndpointSnapshot unknown, long now) {
         return new LastGood(unknown, List.of(), List.of(), now, Holding.LOST_MOST, new Longest(List.of(), now));
     }
 
     /**
-     * Returns the new list after a new snapshot.
+     * Returns the state after the source has reported a new snapshot.
      *
-     * @param answers whether a provider is connected and answers
+     * @param answers returns whether a provider is connected and answers
      */
     LastGood after(EndpointSnapshot next, Predicate<Endpoint> answers, long now) {
-        List<Instance> instances = next.instances().equals(listed) ? listed : next.instances();
+        ListChange change = ListChange.between(listed, next.instances());
+        List<Instance> instances = change.isEmpty() ? listed : next.instances();
         if (next.state() == State.UNKNOWN) {
             return new LastGood(next, listed, held, heldSinceNanos, state, longest);
         }
@@ -98,7 +96,7 @@ record LastGood(
                     wasEmpty || !all().isEmpty() ? Holding.EMPTIED : Holding.LOST_MOST,
                     before);
         }
-        boolean hasLostMost = hasLostMost(instances);
+        boolean hasLostMost = hasLostMost(instances, change);
         if (hasLostMost || 2 * instances.size() < before.list().size()) {
             List<Instance> kept = answering(missing(known(before), instances), answers);
             boolean isSameLoss = (state == Holding.FILLING && isTimeLeft(now))
@@ -133,36 +131,16 @@ record LastGood(
      * last do not count. Otherwise, each additional list change would extend the time for which these providers stay in
      * use.
      */
-    private boolean hasLostMost(List<Instance> next) {
+    private boolean hasLostMost(List<Instance> next, ListChange change) {
         List<Instance> counted = areHeldTriedLast() ? listed : all();
         int used = counted.size();
         if (2 * next.size() < used) {
             return true;
         }
-        if (2 * near(next) >= used) {
-            return false; // This check must be cheap, because usually only a few entries of a long list have changed.
+        if (2 * (next.size() - change.added().size()) >= used) {
+            return false; // This check is cheap. Usually, only a few entries of a long list have changed.
         }
         return 2 * missing(counted, next).size() > used;
-    }
-
-    /**
-     * Counts the entries of the next list that are also in the previous list. For each entry, searches only a few
-     * positions of the previous list, after the last match.
-     */
-    private int near(List<Instance> next) {
-        int found = 0;
-        int position = 0;
-        for (Instance instance : next) {
-            int end = Math.min(listed.size(), position + LOOK_AHEAD);
-            for (int i = position; i < end; i++) {
-                if (listed.get(i).equals(instance)) {
-                    found++;
-                    position = i + 1;
-                    break;
-                }
-            }
-        }
-        return found;
     }
 
     /**

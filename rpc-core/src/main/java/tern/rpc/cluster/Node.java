@@ -4,7 +4,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
@@ -22,7 +21,7 @@ public final class Node {
      */
     private static final double LONG_WAIT = 3;
 
-    /** A probe (a copy of an idempotent call) waits for its answer for at least this long. */
+    /** The minimum time for which a probe (a copy of an idempotent call) waits for its answer. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
     /**
@@ -31,12 +30,8 @@ public final class Node {
      */
     private static final long MAX_USUAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** The minimum time between two connection attempts that are started by calls. */
-    private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
     private final Endpoint endpoint;
-    private final Supplier<ClientConnection> opener;
-    private volatile @Nullable ClientConnection connection;
+    private final Link link;
 
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicInteger streams = new AtomicInteger();
@@ -49,13 +44,11 @@ public final class Node {
     private final ProbePauses probes;
     private final TrialPauses trials;
     private final Silence silence;
-    private volatile long nextAttemptNanos;
 
     private final Ejection ejection;
     private final NodeCounts counts;
-    private final Outages outages;
 
-    private volatile boolean callsFailed; // True if a call has failed since the node was last found to be usable.
+    private volatile boolean callsFailed; // True if a call has failed since the node last became usable.
 
     /**
      * @param opener opens the connection without blocking
@@ -70,58 +63,27 @@ public final class Node {
             NodeCounts counts,
             long now) {
         this.endpoint = endpoint;
-        this.opener = opener;
+        this.link = new Link(endpoint, opener, name, log, now);
         this.answeredNanos = now;
         this.lastAnswerNanos = now;
         this.responses = new ResponseCost(now);
         this.probes = new ProbePauses(now);
         this.trials = new TrialPauses(now);
         this.silence = new Silence(name, log, counts, trials, now);
-        this.nextAttemptNanos = now;
         this.counts = counts;
         this.ejection = new Ejection(name, log, counts, now);
-        this.outages = new Outages(name, log, now);
     }
-
-    // The following methods handle the connection.
 
     public Endpoint endpoint() {
         return endpoint;
     }
 
-    /** Returns the connection. Opens it if necessary. */
-    public ClientConnection connection() {
-        ClientConnection current = connection;
-        return current == null ? open() : current;
+    /** Returns the connection to the provider. */
+    public Link link() {
+        return link;
     }
 
-    private synchronized ClientConnection open() {
-        ClientConnection current = connection;
-        if (current == null) {
-            current = opener.get();
-            connection = current;
-        }
-        return current;
-    }
-
-    /** Returns the connection, or null if it has not been opened. */
-    public @Nullable ClientConnection opened() {
-        return connection;
-    }
-
-    /** Returns whether the node is connected and its server has sent something. */
-    public boolean isUsable() {
-        ClientConnection current = connection;
-        return current != null && current.isAvailable() && current.wasHeard();
-    }
-
-    /** Returns whether the connection is being opened, or is open but its server has not sent anything. */
-    public boolean isConnecting() {
-        ClientConnection current = connection;
-        return current != null && (current.isConnecting() || (current.isAvailable() && !current.wasHeard()));
-    }
-
-    // The following methods record calls.
+    // Recording of calls
 
     /** Records that a call is about to be sent. */
     public void begin(long now) {
@@ -265,7 +227,7 @@ public final class Node {
 
     private void failed(long now) {
         callsFailed = true;
-        if (!isUsable()) {
+        if (!link.isUsable()) {
             // Failures caused by a lost connection are not counted, because the node's state is reset when it
             // reconnects.
             return;
@@ -273,11 +235,11 @@ public final class Node {
         responses.failed(ejection.failed(calls.sum(), now), now);
     }
 
-    // The following methods return measured values.
+    // Measured values
 
     /**
-     * Returns the response time as a multiple of the usual response time. The value decays to 1 while there are no
-     * calls.
+     * Returns the response time as a multiple of the usual response time. While there are no calls, the value decays to
+     * 1.
      */
     public double cost(long now) {
         return responses.cost(now);
@@ -350,7 +312,7 @@ public final class Node {
      * time. The client then sends pings, to find out whether the provider is alive.
      */
     public boolean isStalled(long now) {
-        ClientConnection current = connection;
+        ClientConnection current = link.opened();
         return current != null && silence.isNow(current, inFlight.get(), responses.usualNanos(), now);
     }
 
@@ -368,14 +330,14 @@ public final class Node {
      * provider's methods usually take longer, because a running process answers a ping immediately.
      */
     public long silentForNanos(long now) {
-        ClientConnection current = connection;
+        ClientConnection current = link.opened();
         long usual = Math.min(MAX_USUAL_NANOS, responses.usualNanos());
         return current != null && silence.isNow(current, inFlight.get(), usual, now)
                 ? Math.max(1, now - silence.sinceNanos())
                 : 0;
     }
 
-    // The following methods are called by Survey, which checks all providers of a cluster several times per second.
+    // Survey calls the following methods several times per second.
 
     /**
      * Checks whether the node's connection was opened or reopened after the last check. A reconnected provider may be a
@@ -383,95 +345,20 @@ public final class Node {
      * failure in one case: the connection was lost soon after it was opened, and a call on this connection failed.
      */
     synchronized void look(long now) {
-        ClientConnection opened = connection;
-        // The count is read before isUsable() is called, so that no reconnect is missed.
-        long times = opened == null ? 0 : opened.timesAvailable();
-        boolean usable = isUsable();
-        if (usable && outages.isReconnected(times)) {
-            boolean wasSoonLost = outages.connected(times, now) && callsFailed;
+        if (link.look(now)) {
             known = false;
             silence.clear(now);
             answeredNanos = now;
             responses.clear(now);
             ejection.clear(calls.sum(), now);
-            if (wasSoonLost) {
+            if (link.wasSoonLost() && callsFailed) {
                 failed(now);
                 probes.failed(0, now);
                 trials.failed(true, now);
             }
             callsFailed = false;
         }
-        if (!usable) {
-            outages.notConnected(opened, now);
-        }
         ejection.look(now);
-    }
-
-    /**
-     * Returns the time for which the node has been unreachable, in nanoseconds, or 0 if it is connected. The time is
-     * measured from the creation of the node, or from the first call that finds the connection lost.
-     */
-    public synchronized long outOfReachNanos(long now) {
-        return outages.nanos(now);
-    }
-
-    /** Returns whether the client has tried to connect for the given time without success. */
-    synchronized boolean isOutOfReachFor(long nanos, long now) {
-        return connection != null && !isUsable() && outages.triedNanos(now) >= nanos;
-    }
-
-    /**
-     * Returns whether an attempt to connect has failed, and none has succeeded since the node was created. A further
-     * attempt may be in progress.
-     */
-    synchronized boolean hasFailedFirst() {
-        ClientConnection current = connection;
-        return current != null
-                && !current.isAvailable()
-                && !current.lastFailure().isEmpty()
-                && !wasConnected();
-    }
-
-    /** Returns whether the provider has been connected since the node was created. */
-    synchronized boolean wasConnected() {
-        return outages.wasConnected();
-    }
-
-    /** Returns whether the connection is open but its server has not sent anything. */
-    boolean isUnheard() {
-        ClientConnection current = connection;
-        return current != null && current.isAvailable() && !current.wasHeard();
-    }
-
-    /** Returns true once in each outage: when {@link #look} has found that an attempt to connect has failed. */
-    synchronized boolean takeFailure() {
-        return outages.takeFailure();
-    }
-
-    /** Returns the address and the reason why it is not connected, for logs. */
-    String whyNotConnected() {
-        ClientConnection current = connection;
-        String failure = current == null ? "" : current.lastFailure();
-        return failure.isEmpty() ? endpoint.toString() : endpoint + ", " + failure;
-    }
-
-    /** Returns whether the node has been usable for the given time without interruption. */
-    synchronized boolean isUsableFor(long nanos, long now) {
-        return isUsable() && outages.isConnectedFor(nanos, now);
-    }
-
-    /** Returns the time when the node became usable. */
-    long usableSinceNanos() {
-        return outages.endedNanos();
-    }
-
-    /** Returns whether enough time has passed since the last connection attempt that was started by a call. */
-    boolean isAttemptDue(long now) {
-        return now - nextAttemptNanos >= 0;
-    }
-
-    void attempted(long now) {
-        nextAttemptNanos = now + BETWEEN_ATTEMPTS_NANOS;
     }
 
     /** Returns the pauses between the node's probes, which are copies of calls. */

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
+import tern.rpc.PeriodicTask;
 import tern.rpc.SeldomWarning;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
@@ -32,17 +33,47 @@ public final class Nodes {
 
     private static final long OPEN_EVERY_MILLIS = 20;
 
-    /** The client stops using an unlisted provider that has been silent for this long. */
+    /** The time for which an unlisted provider may be silent before the client stops using it. */
     private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(Nodes.class);
 
+    /** The time until the nodes are checked again while one of them is not connected. */
+    private static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The time until the nodes are checked again while all of them are connected. */
+    private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /** A reference that uses nodes. */
+    static final class User {
+        private final String service;
+        private final Runnable whenChanged;
+
+        /**
+         * @param service the reference's service, for logs and error messages
+         * @param whenChanged is run after a node was connected, lost its connection, or could not be connected; must
+         *     not block
+         */
+        User(String service, Runnable whenChanged) {
+            this.service = service;
+            this.whenChanged = whenChanged;
+        }
+    }
+
+    private enum State {
+        NOT_CONNECTED,
+        FAILED,
+        USABLE
+    }
+
     private static final class Shared {
         final Node node;
-        final List<String> services = new ArrayList<>(); // The services of the references that use the node.
+        final List<User> users =
+                new ArrayList<>(); // Contains a reference several times if it uses the node several times.
         int releases; // How often the number of references to the node has dropped to zero.
+        State state = State.NOT_CONNECTED; // Used only by the task that checks the nodes.
 
         Shared(Node node) {
             this.node = node;
@@ -59,6 +90,7 @@ public final class Nodes {
     // The nodes whose connections will be opened, in this order. This object's lock guards this field.
     private final Set<Node> unopened = new LinkedHashSet<>();
     private boolean opening; // True if a task that opens connections is scheduled; guarded by this
+    private final Reviews checks;
 
     /** @param connect opens a connection without blocking */
     Nodes(
@@ -73,22 +105,24 @@ public final class Nodes {
         this.clock = clock;
         this.timer = timer;
         this.failures = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
+        this.checks = new Reviews(new PeriodicTask("The check of the connections", this::check), clock, timer);
     }
 
     /**
      * Returns the node of an endpoint, which will be connected soon.
      *
-     * @param service the reference's service, for logs and error messages
+     * @param user the reference that uses the node until it releases it
      */
-    Node share(Endpoint endpoint, String service) {
+    Node share(Endpoint endpoint, User user) {
         Node node;
         synchronized (this) {
             Shared shared = byEndpoint.computeIfAbsent(endpoint, this::unused);
-            shared.services.add(service);
+            shared.users.add(user);
             node = shared.node;
+            checks.within(node.link().isUsable() ? LATE_NANOS : SOON_NANOS);
             // The node may be neither connected nor in the queue, because nodes that no reference uses are removed from
             // the queue.
-            if (node.opened() != null || unopened.contains(node)) {
+            if (node.link().opened() != null || unopened.contains(node)) {
                 return node;
             }
             if (!pace.take(clock.nanoTime())) {
@@ -101,6 +135,48 @@ public final class Nodes {
     }
 
     /**
+     * Checks which nodes are connected, also without calls, and informs the references that use a changed node. One
+     * task for all references replaces a task for each of them, because a client can have thousands of references.
+     */
+    private void check() {
+        List<Shared> used = used();
+        long next = LATE_NANOS;
+        try {
+            Set<User> changed = new LinkedHashSet<>();
+            long now = clock.nanoTime();
+            for (Shared shared : used) {
+                shared.node.look(now);
+                State state = state(shared.node);
+                if (state != shared.state) {
+                    shared.state = state;
+                    changed.addAll(users(shared));
+                }
+                next = state == State.USABLE ? next : SOON_NANOS;
+            }
+            changed.forEach(user -> user.whenChanged.run());
+        } finally {
+            if (!used.isEmpty()) {
+                checks.within(next);
+            }
+        }
+    }
+
+    private static State state(Node node) {
+        return node.link().isUsable() ? State.USABLE : node.link().hasFailed() ? State.FAILED : State.NOT_CONNECTED;
+    }
+
+    /** Returns the nodes that references use. The nodes have locks of their own, which come before the lock of this object. */
+    private synchronized List<Shared> used() {
+        return byEndpoint.values().stream()
+                .filter(shared -> !shared.users.isEmpty())
+                .toList();
+    }
+
+    private synchronized List<User> users(Shared shared) {
+        return List.copyOf(shared.users);
+    }
+
+    /**
      * Returns whether the provider at an endpoint is connected or about to be connected, and still answers. The
      * endpoint must be in use, or must have been in use until recently. A provider that has been silent for only a
      * short time counts as answering, because all providers seem to be silent during a pause of this process.
@@ -110,7 +186,9 @@ public final class Nodes {
     boolean isAnswering(Endpoint endpoint, long now) {
         Node node = known(endpoint);
         return node != null
-                && (node.opened() == null || node.isUsable() || node.isConnecting())
+                && (node.link().opened() == null
+                        || node.link().isUsable()
+                        || node.link().isConnecting())
                 && node.stalledForNanos(now) < MAX_SILENCE_NANOS;
     }
 
@@ -140,9 +218,11 @@ public final class Nodes {
     /** Returns the endpoint's address and the services that use it, for logs and error messages. */
     private synchronized String name(Endpoint endpoint) {
         Shared shared = byEndpoint.get(endpoint);
-        return shared == null || shared.services.isEmpty()
+        return shared == null || shared.users.isEmpty()
                 ? endpoint.toString()
-                : endpoint + " of " + ChangeTexts.services(shared.services);
+                : endpoint + " of "
+                        + ChangeTexts.services(
+                                shared.users.stream().map(user -> user.service).toList());
     }
 
     private void openSome() {
@@ -151,7 +231,7 @@ public final class Nodes {
             opening = false;
             while (!unopened.isEmpty()) {
                 Node next = unopened.iterator().next();
-                boolean wanted = isUsed(next) && next.opened() == null;
+                boolean wanted = isUsed(next) && next.link().opened() == null;
                 if (wanted && !pace.take(clock.nanoTime())) {
                     openLater();
                     break;
@@ -167,7 +247,7 @@ public final class Nodes {
 
     private void open(Node node) {
         try {
-            node.connection();
+            node.link().connection();
         } catch (RuntimeException | Error e) { // Opening can fail temporarily, for example if memory is low.
             failures.warn(() -> "Connecting to " + node.endpoint() + " failed; the next attempt begins in a second", e);
             schedule(() -> queue(node), 1, TimeUnit.SECONDS);
@@ -176,7 +256,7 @@ public final class Nodes {
 
     private boolean isUsed(Node node) {
         Shared shared = byEndpoint.get(node.endpoint());
-        return shared != null && shared.node == node && !shared.services.isEmpty();
+        return shared != null && shared.node == node && !shared.users.isEmpty();
     }
 
     /**
@@ -187,21 +267,21 @@ public final class Nodes {
         return pace.take(clock.nanoTime());
     }
 
-    void giveBack(Node node, String service) {
-        release(node, service, KEPT_SECONDS);
+    void giveBack(Node node, User user) {
+        release(node, user, KEPT_SECONDS);
     }
 
     /**
-     * Releases a node that could not be connected. Its connection is not kept, because it would go on trying to
+     * Releases a node that could not be connected. Its connection is not kept, because it would continue to try to
      * connect.
      */
-    void drop(Node node, String service) {
-        release(node, service, 0);
+    void drop(Node node, User user) {
+        release(node, user, 0);
     }
 
-    private synchronized void release(Node node, String service, int keptSeconds) {
+    private synchronized void release(Node node, User user, int keptSeconds) {
         Shared shared = byEndpoint.get(node.endpoint());
-        if (shared == null || shared.node != node || !shared.services.remove(service) || !shared.services.isEmpty()) {
+        if (shared == null || shared.node != node || !shared.users.remove(user) || !shared.users.isEmpty()) {
             return;
         }
         int release = ++shared.releases;
@@ -210,12 +290,12 @@ public final class Nodes {
 
     private void close(Shared shared, int release) {
         synchronized (this) {
-            if (!shared.services.isEmpty() || shared.releases != release) {
+            if (!shared.users.isEmpty() || shared.releases != release) {
                 return;
             }
             byEndpoint.remove(shared.node.endpoint(), shared);
         }
-        closeWhenQuiet(shared.node.opened());
+        closeWhenQuiet(shared.node.link().opened());
     }
 
     /**

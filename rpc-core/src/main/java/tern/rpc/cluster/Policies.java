@@ -10,7 +10,7 @@ public final class Policies {
     /** Draws two providers at random and chooses the better provider. This policy is the default. */
     public static final String P2C = "p2c";
 
-    /** Uses the providers in turn. */
+    /** Uses one provider after another. */
     public static final String ROUND_ROBIN = "round-robin";
 
     /** Sends calls with the same key to the same provider. */

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 final class ProbePauses {
 
     /**
-     * A client waits for the answer to a probe for at least this long, even if the timeout of the copied call is
+     * A client waits for the answer to a probe for at least this time, even if the timeout of the copied call is
      * shorter. An overloaded provider answers late, and sending another probe instead of waiting would increase the
      * overload.
      */

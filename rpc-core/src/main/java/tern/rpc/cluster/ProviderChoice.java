@@ -8,7 +8,9 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,38 +46,50 @@ final class ProviderChoice {
      */
     record Connected(List<Instance> instances, Set<String> leftOut) {}
 
+    /** The providers that rules allow for some methods. */
+    private record Routed(List<Instance> allowed, RankedProviders ranked) {}
+
+    /** The key of a route that contains all providers. Used if the rules exclude all providers. */
+    private static final Object ALL = new Object();
+
     private final String service;
     private final List<String> methods;
     private final String protocol;
     private final ClusterSettings settings;
-    private final Subset subset;
-    private final LastChoice last;
+    private final long client;
+    private final RankedProviders withoutRules;
     private boolean isZoneLogged;
     private boolean areTagsLogged;
     // The tags whose providers were left out until a call had the tag.
     private final Set<String> tagsOfCalls = new HashSet<>();
+    // The providers that the last rules allow, by the key of the route of a method. Empty if there are no rules or if
+    // the
+    // list is not longer than a subset.
+    private final Map<Object, Routed> routes = new LinkedHashMap<>();
+    private List<Instance> routedList = List.of(); // The list and the rules from which the routes were computed.
+    private Rules routedBy = Rules.NONE;
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 
     /**
      * @param service the name of the service in messages
      * @param methods the names of the service's methods
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
-     * @param client a number that identifies the client
-     * @param last the cached result of the client's last choice; all references of the client share it
+     * @param source the key of the source of the list
+     * @param rankings the ranked providers that all references of the client share
      */
     ProviderChoice(
             String service,
             List<String> methods,
             String protocol,
             ClusterSettings settings,
-            long client,
-            LastChoice last) {
+            Object source,
+            Rankings rankings) {
         this.service = service;
         this.methods = methods;
         this.protocol = protocol;
         this.settings = settings;
-        this.subset = new Subset(client, settings.subset(), settings.zone());
-        this.last = last;
+        this.client = rankings.client();
+        this.withoutRules = rankings.of(source, protocol, settings.zone());
     }
 
     /**
@@ -99,80 +113,127 @@ final class ProviderChoice {
      * @param passedOver the providers that could not be connected, with the time at which each was passed over
      */
     Connected connected(List<Instance> all, Rules rules, Map<Endpoint, Long> passedOver) {
-        if (!tagsOfCalls.isEmpty()) {
-            tagsOfCalls.retainAll(
-                    all.stream().flatMap(each -> tags(each, rules).stream()).collect(Collectors.toSet()));
+        if (isSubset(all) && rules != Rules.NONE) {
+            if (all != routedList || rules != routedBy) {
+                route(all, rules);
+            }
+            return subsets(routes.values(), passedOver);
         }
-        return rules == Rules.NONE && tagsOfCalls.isEmpty() && passedOver.isEmpty() && all.size() > settings.subset()
-                ? last.of(all, protocol, settings, () -> subsets(all, rules, passedOver))
-                : routed(ruled(all, rules), rules, passedOver);
+        routes.clear();
+        routedList = List.of();
+        return isSubset(all)
+                ? subsets(List.of(new Routed(all, withoutRules)), passedOver)
+                : all(ruled(all, rules), rules);
     }
 
     /**
-     * Returns the providers that this client connects to. Rules that choose among the providers are applied before the
-     * subset is taken, because the subset might otherwise contain no provider that is allowed to take the calls.
+     * Computes the providers that rules allow. Rules that choose among the providers are applied before a subset is
+     * taken, because the subset might otherwise contain no provider that is allowed to take the calls.
      */
-    private Connected routed(List<Instance> listed, Rules rules, Map<Endpoint, Long> passedOver) {
-        if (rules == Rules.NONE || !isSubset(listed)) {
-            return subsets(listed, rules, passedOver);
-        }
-        Map<Object, List<Instance>> routes = new LinkedHashMap<>();
+    private void route(List<Instance> all, Rules rules) {
+        List<Instance> ruled = ruled(all, rules);
+        Map<Object, Routed> before = rules == routedBy ? Map.copyOf(routes) : Map.of();
+        routes.clear();
         for (String method : rules.isByMethod() ? methods : List.of("")) {
-            routes.computeIfAbsent(rules.routeKey(method), unseen -> rules.route(method, listed));
-        }
-        Set<Instance> chosen = new LinkedHashSet<>();
-        Set<String> leftOut = new HashSet<>();
-        routes.values().forEach(allowed -> {
-            Connected connected = subsets(allowed, rules, passedOver);
-            chosen.addAll(connected.instances());
-            leftOut.addAll(connected.leftOut());
-        });
-        // If the rules exclude all providers, some providers are still returned, so that the error message can name
-        // them.
-        return chosen.isEmpty()
-                ? subsets(listed, rules, passedOver)
-                : new Connected(List.copyOf(chosen), Set.copyOf(leftOut));
-    }
-
-    private Connected subsets(List<Instance> listed, Rules rules, Map<Endpoint, Long> passedOver) {
-        if (rules == Rules.NONE
-                && listed.stream()
-                        .allMatch(instance -> isSpoken(instance)
-                                && instance.attributes().tags().isEmpty())) {
-            // Usually there are neither tags nor rules, and copying a long list is not necessary.
-            return new Connected(subset.of(listed, passedOver), Set.of());
-        }
-        Map<String, List<Instance>> byTag = new LinkedHashMap<>();
-        for (Instance instance : listed) {
-            if (isSpoken(instance)) {
-                // Rules can give a provider several tags. A provider with several tags belongs to the subset of each
-                // tag, so that a call with any of these tags finds a provider.
-                for (String tag : tags(instance, rules)) {
-                    byTag.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(instance);
-                }
+            Object key = rules.routeKey(method);
+            if (!routes.containsKey(key)) {
+                routes.put(key, routed(rules.route(method, ruled), rules, before.get(key)));
             }
         }
-        Set<Instance> chosen = new LinkedHashSet<>();
-        Set<String> leftOut = new HashSet<>(byTag.keySet());
-        used(byTag).forEach(tag -> {
-            chosen.addAll(subset.of(byTag.getOrDefault(tag, List.of()), passedOver));
-            leftOut.remove(tag);
-        });
-        return new Connected(List.copyOf(chosen), Set.copyOf(leftOut));
+        if (routes.values().stream().allMatch(routed -> routed.allowed().isEmpty())) {
+            // If the rules exclude all providers, some providers are still used, so that the error message can name
+            // them.
+            routes.put(ALL, routed(ruled, rules, before.get(ALL)));
+        }
+        routedList = all;
+        routedBy = rules;
+    }
+
+    private Routed routed(List<Instance> allowed, Rules rules, @Nullable Routed before) {
+        return new Routed(
+                allowed,
+                before == null
+                        ? new RankedProviders(client, settings.zone(), each -> spokenTags(each, rules))
+                        : before.ranked());
+    }
+
+    /** Returns a subset of the providers of each route and tag. */
+    private Connected subsets(Collection<Routed> routed, Map<Endpoint, Long> passedOver) {
+        Set<String> known = new HashSet<>();
+        Set<String> leftOut = new HashSet<>();
+        List<List<Instance>> chosen = new ArrayList<>();
+        for (Routed each : routed) {
+            each.ranked().read(each.allowed(), byTag -> {
+                Set<String> used = used(byTag.keySet(), tag -> count(byTag.get(tag)));
+                used.stream()
+                        .map(byTag::get)
+                        .filter(Objects::nonNull)
+                        .forEach(ranking -> chosen.add(ranking.first(settings.subset(), passedOver)));
+                known.addAll(byTag.keySet());
+                byTag.keySet().stream().filter(tag -> !used.contains(tag)).forEach(leftOut::add);
+            });
+        }
+        tagsOfCalls.retainAll(known);
+        // A provider with several tags, or for several methods, can be chosen several times.
+        List<Instance> instances = chosen.size() == 1
+                ? chosen.get(0)
+                : chosen.stream().flatMap(List::stream).distinct().toList();
+        return new Connected(instances, Set.copyOf(leftOut));
+    }
+
+    private static int count(@Nullable Ranking ranking) {
+        return ranking == null ? 0 : ranking.count();
+    }
+
+    /** Returns the listed providers of all used tags. */
+    private Connected all(List<Instance> listed, Rules rules) {
+        if (rules == Rules.NONE
+                && listed.stream()
+                        .allMatch(instance -> Rankings.isSpoken(instance, protocol)
+                                && instance.attributes().tags().isEmpty())) {
+            // Usually there are neither tags nor rules, and copying a long list is not necessary.
+            return new Connected(listed, Set.of());
+        }
+        Map<String, Integer> counts = new LinkedHashMap<>();
+        for (Instance instance : listed) {
+            for (String tag : spokenTags(instance, rules)) {
+                counts.merge(tag, 1, Integer::sum);
+            }
+        }
+        tagsOfCalls.retainAll(counts.keySet());
+        Set<String> used = used(counts.keySet(), tag -> counts.getOrDefault(tag, 0));
+        Set<String> leftOut = new HashSet<>(counts.keySet());
+        leftOut.removeAll(used);
+        return new Connected(
+                listed.stream()
+                        .filter(each -> spokenTags(each, rules).stream().anyMatch(used::contains))
+                        .toList(),
+                leftOut);
+    }
+
+    /**
+     * Returns the tags of a provider, or an empty list if it has another protocol. Rules can give a provider several
+     * tags. Such a provider belongs to the subset of each tag, so that a call with any of these tags finds a provider.
+     */
+    private List<String> spokenTags(Instance instance, Rules rules) {
+        return Rankings.isSpoken(instance, protocol) ? tags(instance, rules) : List.of();
     }
 
     private static List<String> tags(Instance instance, Rules rules) {
+        if (rules == Rules.NONE) {
+            return Rankings.tags(instance);
+        }
         List<String> tags = rules.tags(instance);
-        return tags.isEmpty() ? List.of(instance.attributes().tag()) : tags;
+        return tags.isEmpty() ? Rankings.tags(instance) : tags;
     }
 
     /**
      * Returns the tags whose providers are used: no tag, the tag of the reference, the tags of earlier calls, and the
      * most frequent tags of the providers.
      */
-    private Collection<String> used(Map<String, List<Instance>> byTag) {
-        if (byTag.size() <= MAX_TAGS) {
-            return byTag.keySet();
+    private Set<String> used(Set<String> tags, ToIntFunction<String> count) {
+        if (tags.size() <= MAX_TAGS) {
+            return tags;
         }
         if (!areTagsLogged) {
             areTagsLogged = true;
@@ -181,23 +242,17 @@ final class ProviderChoice {
                             + " with the most providers, and to the others only when a call has their tag. Check the"
                             + " entries of the registry",
                     service,
-                    byTag.size(),
+                    tags.size(),
                     MAX_TAGS,
                     MAX_TAGS);
         }
-        return byTag.keySet().stream()
+        return tags.stream()
                 .sorted(Comparator.comparing((String tag) ->
                                 !tag.isEmpty() && !tag.equals(settings.tag()) && !tagsOfCalls.contains(tag))
-                        .thenComparingInt(
-                                tag -> -byTag.getOrDefault(tag, List.of()).size())
+                        .thenComparingInt(tag -> -count.applyAsInt(tag))
                         .thenComparing(Comparator.naturalOrder()))
                 .limit(MAX_TAGS)
-                .toList();
-    }
-
-    private boolean isSpoken(Instance instance) {
-        String spoken = instance.endpoint().protocol();
-        return spoken.isEmpty() || spoken.equals(protocol);
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     /**
@@ -205,7 +260,7 @@ final class ProviderChoice {
      * only while no listed provider is available.
      */
     List<Instance> held(LastGood list, Rules rules) {
-        // If there are listed providers, rules can disable all unlisted providers.
+        // While providers are listed, a rule may disable every unlisted provider.
         List<Instance> held = list.listed().isEmpty() ? ruled(list.held(), rules) : enabled(list.held(), rules);
         return list.areHeldTriedLast()
                 ? held.stream()
@@ -238,7 +293,7 @@ final class ProviderChoice {
     /** Changes the attributes of the providers according to the rules, and removes disabled providers. */
     private static List<Instance> enabled(List<Instance> instances, Rules rules) {
         if (rules == Rules.NONE) {
-            return instances; // Usually there are no rules, and copying a long list is not necessary.
+            return instances; // Usually there are no rules, so a long list need not be copied.
         }
         List<Instance> enabled = new ArrayList<>();
         for (Instance instance : instances) {

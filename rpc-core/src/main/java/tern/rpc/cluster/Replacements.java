@@ -1,6 +1,9 @@
 package tern.rpc.cluster;
 
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -11,20 +14,21 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Decides which members of a {@link Subset} are replaced by other listed providers, because they could not be
- * connected. Such a member is passed over: the subset contains the next provider in the order of the hashes instead.
+ * Decides which members of a subset are replaced by other listed providers, because they could not be
+ * connected. Such a member is passed over: the subset contains the next provider of the {@link Ranking} instead.
  * Connected members stay.
  *
  * <p>The members that the subset would have without replacements are its regular members. A regular member that is
- * passed over keeps its node, which goes on connecting with its own pauses. When it has been connected for 30 s, it
- * returns, and the last provider in the order of the hashes leaves. Other providers that were passed over are tried
- * again in turn when no further provider is left. Used under the lock of its {@link Cluster}.
+ * passed over keeps its node, which continues to connect with its own pauses. When this member has been connected for
+ * 30 s, it returns, and the subset's last provider in the order of the hashes is removed. Other providers that were
+ * passed over are tried again in turn when no further provider is left. Used under the lock of its {@link Cluster}.
  */
 final class Replacements {
 
     /**
-     * A member is passed over after it could not be connected for this time. A passed over provider gets the next turn
-     * not before this time, and returns after it has been connected for this time, so that providers do not alternate.
+     * A member is passed over after it could not be connected for this time. A provider that was passed over is tried
+     * again after this time at the earliest. A regular member returns when it has been connected for this time, so that
+     * providers do not alternate.
      */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -34,11 +38,11 @@ final class Replacements {
      */
     private static final long SHORT_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    /** The time until the next review while a provider is not connected. */
+    /** The time until the next review while a provider of a long list is not connected. */
     static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The time until the next review while all providers are connected. */
-    private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** No further review is needed before the state of a provider or the list changes. */
+    static final long NEVER = Long.MAX_VALUE;
 
     /** The time until the next review while no provider can take the calls that are made. */
     private static final long CUT_OFF_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -46,22 +50,26 @@ final class Replacements {
     /** The maximum number of members that one review replaces while another provider can take the calls. */
     private static final int MAX_PER_REVIEW = 10;
 
+    /** A regular member that is passed over. */
+    private record Absent(Node node, Instance instance) {}
+
     private final Nodes nodes;
-    private final String service;
+    private final Nodes.User user;
     private final long startNanos;
     // The time at which each provider was passed over, in nanoseconds since the start. All values are different.
     private final Map<Endpoint, Long> passedOver = new HashMap<>();
-    private final Map<Endpoint, Node> absent = new HashMap<>(); // The nodes of regular members that are passed over.
+    private final Map<Endpoint, Absent> absent = new HashMap<>(); // The regular members that are passed over.
     private long lastPassed; // The last value in passedOver.
     private volatile long untilReviewNanos = SOON_NANOS;
 
-    Replacements(Nodes nodes, String service, long now) {
+    /** @param user the reference whose members are replaced */
+    Replacements(Nodes nodes, Nodes.User user, long now) {
         this.nodes = nodes;
-        this.service = service;
+        this.user = user;
         this.startNanos = now;
     }
 
-    /** Returns the providers that could not be connected, for {@link Subset#of}. */
+    /** Returns the providers that could not be connected, for {@link Ranking#first}. */
     Map<Endpoint, Long> passedOver() {
         return passedOver;
     }
@@ -69,27 +77,24 @@ final class Replacements {
     /**
      * Forgets the providers that are no longer listed. A provider that is listed again may have been restarted.
      *
-     * @param members the members before the list is used
+     * @param members the members of the cluster before the new list takes effect
      */
-    void listed(List<Instance> listed, List<Target> members) {
+    void listed(List<Instance> before, List<Instance> listed, List<Target> members) {
         if (passedOver.isEmpty()) {
             return;
         }
         forgetConnected(members);
-        Map<Endpoint, Long> before = Map.copyOf(passedOver);
-        passedOver.clear();
-        for (Instance instance : listed) {
-            Long since = before.get(instance.endpoint());
-            if (since != null) {
-                passedOver.put(instance.endpoint(), since);
-            }
-        }
+        ListChange change = ListChange.between(before, listed);
+        Set<Endpoint> removed = new HashSet<>();
+        change.removed().forEach(instance -> removed.add(instance.endpoint()));
+        change.added().forEach(instance -> removed.remove(instance.endpoint()));
+        removed.forEach(passedOver::remove);
     }
 
     /** Forgets that connected members were passed over. Otherwise, they would be replaced. */
     private void forgetConnected(List<Target> members) {
         members.stream()
-                .filter(target -> target.node().isUsable())
+                .filter(target -> target.node().link().isUsable())
                 .forEach(target -> passedOver.remove(target.endpoint()));
     }
 
@@ -103,28 +108,31 @@ final class Replacements {
         if (passedOver.isEmpty() && absent.isEmpty()) {
             return;
         }
-        Map<Endpoint, Node> before = Map.copyOf(absent);
-        absent.clear();
+        Set<Endpoint> needed = new HashSet<>();
         for (Instance instance : regular.get().instances()) {
             Endpoint endpoint = instance.endpoint();
             if (passedOver.containsKey(endpoint) && !members.contains(endpoint)) {
-                Node node = before.get(endpoint);
-                absent.put(endpoint, node == null ? nodes.share(endpoint, service) : node);
+                needed.add(endpoint);
+                Absent known = absent.get(endpoint);
+                absent.put(endpoint, new Absent(known == null ? nodes.share(endpoint, user) : known.node(), instance));
             }
         }
-        before.forEach((endpoint, node) -> {
-            if (!absent.containsKey(endpoint)) {
-                release(node);
+        // The nodes are released at the end. If an exception occurs before, they are released after the next choice.
+        absent.values().removeIf(each -> {
+            boolean isOver = !needed.contains(each.node().endpoint());
+            if (isOver) {
+                release(each.node());
             }
+            return isOver;
         });
     }
 
     /** Releases the node of a provider that is no longer a member. */
     void release(Node node) {
-        if (passedOver.containsKey(node.endpoint()) && !node.isUsable()) {
-            nodes.drop(node, service);
+        if (passedOver.containsKey(node.endpoint()) && !node.link().isUsable()) {
+            nodes.drop(node, user);
         } else {
-            nodes.giveBack(node, service);
+            nodes.giveBack(node, user);
         }
     }
 
@@ -138,37 +146,52 @@ final class Replacements {
      * @return whether the subset must be chosen again
      */
     boolean review(Routes routes, LastGood list, boolean hasOthers, boolean isInUse, long now) {
-        absent.values().forEach(node -> node.look(now));
         forgetConnected(routes.all());
-        boolean isSteady = list.held().isEmpty()
-                && absent.isEmpty()
-                && routes.all().stream().allMatch(target -> target.node().isUsable());
-        untilReviewNanos = isSteady ? LATE_NANOS : SOON_NANOS;
-        if (isSteady || !hasOthers) {
+        boolean isSteady = !hasOthers
+                || (absent.isEmpty()
+                        && routes.all().stream()
+                                .allMatch(target -> target.node().link().isUsable()));
+        untilReviewNanos = isSteady && list.held().isEmpty() ? NEVER : SOON_NANOS;
+        if (isSteady) {
+            passedOver.clear(); // All regular members are connected, so this does not change the subset.
             return false;
         }
-        absent.values().forEach(Replacements::askUnheard);
+        absent.values().forEach(each -> {
+            each.node().look(now);
+            askUnheard(each.node());
+        });
         routes.all().forEach(target -> askUnheard(target.node()));
+        Set<Group> cutOff = isInUse ? cutOff(routes) : Set.of();
+        untilReviewNanos = cutOff.isEmpty() ? SOON_NANOS : CUT_OFF_NANOS;
+        Set<Endpoint> leaving = leaving(routes, cutOff, now);
         int before = passedOver.size();
-        Set<Endpoint> leaving = leaving(routes, isInUse, now);
-        long backNanos = untilReviewNanos == CUT_OFF_NANOS ? 0 : PATIENCE_NANOS;
-        absent.values().stream()
-                .filter(node -> node.isUsableFor(backNanos, now))
-                .forEach(node -> passedOver.remove(node.endpoint()));
+        for (Absent each : absent.values()) {
+            boolean isNeeded = routes.isInAny(each.instance(), cutOff);
+            if (each.node().link().isUsableFor(isNeeded ? 0 : PATIENCE_NANOS, now)) {
+                passedOver.remove(each.node().endpoint());
+            }
+        }
         boolean isAnyBack = passedOver.size() < before;
         leaving.forEach(endpoint -> passedOver.put(endpoint, nextTime(now)));
         return isAnyBack || !leaving.isEmpty();
     }
 
-    private Set<Endpoint> leaving(Routes routes, boolean isInUse, long now) {
+    /** Returns the groups in which no provider is connected. */
+    private static Set<Group> cutOff(Routes routes) {
+        Set<Group> cutOff = Collections.newSetFromMap(new IdentityHashMap<>());
+        routes.forEachGroup(group -> {
+            if (group.targets().stream()
+                    .noneMatch(target -> target.node().link().isUsable())) {
+                cutOff.add(group);
+            }
+        });
+        return cutOff;
+    }
+
+    private Set<Endpoint> leaving(Routes routes, Set<Group> cutOff, long now) {
         Set<Endpoint> leaving = new LinkedHashSet<>();
         routes.forEachGroup(group -> {
-            boolean isCutOff = isInUse
-                    && group.targets().stream()
-                            .noneMatch(target -> target.node().isUsable());
-            if (isCutOff) {
-                untilReviewNanos = CUT_OFF_NANOS;
-            }
+            boolean isCutOff = cutOff.contains(group);
             group.targets().stream()
                     .filter(target -> isReplaceable(target, isCutOff, now))
                     .limit(isCutOff ? Long.MAX_VALUE : MAX_PER_REVIEW)
@@ -189,13 +212,14 @@ final class Replacements {
             return false;
         }
         Node node = target.node();
-        return node.isOutOfReachFor(PATIENCE_NANOS, now) || (isCutOff && isProbablyDead(node, now));
+        return node.link().isOutOfReachFor(PATIENCE_NANOS, now) || (isCutOff && isProbablyDead(node, now));
     }
 
     /** The first attempt to connect to a provider may take as long as its timeout. */
     private static boolean isProbablyDead(Node node, long now) {
-        return node.hasFailedFirst()
-                || ((node.wasConnected() || node.isUnheard()) && node.isOutOfReachFor(SHORT_PATIENCE_NANOS, now));
+        return node.link().hasFailedFirst()
+                || ((node.link().wasConnected() || node.link().isUnheard())
+                        && node.link().isOutOfReachFor(SHORT_PATIENCE_NANOS, now));
     }
 
     /**
@@ -203,12 +227,12 @@ final class Replacements {
      * that gets no calls could not be distinguished from a frozen one.
      */
     private static void askUnheard(Node node) {
-        if (node.isUnheard()) {
-            node.connection().probe();
+        if (node.link().isUnheard()) {
+            node.link().connection().probe();
         }
     }
 
-    /** Returns the time until the next review, in nanoseconds. Any thread may call this. */
+    /** Returns the time until the next review, in nanoseconds, or {@link #NEVER}. Any thread may call this. */
     long untilReviewNanos() {
         return untilReviewNanos;
     }
@@ -222,7 +246,7 @@ final class Replacements {
     }
 
     void close() {
-        absent.values().forEach(node -> nodes.giveBack(node, service));
+        absent.values().forEach(each -> nodes.giveBack(each.node(), user));
         absent.clear();
     }
 }

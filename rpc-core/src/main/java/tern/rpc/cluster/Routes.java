@@ -53,7 +53,7 @@ final class Routes {
         Map<String, List<Target>> sorted = new TreeMap<>();
         List<Target> withoutTag = new ArrayList<>();
         for (Target target : allowed) {
-            for (String tag : tags(target)) {
+            for (String tag : tags(instance(target))) {
                 sorted.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(target);
             }
             if (rules != Rules.NONE && rules.takesCallsWithoutTag(instance(target))) {
@@ -85,8 +85,8 @@ final class Routes {
         return new Instance(target.endpoint(), target.attributes());
     }
 
-    private List<String> tags(Target target) {
-        return rules == Rules.NONE ? List.of(target.attributes().tag()) : rules.tags(instance(target));
+    private List<String> tags(Instance instance) {
+        return rules == Rules.NONE ? List.of(instance.attributes().tag()) : rules.tags(instance);
     }
 
     /** Returns the routes for calls to the method. */
@@ -110,6 +110,26 @@ final class Routes {
         if (known != null) {
             known.values().forEach(routes -> routes.forEachGroup(action));
         }
+    }
+
+    /** Returns whether a provider would belong to one of the groups if it were used. */
+    boolean isInAny(Instance instance, Set<Group> groups) {
+        if (groups.isEmpty()) {
+            return false;
+        }
+        Group alone = untagged;
+        if (alone != null
+                && groups.contains(alone)
+                && (rules == Rules.NONE
+                        ? instance.attributes().tag().isEmpty()
+                        : rules.takesCallsWithoutTag(instance))) {
+            return true;
+        }
+        if (tags(instance).stream().map(byTag::get).anyMatch(group -> group != null && groups.contains(group))) {
+            return true;
+        }
+        Map<String, Routes> known = byMethod;
+        return known != null && known.values().stream().anyMatch(routes -> routes.isInAny(instance, groups));
     }
 
     Rules rules() {

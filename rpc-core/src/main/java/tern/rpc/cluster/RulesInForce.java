@@ -27,12 +27,11 @@ final class RulesInForce {
      * Combines the source's rules with the application's rules, which take precedence unless they yield to the source.
      *
      * @param service the name of the service in the log
-     * @return whether the rules have changed
      */
-    boolean combine(Rules ofSource, String service) {
+    void combine(Rules ofSource, String service) {
         Rules combined = own.yieldsToSource() ? RulesInOrder.of(own, ofSource) : RulesInOrder.of(ofSource, own);
         if (combined.equals(current)) {
-            return false;
+            return;
         }
         // Rules that list an application's providers are replaced after each change of the provider list. The
         // replacement is not logged if the text of the rules is unchanged.
@@ -41,7 +40,6 @@ final class RulesInForce {
         }
         timeLimits = combined == Rules.NONE ? null : new TimeLimits(combined);
         current = combined;
-        return true;
     }
 
     Rules current() {

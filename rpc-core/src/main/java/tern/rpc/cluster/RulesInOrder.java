@@ -49,7 +49,7 @@ record RulesInOrder(Rules first, Rules later) implements Rules {
                 : first.takesCallsWithoutTag(provider) && later.takesCallsWithoutTag(provider);
     }
 
-    /** Returns true if the rules leave the use of the provider's tag unchanged. */
+    /** Returns whether the rules neither change the provider's tag nor which calls the provider takes because of it. */
     private static boolean leavesTag(Rules rules, Instance provider) {
         String own = provider.attributes().tag();
         return rules.tags(provider).equals(List.of(own)) && rules.takesCallsWithoutTag(provider) == own.isEmpty();

@@ -1,9 +1,11 @@
 package tern.rpc.cluster;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -11,12 +13,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
+import tern.rpc.SeldomWarning;
 import tern.rpc.Thrown;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
@@ -38,8 +40,8 @@ final class SharedSources {
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
     /**
-     * At most this many positions of the last list are searched for an instance. The limit is high enough to find an
-     * unchanged instance if only a few instances before it have changed.
+     * The maximum number of positions in the last list that are searched for one instance. The limit is high enough to
+     * find an unchanged instance if only a few instances before it have changed.
      */
     private static final int LOOK_AHEAD = 8;
 
@@ -48,6 +50,8 @@ final class SharedSources {
      * exhausted.
      */
     private static final long RETRY_NANOS = 1_000_000_000;
+
+    private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
@@ -76,12 +80,6 @@ final class SharedSources {
          */
         boolean isLate();
 
-        /**
-         * Logs that providers cannot be connected, in one line for all of them and for all references, at a limited
-         * rate. The caller must not hold a lock that a listener needs.
-         */
-        void notConnected(List<Node> failed);
-
         void close();
     }
 
@@ -108,13 +106,16 @@ final class SharedSources {
             // The source failed to start, or the listener failed, for example because a connection cannot be opened.
         } catch (RuntimeException | Error e) {
             shared.remove(service, listener);
+            if (first) {
+                failed(shared, e);
+            }
             release(shared);
             throw e;
         }
         return new Subscription() {
             @Override
             public void refresh() {
-                shared.source.refresh();
+                shared.refresh();
                 shared.hurry();
             }
 
@@ -129,11 +130,6 @@ final class SharedSources {
             }
 
             @Override
-            public void notConnected(List<Node> failed) {
-                shared.notConnected(failed);
-            }
-
-            @Override
             public void close() {
                 shared.remove(service, listener);
                 release(shared);
@@ -141,15 +137,44 @@ final class SharedSources {
         };
     }
 
+    /**
+     * Logs that providers of a source cannot be connected, in one line for all of them and for all references, at a
+     * limited rate. Does nothing if no reference uses the source. The caller must not hold a lock that a listener needs.
+     */
+    void notConnected(Object key, List<Node> failed) {
+        Shared shared;
+        synchronized (this) {
+            shared = byKey.get(key);
+        }
+        if (shared != null) {
+            shared.notConnected(failed);
+        }
+    }
+
+    /** Informs references that have subscribed while the source was starting. Later references start their own source. */
+    private void failed(Shared shared, Throwable why) {
+        synchronized (this) {
+            byKey.remove(shared.source.key(), shared);
+        }
+        if (!shared.listeners.isEmpty()) {
+            shared.heard(
+                    EndpointSnapshot.unknown(Instant.now(), "the source could not be started: " + Thrown.text(why)));
+        }
+    }
+
     private void release(Shared shared) {
         synchronized (this) {
             if (--shared.users > 0) {
                 return;
             }
-            byKey.remove(shared.source.key());
+            byKey.remove(shared.source.key(), shared);
         }
-        // The source is closed without holding the lock, because one of its threads may be waiting for the lock.
-        shared.source.close();
+        try {
+            // The source is closed without holding the lock, because one of its threads may be waiting for the lock.
+            shared.source.close();
+        } catch (RuntimeException e) { // The other references of the client must still be closed.
+            LOG.warn("{} could not be closed", shared.source, e);
+        }
     }
 
     /** Returns the number of sources in use. */
@@ -161,8 +186,10 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
+        private final SeldomWarning failures = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         private final ChangeLog outages = new ChangeLog(LOG, clock, timer);
-        private final AtomicInteger unlogged = new AtomicInteger(); // outages that have not been logged yet
+        // The nodes whose outages have not been logged yet. The set's own lock guards it.
+        private final Set<Node> unlogged = new LinkedHashSet<>();
         private volatile boolean late; // true if a reference has waited for the first list without success
         // This object's lock guards this field and the next eight.
         private final Coalescing coalescing = new Coalescing();
@@ -182,6 +209,15 @@ final class SharedSources {
 
         Shared(EndpointSource source) {
             this.source = source;
+        }
+
+        /** Requests a lookup. A failure must not fail the call that has found no provider. */
+        void refresh() {
+            try {
+                source.refresh();
+            } catch (RuntimeException e) {
+                failures.warn(() -> source + " failed to look up its providers again", e);
+            }
         }
 
         synchronized void add(String service, Consumer<EndpointSnapshot> listener) {
@@ -219,13 +255,35 @@ final class SharedSources {
         }
 
         void notConnected(List<Node> failed) {
-            if (!failed.isEmpty() && unlogged.getAndAdd(failed.size()) == 0) {
-                // The reason is read now, because the provider may be connected when the line is written.
-                String example = failed.get(0).whyNotConnected();
-                outages.changed(
-                        Level.INFO,
-                        () -> ChangeTexts.notConnected(source.toString(), service(), unlogged.getAndSet(0), example));
+            boolean isFirst;
+            synchronized (unlogged) {
+                isFirst = unlogged.isEmpty() && !failed.isEmpty();
+                unlogged.addAll(failed);
             }
+            if (isFirst) {
+                outages.changed(Level.INFO, this::takeUnlogged);
+            }
+        }
+
+        /**
+         * Returns the log line about the outages that have not been logged yet; empty if they have all ended while the
+         * line was delayed.
+         */
+        private String takeUnlogged() {
+            List<Node> nodes;
+            synchronized (unlogged) {
+                nodes = unlogged.stream()
+                        .filter(node -> !node.link().isUsable())
+                        .toList();
+                unlogged.clear();
+            }
+            return nodes.isEmpty()
+                    ? ""
+                    : ChangeTexts.notConnected(
+                            source.toString(),
+                            service(),
+                            nodes.size(),
+                            nodes.get(0).link().whyNotConnected());
         }
 
         synchronized void heard(EndpointSnapshot snapshot) {

@@ -11,7 +11,7 @@ import tern.rpc.transport.ClientConnection;
  */
 final class Silence {
 
-    /** A provider with calls in flight is silent only if it has sent nothing for at least this long. */
+    /** A provider with calls in flight is silent only if it has sent nothing for at least this time. */
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
@@ -21,12 +21,12 @@ final class Silence {
     private static final int USUAL_TIMES = 10;
 
     /**
-     * A silence is logged if a ping has not been answered for this long. A provider that is only busy with one long
+     * A silence is logged if a ping has not been answered for this time. A provider that is only busy with one long
      * call answers the ping earlier.
      */
     private static final long UNANSWERED_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** The minimum time between two pings. This minimum is needed because servers limit the rate of pings. */
+    /** The minimum time between two pings, because servers limit the rate of pings. */
     private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final Supplier<String> name;

@@ -23,7 +23,7 @@ final class Survey {
     /** The time until the next survey if some connected providers have not sent anything yet. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The time after a survey during which the cluster counts as being in use. */
+    /** The cluster is considered in use for this time after each survey. */
     private static final long IN_USE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
@@ -106,7 +106,7 @@ final class Survey {
             lookAt(target, now);
             boolean isUsable = target.isUsable();
             areAllUsable &= isUsable;
-            if (!isUsable && node.isConnecting()) {
+            if (!isUsable && node.link().isConnecting()) {
                 isAnyConnecting = true;
                 target.connection().probe();
             }
@@ -114,7 +114,7 @@ final class Survey {
                 judged[known] = node.endedCost(now);
                 costs[known++] = node.cost(now);
             }
-            warm |= isUsable && now - node.usableSinceNanos() >= ClusterStatistics.SLOW_START_NANOS;
+            warm |= isUsable && now - node.link().usableSinceNanos() >= ClusterStatistics.SLOW_START_NANOS;
         }
         statistics.set(median(costs, known), warm);
         measureGroups(routes, now);
@@ -157,13 +157,15 @@ final class Survey {
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get(Math.floorMod(turn, targets.size()));
             Node node = target.node();
-            boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
-            if (isLost && node.isAttemptDue(now)) {
+            boolean isLost = node.link().opened() != null
+                    && !node.link().isUsable()
+                    && !node.link().isConnecting();
+            if (isLost && node.link().isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
                     // Enough connection attempts have been started. The next survey continues with this provider.
                     return;
                 }
-                node.attempted(now);
+                node.link().attempted(now);
                 target.connection().connectSoon();
             }
             turn++;
@@ -176,7 +178,7 @@ final class Survey {
             calls += target.node().calls();
         }
         callsAtSurvey = calls;
-        callsAtTrial = Math.min(callsAtTrial, calls); // the number of calls decreases when a provider is removed
+        callsAtTrial = Math.min(callsAtTrial, calls); // a removed provider takes its calls out of the sum
         boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if a call was copied recently.
         Target copied = null;
         Target tried = null;
@@ -264,7 +266,7 @@ final class Survey {
     }
 
     private static boolean isBehind(Target target) {
-        ClientConnection opened = target.node().opened();
+        ClientConnection opened = target.node().link().opened();
         return opened != null && opened.queuedBytes() > MAX_QUEUED_BEFORE_COPY;
     }
 }

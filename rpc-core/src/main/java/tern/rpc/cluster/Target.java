@@ -50,7 +50,7 @@ public final class Target implements Candidate {
             current = new Calls(
                     AttemptBudget.forRetries(clock),
                     new LastMinute(clock.nanoTime()),
-                    new ServicePresence(node.usableSinceNanos()));
+                    new ServicePresence(node.link().usableSinceNanos()));
             calls = current;
         }
         return current;
@@ -76,7 +76,7 @@ public final class Target implements Candidate {
 
     /** Returns the connection. Opens it if necessary. */
     public ClientConnection connection() {
-        return node.connection();
+        return node.link().connection();
     }
 
     @Override
@@ -130,7 +130,7 @@ public final class Target implements Candidate {
 
     @Override
     public boolean isUsable() {
-        return node.isUsable() && !attributes.draining();
+        return node.link().isUsable() && !attributes.draining();
     }
 
     @Override
@@ -149,7 +149,9 @@ public final class Target implements Candidate {
      */
     long missingForNanos(long nowNanos) {
         Calls current = calls;
-        return current == null ? 0 : current.presence().avoidedForNanos(node.usableSinceNanos(), nowNanos);
+        return current == null
+                ? 0
+                : current.presence().avoidedForNanos(node.link().usableSinceNanos(), nowNanos);
     }
 
     /** Returns the object that records whether the provider offers the reference's service. */
@@ -197,7 +199,7 @@ public final class Target implements Candidate {
         if (!statistics.anyWarm()) {
             return 1;
         }
-        long age = nowNanos - node.usableSinceNanos();
+        long age = nowNanos - node.link().usableSinceNanos();
         return age >= ClusterStatistics.SLOW_START_NANOS
                 ? 1
                 : Math.max(FIRST_SHARE, (double) age / ClusterStatistics.SLOW_START_NANOS);

@@ -14,8 +14,8 @@ final class TrialPauses {
     static final int CALLS_FOR_SLOW = 150;
 
     /**
-     * After this number of calls, a trial call to a failing provider is due even if the pause has not ended. Clients
-     * with many calls therefore notice a recovery early, and only a few of their calls fail.
+     * After this number of calls, a trial call to a failing provider is due even if the pause has not ended. Therefore,
+     * clients with many calls notice a recovery early, and only a few of their calls fail.
      */
     static final int CALLS_FOR_FAILING = 4_000;
 
@@ -52,7 +52,7 @@ final class TrialPauses {
 
     private volatile long nextNanos;
     private volatile long takenNanos;
-    private volatile boolean likelyGood; // True after a good answer, and after a silent provider has sent data again.
+    private volatile boolean likelyGood; // true if the provider has probably recovered
 
     TrialPauses(long now) {
         this.nextNanos = now;

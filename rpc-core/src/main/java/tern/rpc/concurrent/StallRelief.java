@@ -15,9 +15,9 @@ import tern.rpc.Thrown;
  * threads, such a pool would be blocked forever.
  *
  * <p>While tasks wait, the relief checks the pool every second. If no task has begun since the last check, the pool may
- * start additional threads for the waiting tasks. These threads end when no task is waiting, and the permission to
- * start them ends a minute later. If all additional threads exist and no task begins for ten seconds, each check gives
- * up one waiting task.
+ * start additional threads for the waiting tasks. These threads end when no task is waiting. One minute later, the pool
+ * may no longer start such threads. If the pool has started all additional threads and no task begins for ten seconds,
+ * each check gives up one waiting task.
  */
 final class StallRelief {
 
@@ -26,8 +26,9 @@ final class StallRelief {
     private static final int CHECKS_BEFORE_GIVING_UP = 10;
 
     /**
-     * The permission for additional threads ends after this many checks without a waiting task. A pool whose threads
-     * were all blocked is often blocked again soon, and would otherwise lose another second.
+     * The number of checks without a waiting task after which no more additional threads may start. The permission is
+     * kept for a while, because a pool whose threads were all blocked is often blocked again soon, and would then lose
+     * another second.
      */
     private static final int CHECKS_BEFORE_SHRINKING = 60;
 
@@ -82,7 +83,7 @@ final class StallRelief {
     }
 
     void taskBegins() {
-        if (!moved) { // reading first is cheaper, because a write would take the cache line from other threads
+        if (!moved) { // reading first is cheaper, because each write invalidates the cache line for other threads
             moved = true;
         }
     }

@@ -30,7 +30,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
 
-    /** If at least this many tasks are waiting for a thread, a new thread starts another thread. */
+    /** A newly started thread starts another thread if at least this number of tasks are waiting. */
     private static final int MANY_WAITING = 8;
 
     private final int maxThreads;
@@ -52,7 +52,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * @param maxThreads the maximum number of running tasks
+     * @param maxThreads the maximum number of threads, which is also the maximum number of running tasks
      * @param queueCapacity the maximum number of waiting tasks while all threads are busy
      * @param keepAlive how long an idle thread stays alive, or zero to end threads as soon as no task is waiting
      */
@@ -174,8 +174,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Starts a thread after the pool has been permitted to grow. The new thread starts the next thread if tasks are
-     * waiting.
+     * Starts a thread after the pool has been permitted to grow. If tasks are waiting, the new thread starts the next
+     * thread.
      */
     void relieved() {
         wakeOne();
@@ -222,8 +222,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return;
             }
             waking.set(false);
-            // The loop is repeated because another worker may have become idle or ended in the meantime. It may not
-            // have woken another worker, because it saw that a wake-up was in progress.
+            // The loop is repeated because another worker may have become idle or ended in the meantime. That worker
+            // may not have woken another worker, because it saw that a wake-up was in progress.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < limit() && !failing)));
     }
 

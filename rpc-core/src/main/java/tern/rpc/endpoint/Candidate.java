@@ -1,8 +1,8 @@
 package tern.rpc.endpoint;
 
 /**
- * A provider that a {@link Balancer} may choose. All references of a client that use the same connection share the
- * values measured for the provider. Reading these values is cheap and allocates no memory.
+ * A provider that a {@link Balancer} may choose. The measured values are shared by all references of a client that use
+ * the same connection to the provider. Reading these values is cheap and allocates no memory.
  */
 public interface Candidate {
 

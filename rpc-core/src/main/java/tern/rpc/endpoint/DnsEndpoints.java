@@ -39,8 +39,8 @@ public final class DnsEndpoints implements EndpointSource {
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     /**
-     * For this long after its start, the source waits for the addresses of all names. After that, the source also
-     * reports incomplete lists, which lack the addresses of unresolved names.
+     * The time after its start during which the source waits for the addresses of all names. After this time, the
+     * source also reports incomplete lists, which lack the addresses of unresolved names.
      */
     private static final long FIRST_LIST_MILLIS = 500;
 
@@ -219,8 +219,7 @@ public final class DnsEndpoints implements EndpointSource {
             if (failure instanceof UnknownHostException) {
                 LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(name));
             } else {
-                LOG.error(
-                        "The look-up of host {} failed; addresses known before: {}", host, knownBefore(name), failure);
+                LOG.error("The lookup of host {} failed; addresses known before: {}", host, knownBefore(name), failure);
             }
         }
         report();

@@ -41,7 +41,7 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         }
     }
 
-    /** Returns the snapshot of a source that has not reported anything. */
+    /** Returns the snapshot for a source that has not reported a list yet. */
     public static EndpointSnapshot unknown(Instant since, String why) {
         return new EndpointSnapshot(State.UNKNOWN, List.of(), since, why);
     }

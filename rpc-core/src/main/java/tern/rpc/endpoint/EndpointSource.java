@@ -12,14 +12,14 @@ import java.util.function.Consumer;
  * not acquire resources before {@link #start}.
  *
  * <p>A source reports its list unchanged. The client coalesces frequent changes. If the list is empty or lacks most of
- * the previous providers, the client keeps the missing providers while they answer.
+ * the previous providers, the client continues to use the missing providers while they answer.
  */
 public interface EndpointSource extends AutoCloseable {
 
     /**
      * Starts watching for changes. Called once. The source passes a complete snapshot to the listener after every
-     * change. If the source need not wait for the list, it may pass the first snapshot during this call. The source may
-     * call the listener on any thread, but must pass one snapshot at a time and in the order of the changes. The
+     * change. If the list is available immediately, the source may pass the first snapshot during this call. The source
+     * may call the listener on any thread, but must pass one snapshot at a time and in the order of the changes. The
      * listener must return quickly. Passing equal snapshots repeatedly is allowed, but a source should avoid it.
      *
      * @throws RuntimeException if the settings are invalid. If the source is unreachable, this method does not throw;
@@ -28,8 +28,8 @@ public interface EndpointSource extends AutoCloseable {
     void start(Consumer<EndpointSnapshot> listener);
 
     /**
-     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method, even often, because
-     * the source limits the rate of its lookups. Does not block.
+     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method. Frequent calls are
+     * allowed, because the source limits the rate of its lookups. Does not block.
      */
     default void refresh() {}
 

@@ -39,7 +39,7 @@ final class BusyPoint {
     private static final double AS_MUCH_IS_DONE = 0.85;
 
     /**
-     * Calls are considered slower if their mean time has risen by at least this factor. A change by this factor is four
+     * Calls are considered slower if their mean time has risen by at least this factor, which corresponds to four
      * standard errors of the mean time in a window.
      */
     private static final double LONGER = 1.5;
@@ -106,8 +106,8 @@ final class BusyPoint {
     }
 
     /**
-     * Determines from a window's throughput whether it was right to double or halve the number of admitted calls for
-     * this window.
+     * Compares a window's throughput with the previous throughput, and decides whether doubling or halving the number
+     * of admitted calls was right.
      *
      * @return the change, if it was right and should be repeated; NONE if the change was wrong, or if there was no
      *     change

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Decides which tenant must wait if the free permits of a {@link Limiter} are not enough for all tenants. This class is
- * asked only about calls that find few free permits.
+ * Decides which tenant must wait if a {@link Limiter} does not have enough free permits for all tenants. The limiter
+ * uses this class only for calls that find few free permits.
  *
  * <p>A tenant floods the server if it sent more than two thirds of the calls that found few free permits, in one
  * measurement window of the limiter. A flooding tenant's calls must wait, unless the tenant holds less than a sixteenth
@@ -32,7 +32,7 @@ import tern.rpc.NanoClock;
 final class FairShares {
 
     /**
-     * Permits stay reserved for this long after the last call from a tenant that has fewer calls than the largest
+     * The time for which permits stay reserved after the last call from a tenant that has fewer calls than the largest
      * tenant.
      */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -94,7 +94,7 @@ final class FairShares {
         }
     }
 
-    /** Removes a call from the counts. Called once after each call of {@link #entered}. */
+    /** Removes a call from the counts. Must be called once for each call of {@link #entered}. */
     void left(Share share) {
         for (Share each = share; each != null; each = each.whole()) {
             if (each.left() == 0) {
@@ -122,9 +122,9 @@ final class FairShares {
     }
 
     /**
-     * Counts a call that found few free permits. In the majority vote, which finds the tenant with most of the calls,
-     * the call is a vote for its tenant. If a larger tenant crowds out this tenant, the call is only a vote against the
-     * current candidate.
+     * Counts a call that found few free permits. In the majority vote, which finds the tenant that sent most of the
+     * calls, the call is a vote for its tenant. If a larger tenant crowds out this tenant, the call only counts as a
+     * vote against the current candidate.
      */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
@@ -143,8 +143,8 @@ final class FairShares {
     }
 
     /**
-     * Determines the tenant that flooded the server in the measurement window that is ending. This tenant is limited
-     * during the next window.
+     * Determines which tenant flooded the server in the ending measurement window. This tenant is limited during the
+     * next window.
      */
     void windowEnds() {
         int all = calls.getAndSet(0);

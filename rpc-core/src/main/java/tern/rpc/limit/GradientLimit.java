@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>If t is shorter than u, u moves towards t by half of the difference. If t is longer and there is no queue, u moves
- * by a twentieth of the difference. A limiter that starts under load has no measured u yet, and begins with a step
+ * by a twentieth of the difference. A limiter that starts under load has not measured u yet, and begins with a step
  * down.
  *
  * <p>Therefore the limit shrinks only if there is a queue and calls take longer than before. The limit stays low only
@@ -57,8 +57,9 @@ public final class GradientLimit implements Limit {
     private static final double TOLERANCE = 2;
 
     /**
-     * The time added to the acceptable duration of calls. Hundreds of concurrent fast calls do not overload the server
-     * while each of them is served within milliseconds. The value is half of the longest wait in the queue.
+     * The time added to the acceptable duration of calls, because hundreds of concurrent fast calls do not overload a
+     * server that serves each of them within milliseconds. The value is half of the longest permitted wait in the
+     * queue.
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
@@ -78,12 +79,12 @@ public final class GradientLimit implements Limit {
      */
     private static final double AIM = 0.75;
 
-    /** After a step down, the new limit is at least this fraction of the number of concurrent calls. */
+    /** A single reduction sets the limit to at least this fraction of the number of concurrent calls. */
     private static final double MAX_STEP_DOWN = 0.5;
 
     /**
-     * Replaces {@link #MAX_STEP_DOWN} after a step down that was right. A step down was right if fewer concurrent calls
-     * were faster, which shows that calls wait for each other.
+     * Replaces {@link #MAX_STEP_DOWN} after a reduction that was right. A reduction was right if the calls became
+     * faster, which shows that concurrent calls wait for each other.
      */
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Admits a limited number of concurrent calls, and provides measurements of them to its {@link Limit}. Each admitted
- * call holds a permit until it ends and leaves the limiter. Entering and leaving cost a few atomic operations each and
- * allocate no memory.
+ * Admits a limited number of concurrent calls, measures them, and passes the measurements to its {@link Limit}. Each
+ * admitted call holds a permit until it ends and leaves the limiter. Entering and leaving cost a few atomic operations
+ * each and allocate no memory.
  *
  * <p>A measurement window begins when most calls that entered under an earlier limit have left. An earlier measurement
  * would include too many short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and twenty
@@ -69,15 +69,15 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // Above this number of admitted calls, the number of admitted calls from a tenant determines whether a new call
-    // from this tenant is admitted.
+    // Above this number of admitted calls, the limiter checks how many calls of its tenant are admitted before it
+    // admits a new call.
     private volatile int askedFrom;
     // Calls from tenants with few admitted calls are admitted beyond the limit, up to this total number of calls.
     private volatile int beyond;
     private volatile int sparseBelow;
     private volatile boolean overloaded; // True if calls queued in the last window.
 
-    // This field and the following fields describe the current measurement window. A call that leaves just as the
+    // This field and the following fields describe the current measurement window. A call that leaves exactly when the
     // window ends may be miscounted. The flag "turning" is true while a thread changes the limit or ends a phase of the
     // window.
     private final AtomicBoolean turning = new AtomicBoolean();
@@ -281,8 +281,8 @@ public final class Limiter {
     }
 
     /**
-     * Records that an admitted call needs a thread again or has ended. Called once after each call of
-     * {@link #threadLeaves}.
+     * Records that an admitted call needs a thread again or has ended. Must be called once for each call of {@link
+     * #threadLeaves}.
      */
     public void threadStays(@Nullable Share share) {
         elsewhere.decrementAndGet();

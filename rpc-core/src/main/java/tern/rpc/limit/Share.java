@@ -82,7 +82,7 @@ public final class Share {
         }
     }
 
-    /** Removes a stream task from the count. Called once after each call of {@link #streamBegins}. */
+    /** Removes a stream task from the count. Must be called once for each call of {@link #streamBegins}. */
     public void streamEnds() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.decrementAndGet(each);
@@ -101,7 +101,7 @@ public final class Share {
         }
     }
 
-    /** Removes a streaming call from the count. Called once after each call of {@link #streamOpens}. */
+    /** Removes a streaming call from the count. Must be called once for each call of {@link #streamOpens}. */
     public void streamCloses() {
         for (Share each = this; each != null; each = each.whole) {
             OPEN_STREAMS.decrementAndGet(each);
@@ -113,7 +113,7 @@ public final class Share {
         CONNECTIONS.incrementAndGet(this);
     }
 
-    /** Removes a connection from the count. Called once after each call of {@link #connectionOpens}. */
+    /** Removes a connection from the count. Must be called once for each call of {@link #connectionOpens}. */
     public void connectionCloses() {
         CONNECTIONS.decrementAndGet(this);
     }
@@ -142,14 +142,17 @@ public final class Share {
         return whole;
     }
 
-    /** Counts a call for this tenant, but not for the {@link #whole}. Returns this tenant's new number of calls. */
+    /**
+     * Counts a call for this tenant, but not for the {@link #whole larger tenant}. Returns this tenant's new number of
+     * calls.
+     */
     int entered() {
         return HELD.incrementAndGet(this);
     }
 
     /**
-     * Removes a call from the count of this tenant. Called once after each call of {@link #entered}. Returns the new
-     * number of calls.
+     * Removes a call from the count of this tenant. Must be called once for each call of {@link #entered}. Returns the
+     * new number of calls.
      */
     int left() {
         return HELD.decrementAndGet(this);

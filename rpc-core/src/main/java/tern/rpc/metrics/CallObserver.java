@@ -11,7 +11,7 @@ public interface CallObserver {
     /**
      * Called on the thread that ended the call; must neither block nor throw.
      *
-     * @param method the method name, as in {@code OrderService.place}
+     * @param method the method name, for example {@code OrderService.place}
      * @param tookNanos the time since the call was received
      * @param now the current time on the ledger's clock
      * @param failure the failure; null for a result, for an exception that the method declares, and for an answer that
@@ -20,8 +20,7 @@ public interface CallObserver {
     void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure);
 
     /**
-     * Does the same as {@link #ended(String, CallLedger, long, long, Throwable)}, and also receives the caller if the
-     * caller is known.
+     * Called instead of {@link #ended(String, CallLedger, long, long, Throwable)} if the caller may be known.
      *
      * @param caller returns the caller's address; null if it is unknown. Must be used only before this method returns
      */

@@ -19,10 +19,10 @@ import tern.rpc.ServerContext;
 
 /**
  * The number of served calls by caller. A caller is identified by the principal that an authorizer returned. Without a
- * principal, the caller is identified by its certificate, or else by its IP address. At most {@value #MAX_CALLERS}
- * callers are counted individually. All other callers share one count. When a new caller would exceed this limit,
- * callers that have made no call for ten minutes are removed. Counting a call takes one lookup and one increment, and
- * allocates nothing. Thread-safe.
+ * principal, the caller is identified by its certificate or, without a certificate, by its IP address. At most {@value
+ * #MAX_CALLERS} callers are counted individually. All other callers share one count. When a new caller would exceed
+ * this limit, callers that have made no call for ten minutes are removed. Counting a call takes one lookup and one
+ * increment, and allocates nothing. Thread-safe.
  */
 public final class Callers {
 
@@ -48,7 +48,7 @@ public final class Callers {
         CERTIFICATE,
         PRINCIPAL,
         ADDRESS,
-        /** Represents all callers that are not counted individually. */
+        /** The entry for all callers that are not counted individually. */
         OTHERS
     }
 
@@ -136,7 +136,6 @@ public final class Callers {
         return name == null ? "" : name;
     }
 
-    /** Returns the name of a call's caller. */
     static String nameOf(ServerContext call) {
         return text(keyOf(call));
     }

@@ -172,7 +172,7 @@ public final class LatencyWindow {
     }
 
     /**
-     * The number and the response times of the calls in the last full seconds, at most 60.
+     * The number and the response times of the calls in the last full seconds. At most 60 seconds are included.
      *
      * @param seconds the number of full seconds
      * @param p50Millis the median; like the other percentiles, 0 if there were no calls

@@ -66,8 +66,8 @@ public final class PhaseMeters {
     }
 
     /**
-     * Does the same as {@link #ended(CallLedger, long, long, Throwable, Throwable, Supplier)}, for a call that was
-     * received through a socket.
+     * Works like {@link #ended(CallLedger, long, long, Throwable, Throwable, Supplier)}, for a call that was received
+     * through a socket.
      *
      * @param caller the caller's address; null if it is unknown
      */
@@ -80,7 +80,7 @@ public final class PhaseMeters {
             @Nullable SocketAddress caller) {
         ended(ledger, now);
         CallObserver observer = meters.observer();
-        if (observer != null) { // This check avoids the creation of an object for each call if there is no observer.
+        if (observer != null) { // If there is no observer, this check avoids creating an object for each call.
             notifyObserver(observer, ledger, now, tookNanos, failure, sent, () -> host(caller));
         }
     }

@@ -11,7 +11,7 @@ public interface RpcReportPart {
     /** Returns the name of this part, which is the last element of its path, such as {@code diagnosis}. */
     String name();
 
-    /** Returns the current content of this part of the report, which is converted to JSON. */
+    /** Returns the current content of this part of the report, which the caller converts to JSON. */
     Object report();
 
     /** Returns this part of the report as plain text, or null if there is only a JSON form. */

@@ -43,7 +43,7 @@ public final class SlowCallRing {
      *
      * @param id the id of this record, unique in this process
      * @param at the time when the call ended
-     * @param method the method name, as in {@code OrderService.place}
+     * @param method the method name, for example {@code OrderService.place}
      * @param code the name of the status code; {@code OK} for a result, {@code EXCEPTION} for an exception without a
      *     status code
      * @param phases the phases in which the call spent time, in the order of {@link Phase}

@@ -62,7 +62,7 @@ public final class SlowCalls {
                 others == 0 ? "" : "; " + others + " more calls missed the target since the last such line");
     }
 
-    /** Describes the phases of a call, longest first, as in {@code sql 60 ms (3), own 12 ms}. */
+    /** Returns the phases of a call as text, longest first, such as {@code sql 60 ms (3), own 12 ms}. */
     static String describe(CallLedger ledger, long tookNanos, long now) {
         record Part(Phase phase, long nanos, int count) {}
         List<Part> parts = new ArrayList<>();

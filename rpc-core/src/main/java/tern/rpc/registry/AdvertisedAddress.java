@@ -99,7 +99,9 @@ public record AdvertisedAddress(String host, int port, String reason) {
     public enum Answer {
         /** No connection could be opened. */
         NONE,
-        /** A connection was opened. Another process accepted it, because this process accepted no connection. */
+        /**
+         * A connection was opened. This process accepted no connection, so another process must have accepted this one.
+         */
         OTHER_PROCESS,
         /**
          * This process accepted a connection, or does not count its connections. The accepted connection is not

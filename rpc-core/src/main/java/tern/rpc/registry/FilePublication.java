@@ -55,7 +55,7 @@ final class FilePublication implements Publication {
 
     @Override
     public CompletableFuture<Void> withdraw() {
-        withdrawn = true; // the flag is set first, so that a waiting verification does not register again
+        withdrawn = true; // the flag is set first, so that a pending verification does not publish the entries again
         return remove();
     }
 

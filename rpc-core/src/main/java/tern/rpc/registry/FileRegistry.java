@@ -199,7 +199,7 @@ public final class FileRegistry implements Registry {
         } catch (IllegalArgumentException e) {
             result.completeExceptionally(new IllegalStateException(
                     file + " is not changed, because " + e.getMessage() + ". Correct the file, or remove it", e));
-        } catch (RuntimeException | Error e) { // without this step, the publication would not be notified
+        } catch (RuntimeException | Error e) { // otherwise, the publication would not be notified
             result.completeExceptionally(e);
         }
     }
@@ -215,7 +215,7 @@ public final class FileRegistry implements Registry {
                 + " and further files in " + directory + ", or correct rpc.server.registry";
     }
 
-    /** Returns the file that is replaced. If the file is a symbolic link, returns the link's target. */
+    /** Returns the file that a write replaces. If the file is a symbolic link, returns the link's target. */
     private Path target() throws IOException {
         if (Files.exists(file)) {
             return file.toRealPath();

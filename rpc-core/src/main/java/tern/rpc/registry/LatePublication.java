@@ -132,7 +132,7 @@ final class LatePublication implements Publication {
                 return;
             }
             if (found.equals(last)) {
-                problem = ""; // The published address is correct again, so the recorded problem no longer exists.
+                problem = ""; // the published address is correct again, so the recorded problem is removed
                 return;
             }
             try {

@@ -258,13 +258,13 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
                 : value instanceof List<?> ? "a list" : value instanceof String ? "a string" : shown(value);
     }
 
-    /** Returns a value in quotes for error messages: shortened, and without control characters. */
+    /** Returns a shortened value in quotes, without control characters, for error messages. */
     private static String shown(Object value) {
         String text = String.valueOf(value).replaceAll("\\p{Cntrl}", "?");
         return "\"" + (text.length() > MAX_SHOWN ? text.substring(0, MAX_SHOWN) + "…" : text) + "\"";
     }
 
-    /** Collects the first problems of a file, and counts the others. */
+    /** Collects the first problems found in a file, and counts all further problems. */
     private static final class Problems {
         private final List<String> first = new ArrayList<>();
         private int more;
@@ -333,7 +333,6 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         return JsonWriter.write(members);
     }
 
-    /** Returns the members of an entry. */
     static Map<String, Object> members(Provider provider) {
         Attributes attributes = provider.instance().attributes();
         Map<String, Object> members = new LinkedHashMap<>();

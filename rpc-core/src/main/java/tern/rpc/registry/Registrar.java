@@ -34,7 +34,7 @@ public final class Registrar implements AutoCloseable {
     /** The maximum duration of a withdrawal. */
     static final Duration MAX_WITHDRAWAL = Duration.ofSeconds(3);
 
-    /** The time that consumers get to detect the removal of the entries. */
+    /** The time allowed for consumers to detect the removal of the entries. */
     static final Duration AFTER_GONE = Duration.ofSeconds(1);
 
     /** The minimum time between two warnings with the same text. */

@@ -54,7 +54,8 @@ public record RegistryUrl(
         }
         boolean isSplit = form.group("user") == null && !form.group("hosts").isEmpty();
         if (isSplit && text.indexOf('@') >= 0) {
-            // Without this check, later messages would show parts of the password as a server, a path or a parameter.
+            // Without this check, later error messages would treat parts of the password as a server, a path or a
+            // parameter, and show them.
             throw new IllegalArgumentException("a user or password with / or ? must be encoded, such as %2F or %3F");
         }
         Map<String, String> parameters = parameters(form.group("query"));

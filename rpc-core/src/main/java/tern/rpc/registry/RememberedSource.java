@@ -63,7 +63,7 @@ public final class RememberedSource implements EndpointSource {
 
     private static final Pattern UNFINISHED_NAME = Pattern.compile("[\\w.]+-[0-9a-f]{16}\\.json\\d*\\.next");
 
-    /** If an unfinished file is at least this old, its process must have crashed. */
+    /** An unfinished file of at least this age is assumed to belong to a crashed process. */
     private static final Duration CRASHED_AFTER = Duration.ofMinutes(10);
 
     /** The directories from which this process has already removed the unfinished files of crashed processes. */
@@ -72,7 +72,7 @@ public final class RememberedSource implements EndpointSource {
     private static final Set<PosixFilePermission> OWNER_ONLY =
             Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
-    /** Writes the files of all sources one after another. Has no thread while there is nothing to write. */
+    /** Writes the files of all sources one after another. Uses a thread only while there is something to write. */
     private static final ThreadPoolExecutor WRITER = new ThreadPoolExecutor(
             1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), DaemonThreads.named("rpc-registry-cache"));
 

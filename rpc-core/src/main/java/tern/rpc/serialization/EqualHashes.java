@@ -26,7 +26,7 @@ public final class EqualHashes {
      */
     private static final Object MIXED = new Object();
 
-    /** Keys are counted only in containers with at least this many keys. */
+    /** The minimum number of keys in a container before its keys are counted. */
     private static final int FEW = 64;
 
     private static final int KEYS_PER_PLACE = 16;

@@ -47,8 +47,8 @@ final class FairPermits {
 
     /**
      * @param permits the number of permits
-     * @param maxWaiting the maximum number of waiting requests. A request is refused if its tenant already has at least
-     *     as many waiting requests as there are free positions in the queue
+     * @param maxWaiting the length of the queue, that is, the maximum number of waiting requests. A request is refused
+     *     if the number of its tenant's waiting requests has reached the number of free positions in the queue
      */
     FairPermits(int permits, int maxWaiting, NanoClock clock) {
         this.total = permits;
@@ -57,7 +57,7 @@ final class FairPermits {
         this.clock = clock;
     }
 
-    /** The result of {@link #acquire}. */
+    /** Whether {@link #acquire} was successful. */
     enum Result {
         ACQUIRED,
         /** The permits did not become available in time, or the thread was interrupted. */
@@ -90,9 +90,9 @@ final class FairPermits {
     }
 
     /**
-     * Does the same as {@link #acquire(Object, int, long)}, but with the given maximum number of waiting requests.
+     * Works like {@link #acquire(Object, int, long)}, but with the given maximum number of waiting requests.
      *
-     * @param places the maximum number of waiting requests; requests that already wait are not affected
+     * @param places the maximum number of waiting requests; requests that are already waiting are not affected
      */
     Result acquire(Object tenant, int permits, long timeoutNanos, int places) {
         if (waiting == 0 && takeFree(permits)) {
@@ -133,7 +133,7 @@ final class FairPermits {
                 removed(tenant, own, request);
             }
             changeWaiting(-1);
-            grant(); // A request that has waited too long would block later requests if it were not removed.
+            grant(); // The request is removed. Otherwise, it would block later requests after it has waited too long.
         }
         return request.granted;
     }

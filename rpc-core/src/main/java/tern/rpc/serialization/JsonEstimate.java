@@ -14,8 +14,8 @@ public final class JsonEstimate {
     private static final int MEMBER_BYTES = 48;
 
     /**
-     * Decoding takes at most about this multiple of the estimated memory. Decoding needs a character buffer, and the
-     * objects of a class with many fields are larger than the estimate.
+     * The estimated memory is multiplied by this factor. Decoding also needs a character buffer, and the objects of a
+     * class with many fields are larger than the estimate.
      */
     private static final int MARGIN = 4;
 
@@ -54,7 +54,7 @@ public final class JsonEstimate {
                 case '{' -> bytes += OBJECT_BYTES;
                 case '[' -> bytes += ARRAY_BYTES;
                 default -> {
-                    // The character is white space, or part of a number or a literal.
+                    // the character is whitespace, or part of a number or a literal
                 }
             }
         }

@@ -9,8 +9,8 @@ import tern.rpc.StatusCode;
 /**
  * Limits the memory for the objects of large requests. The objects of running calls, and of requests that are being
  * decoded, may together take a quarter of the heap. A request whose objects do not fit into the remaining memory must
- * wait. As an exception, the request is decoded if no other request is being decoded and running calls leave some of
- * this memory free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
+ * wait. However, the request does not wait if no other request is being decoded and running calls leave some of this
+ * memory free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
  * Thread-safe.
  *
  * <p>Another sixteenth of the heap is reserved for requests of up to 128 KiB. Without this reserve, a caller that
@@ -51,7 +51,7 @@ public final class LargeMessages {
     private static final int UNCHECKED_BYTES =
             uncheckedBytes(Runtime.getRuntime().maxMemory());
 
-    /** A running call holds no permits if its decoded objects take at most this much memory, in KiB. */
+    /** The memory, in KiB, that the decoded objects of a running call may take without a permit. */
     private static final int UNCHECKED_OBJECT_KIB = 256;
 
     private static final int WAITING_PER_PROCESSOR = 50;
@@ -102,8 +102,7 @@ public final class LargeMessages {
     }
 
     /**
-     * Does the same as {@link #startReading(int, long, Object)}, for a request whose objects may take
-     * {@link #maxObjectBytes}.
+     * Works like {@link #startReading(int, long, Object)} for a request whose objects may take {@link #maxObjectBytes}.
      */
     public static int startReading(int bytes, Object tenant) {
         return startReading(bytes, maxObjectBytes(bytes), tenant);
@@ -120,7 +119,8 @@ public final class LargeMessages {
     private static int acquire(int bytes, long neededKib, Object tenant) {
         int medium = (int) Math.min(MEDIUM_KIB, neededKib);
         if (bytes <= MAX_UNCHECKED_BYTES) {
-            // Running calls can hold all permits of OBJECTS, and could even be waiting for this request.
+            // Requests of this size do not use OBJECTS, because running calls can hold all of its permits, and might
+            // even be waiting for this request.
             FairPermits.Result result = MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
             if (result != FairPermits.Result.ACQUIRED) {
                 throw refusal(

@@ -41,13 +41,13 @@ public final class LargeWork {
      */
     private static final long HEAP_OF_A_WRITER = 128 << 20;
 
-    /** At least this many threads may write, so that one slow thread does not block all other threads. */
+    /** The minimum number of threads that may write, so that one slow thread does not block all other threads. */
     private static final int MIN_WRITERS = 2;
 
     /** Objects waiting to be written may occupy at most 1/{@value} of the heap. */
     private static final int HEAP_SHARE_OF_WAITING = 8;
 
-    /** At least this many threads may wait, so that threads of two tenants can wait at the same time. */
+    /** The minimum number of threads that may wait, so that threads of two tenants can wait at the same time. */
     private static final int MIN_PLACES = 2;
 
     /** The assumed size of a message before any message has been written. */
@@ -261,7 +261,7 @@ public final class LargeWork {
         return permits.available();
     }
 
-    /** Returns the number of threads that wait for a permit, for tests. */
+    /** Returns the number of threads waiting for a permit, for tests. */
     int waiting() {
         return permits.waiting();
     }

@@ -2,7 +2,7 @@ package tern.rpc.serialization;
 
 import org.jspecify.annotations.Nullable;
 
-/** The two directions of messages. Each direction has its own size limit. */
+/** The direction of a message. Each direction has its own size limit. */
 public enum MessageKind {
     REQUEST("rpc.limits.max-request"),
     RESPONSE("rpc.limits.max-response");
@@ -19,7 +19,7 @@ public enum MessageKind {
     }
 
     /**
-     * Returns the last part of an error message about a limit, such as {@code "; set by rpc.limits.max-request"}, or an
+     * Returns the end of an error message about a limit, such as {@code "; set by rpc.limits.max-request"}. Returns an
      * empty string if the kind is null.
      */
     static String setBy(@Nullable MessageKind kind) {

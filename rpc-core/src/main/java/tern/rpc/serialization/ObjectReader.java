@@ -57,9 +57,9 @@ public interface ObjectReader {
     void skip();
 
     /**
-     * Decodes an exception. If its class is not allowed or does not exist, the result is an
-     * {@link tern.rpc.RpcException} with the code UNKNOWN, and with the original's class name and message. The result
-     * is the same if the exception is the first value of a message and cannot be decoded completely.
+     * Decodes an exception. If its class is not allowed or does not exist, the result is an {@link
+     * tern.rpc.RpcException} with the code UNKNOWN and with the class name and message of the original exception. The
+     * same applies to an exception that is the first value of a message and cannot be decoded completely.
      */
     Throwable readThrowable();
 

@@ -63,7 +63,7 @@ public final class OutputBuffer {
     }
 
     /**
-     * Does the same as {@link #takeTurns(Object)} for a message that is decompressed. There are separate permits for
+     * Works like {@link #takeTurns(Object)} for a message that is decompressed. There are separate permits for
      * decompression.
      */
     public void takeTurnsToUnpack(Object caller) {
@@ -133,8 +133,8 @@ public final class OutputBuffer {
     }
 
     /**
-     * Returns the part of an error message that names the property for the limit. Returns an empty string if no
-     * property sets the limit.
+     * Returns the end of an error message about the limit, such as {@code "; set by rpc.limits.max-request"}. Returns
+     * an empty string if no property sets the limit.
      */
     public String setBy() {
         return MessageKind.setBy(kind);

@@ -93,8 +93,7 @@ public final class ProtoReader {
     }
 
     /**
-     * Returns the same text as {@link #text()}, but does not create a String if the text equals one of the given texts.
-     * The given texts must be ASCII.
+     * Works like {@link #text()}, but creates no String if the text equals one of the given texts, which must be ASCII.
      */
     public String textOf(String... usual) {
         int length = bytes();

@@ -26,6 +26,13 @@ public final class RefusedValues {
     private static final List<String> CALLERS =
             List.of("tools.jackson.", "tern.rpc.serialization.", "java.lang.reflect.", "java.lang.invoke.", "jdk.");
 
+    /** Hibernate's exception for an association that is read after its session has ended. */
+    private static final String LAZY = "LazyInitializationException";
+
+    private static final String NOT_LOADED =
+            ", because a lazy association is not loaded; load it, for example with JOIN"
+                    + " FETCH, or send a record of your own";
+
     private RefusedValues() {}
 
     /**
@@ -36,6 +43,9 @@ public final class RefusedValues {
      */
     public static String described(String prefix, Throwable thrown) {
         String name = thrown.getClass().getName();
+        if (LAZY.equals(thrown.getClass().getSimpleName())) {
+            return name + NOT_LOADED; // Hibernate's message contains no more than the path to the value.
+        }
         String message = Thrown.message(thrown);
         if (message == null || !isFromApplication(thrown)) {
             return name;

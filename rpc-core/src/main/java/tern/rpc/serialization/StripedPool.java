@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a limited number of expensive objects for reuse by any thread. If no slot is free, a returned object is
- * dropped. The pool has a few slots for each group of threads. With thread-local objects, ten thousand virtual threads
- * would own ten thousand buffers. Thread-safe.
+ * dropped. The pool has a few slots for each group of threads. Thread-local objects would not be limited: ten thousand
+ * virtual threads would own ten thousand buffers. Thread-safe.
  */
 public final class StripedPool<T> {
 

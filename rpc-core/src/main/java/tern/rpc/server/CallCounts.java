@@ -12,7 +12,7 @@ final class CallCounts<K> {
         counts.merge(key, 1, Integer::sum);
     }
 
-    /** Removes one call from the count. Called once after each call of {@link #add}. */
+    /** Removes one call from the count. Must be called once for each call of {@link #add}. */
     void remove(K key) {
         counts.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
     }

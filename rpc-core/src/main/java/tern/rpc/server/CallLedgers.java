@@ -13,8 +13,8 @@ import tern.rpc.metrics.SlowCallRing;
 import tern.rpc.metrics.SlowCalls;
 
 /**
- * Creates each call's ledger, which records how long the call's phases take. Keeps a table of the running calls, and
- * adds up the ledgers of completed calls. Thread-safe.
+ * Creates the ledger of each call, which records how long the call's phases take. Also keeps a table of the running
+ * calls, and adds up the ledgers of completed calls. Thread-safe.
  */
 final class CallLedgers {
 
@@ -85,8 +85,8 @@ final class CallLedgers {
     }
 
     /**
-     * Blocks until all answered calls are counted in the meters, or until the given time or two seconds have passed.
-     * The wait takes longer if a method is still running after its call's deadline, because it is unknown whether the
+     * Blocks until all answered calls are counted in the meters, or until the given time or two seconds have passed. If
+     * a method is still running after its call's deadline, the wait takes longer, because it is unknown whether the
      * call has been counted. Does not block if calls have no ledgers.
      */
     void awaitCounts(Duration atMost) {

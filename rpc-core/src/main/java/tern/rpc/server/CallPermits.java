@@ -41,7 +41,7 @@ abstract class CallPermits {
         this.counted = counted;
     }
 
-    // The following methods are called before a worker gets the call.
+    // Called before a worker gets the call:
 
     /** Sets whether a spare thread runs the call. Called before a worker gets the call. */
     void waitsForSpareThread(boolean spareThread) {
@@ -80,7 +80,7 @@ abstract class CallPermits {
         }
     }
 
-    // The following methods are called while the worker prepares and runs the method.
+    // Called while a worker prepares and runs the method:
 
     /**
      * Takes a permit from the method's limiter before the request is decoded, if the transport already knows the
@@ -145,7 +145,7 @@ abstract class CallPermits {
         }
     }
 
-    // The following methods are called when the worker has finished.
+    // Called when the worker has finished:
 
     /**
      * Returns the stream's permit to the server's limiter, and releases the memory of the stream's request. Called when

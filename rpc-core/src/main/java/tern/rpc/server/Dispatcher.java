@@ -229,9 +229,7 @@ final class Dispatcher implements CallHandler {
         }
     }
 
-    /**
-     * Returns metadata that tells the client when to send its next attempt. A worker is likely to be free at that time.
-     */
+    /** Returns metadata that tells the client when to send its next attempt. By then, a worker is likely to be free. */
     private Metadata pushBack(Refusal reason) {
         return reason == Refusal.DEADLINE
                 ? new Metadata()

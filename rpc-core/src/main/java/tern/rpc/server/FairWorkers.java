@@ -50,9 +50,9 @@ final class FairWorkers {
     private static final int MIN_SPARE = 4;
 
     /**
-     * The calls from a tenant with at most this many calls are not refused. Such calls may wait for a spare thread, and
-     * then for a regular thread. A thread is still counted for a short time after it has sent the answer. Therefore
-     * several calls may be counted for a tenant that makes only one call at a time.
+     * A tenant with up to this number of calls is not refused. Its calls may wait for a spare thread, and then for a
+     * regular thread. The number is above 1 because a thread is still counted for a short time after it has sent the
+     * answer. Therefore, several calls may be counted for a tenant that makes only one call at a time.
      */
     private static final int FEW = 4;
 
@@ -68,8 +68,8 @@ final class FairWorkers {
     private final @Nullable WorkerPool spare;
     private final @Nullable MethodReserve methodReserve;
     private final Limiter limiter;
-    // Waiting calls from tenants that hold less than an equal share of the threads. Each call waits until another call
-    // from its tenant frees a spare thread.
+    // The waiting calls from tenants that hold less than an equal share of the threads. Each of these calls waits until
+    // another call from its tenant frees a spare thread.
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waitingCalls = new AtomicInteger();
     private final NanoClock clock;
@@ -80,7 +80,7 @@ final class FairWorkers {
     private volatile long vainUntil;
     private volatile @Nullable Share vain; // the tenant of the last call that found no thread
 
-    /** A call that waits until another call from its tenant frees a spare thread. */
+    /** A call waiting until another call from its tenant frees a spare thread. */
     private record Waiting(ServedCall call, Share share, long sinceNanos) {}
 
     /**
@@ -365,7 +365,7 @@ final class FairWorkers {
         return pool.isSaturated();
     }
 
-    /** Does the same as {@link #isSaturated} for the method reserve. */
+    /** Works like {@link #isSaturated} for the method reserve. */
     boolean isReserveSaturated() {
         return methodReserve != null && methodReserve.isSaturated();
     }

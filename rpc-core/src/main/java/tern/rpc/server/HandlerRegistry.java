@@ -67,7 +67,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
 
-    private static final int MAX_NAMES = 20; // names of services in an error message
+    private static final int MAX_NAMES = 20; // the maximum number of service names in an error message
 
     /** The key under which the calls to the built-in methods of all services are counted together. */
     private static final ServiceKey BUILT_IN_METHODS = new ServiceKey(BuiltInMethods.DESCRIPTOR.name(), "", "");
@@ -294,7 +294,7 @@ final class HandlerRegistry implements ServiceLookup {
                                 + suggestion(key.interfaceName()));
     }
 
-    /** Returns the last part of the message about an unknown name; empty if there is nothing to suggest. */
+    /** Returns a suggestion to append to the error message about an unknown service; empty if there is none. */
     private String suggestion(String called) {
         Set<String> extending = byInterface.containsKey(called) ? null : byExtended.get(called);
         if (extending == null) {
@@ -307,9 +307,9 @@ final class HandlerRegistry implements ServiceLookup {
     }
 
     /**
-     * Returns the last part of the message about an unknown name: a suggestion if exactly one interface has the same
-     * simple name. The unknown name may have a different package, a dot instead of {@code $}, or a prefix. Returns an
-     * empty string if there is no suggestion.
+     * Returns a suggestion such as {@code ; did you mean shop.OrderService?} if exactly one exported interface has the
+     * same simple name. The unknown name may have a different package, a dot instead of {@code $}, or a prefix. Returns
+     * an empty string if there is no suggestion.
      */
     private String likeName(String called) {
         String simple = called.substring(
@@ -331,7 +331,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {
         List<Export> all = exports.all;
-        for (int i = 0; i < all.size(); i++) { // This loop runs for each call and allocates no iterator.
+        for (int i = 0; i < all.size(); i++) { // This loop runs for each call, so it avoids allocating an iterator.
             if (all.get(i).key().equals(key)) {
                 return all.get(i);
             }

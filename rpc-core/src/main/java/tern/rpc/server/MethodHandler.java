@@ -80,14 +80,14 @@ final class MethodHandler {
     }
 
     /**
-     * Counts a worker that is about to run the method. {@link #threadReturns} must be called when the worker has
-     * finished.
+     * Counts a worker that is about to run the method. When the worker has finished, {@link #threadReturns} must be
+     * called.
      */
     void threadEnters() {
         threads.increment();
     }
 
-    /** Records that a worker has finished. Called once after each call of {@link #threadEnters}. */
+    /** Records that a worker has finished. Must be called once for each call of {@link #threadEnters}. */
     void threadReturns() {
         threads.decrement();
     }

@@ -68,9 +68,8 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Returns a failure that says that this method ran. The given failure may say the opposite. For example, the method
-     * may have called another service and rethrown the exception of that call, which says that the other service's
-     * method did not run.
+     * Returns a copy of the failure that says that this method ran. The given failure may say that a method did not
+     * run: for example, this method may have called another service and rethrown the exception of that call.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {

@@ -1,6 +1,8 @@
 package tern.rpc.server;
 
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,20 @@ final class MethodLimits {
                         + ")"
                         + (running < refusing.limit() ? "; the rest is reserved for callers with fewer calls" : ""),
                 Executed.NO);
+    }
+
+    /** @throws IllegalArgumentException if one of the limited methods is not exported */
+    static void check(Set<Key> limited, List<ServiceExport> exports) {
+        for (Key key : limited) {
+            boolean exported = exports.stream()
+                    .map(ServiceExport::service)
+                    .anyMatch(service -> service.name().equals(key.interfaceName())
+                            && !service.overloads(key.method()).isEmpty());
+            if (!exported) {
+                throw new IllegalArgumentException(
+                        "a limit is set for " + key.interfaceName() + "/" + key.method() + ", which is not exported");
+            }
+        }
     }
 
     /** @param servedAtOnce the number of calls that the server can run concurrently, over all methods */

@@ -9,8 +9,8 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * A reserve of threads for methods that currently occupy few of the server's threads. Calls to other methods can
- * therefore still run if calls from many tenants to a slow method occupy all other threads.
+ * A reserve of threads for methods that currently occupy few of the server's threads. Even if many tenants call a slow
+ * method, and these calls occupy all other threads, calls to other methods can still run.
  *
  * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies few threads:
  * at most 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. The reserve's queue has as
@@ -31,7 +31,9 @@ final class MethodReserve {
 
     private static final int FEW_PART = 16;
 
-    /** A method that occupies at most this many threads may use the reserve even if there are few regular threads. */
+    /**
+     * The number of threads that a method may occupy and still use the reserve, even if there are few regular threads.
+     */
     private static final int FEW = 4;
 
     /** The maximum number of calls without a permit, as a multiple of the number of threads. */

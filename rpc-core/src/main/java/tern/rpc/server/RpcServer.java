@@ -30,8 +30,8 @@ import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.Token;
 
 /**
- * Serves the exported services. {@link Builder#build} validates all settings. The server accepts calls from
- * {@link #start} to {@link #close}. Thread-safe.
+ * Serves the exported services. {@link Builder#build} validates all settings. The server accepts calls from {@link
+ * #start} to {@link #close}. Thread-safe.
  */
 public final class RpcServer implements AutoCloseable {
 
@@ -78,10 +78,11 @@ public final class RpcServer implements AutoCloseable {
         this.transports = new ServedTransports(transport, clock);
         this.pools = new ServerPools(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         this.limiter = new Limiter(builder.limit(), builder.threads, clock);
+        MethodLimits.check(builder.methodLimits.keySet(), exports);
         HandlerRegistry registry = new HandlerRegistry(
                 exports,
                 builder.filters,
-                new MethodLimits(builder.checkedMethodLimits(), builder.threads, clock),
+                new MethodLimits(builder.methodLimits, builder.threads, clock),
                 builder.meters,
                 builder.genericCalls,
                 builder.exceptionTexts,
@@ -311,12 +312,12 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Sets how many calls may run concurrently, and how many may wait. The server has some threads in addition to
-         * this number. While all regular threads are busy, spare threads serve tenants (callers) whose calls occupy few
-         * threads. There is one spare thread for every four regular threads, but at least four. There are never more
-         * spare threads than regular threads. With only one regular thread, there are no spare threads. One thread for
-         * every eight regular threads is reserved for methods whose calls occupy few threads. For every twenty regular
-         * threads, but at least once, one additional thread serves critical services. Stream callbacks run on a
+         * Sets how many calls may run concurrently, and how many may wait. The server has some more threads than the
+         * given number. While all regular threads are busy, spare threads serve tenants (callers) whose calls occupy
+         * few threads. There is one spare thread for every four regular threads, but at least four. There are never
+         * more spare threads than regular threads. With only one regular thread, there are no spare threads. One thread
+         * for every eight regular threads is reserved for methods whose calls occupy few threads. For every twenty
+         * regular threads, but at least once, one additional thread serves critical services. Stream callbacks run on a
          * separate pool of the same size. All threads are created when needed.
          *
          * @param threads the number of threads, at least 1; 200 by default
@@ -362,20 +363,6 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
-        private Map<MethodLimits.Key, Supplier<Limit>> checkedMethodLimits() {
-            for (MethodLimits.Key key : methodLimits.keySet()) {
-                boolean exported = exports.stream()
-                        .map(ServiceExport::service)
-                        .anyMatch(service -> service.name().equals(key.interfaceName())
-                                && !service.overloads(key.method()).isEmpty());
-                if (!exported) {
-                    throw new IllegalArgumentException("a limit is set for " + key.interfaceName() + "/" + key.method()
-                            + ", which is not exported");
-                }
-            }
-            return methodLimits;
-        }
-
         /**
          * Limits the time that a call may wait for a worker. After this time, the call is refused, and the failure says
          * that the call was not executed.
@@ -390,10 +377,10 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Limits the time that a worker may block in {@code onNext} because the reader of a stream is slow. The default
          * is 1 s. The limit applies to the sum of a stream's waits. For every 32 KiB that the caller reads, the worker
-         * may wait this long again. Unused time is kept until the caller next reports what it has read, up to 17 times
-         * the limit. HTTP/2 callers usually report the bytes that they have read when these bytes fill half of the
-         * flow-control window. Once the limit is reached, the transport buffers a limited number of bytes and then ends
-         * the stream with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
+         * may wait for this time again. Unused time is kept until the caller next reports what it has read, up to 17
+         * times the limit. HTTP/2 callers usually report the bytes that they have read when these bytes fill half of
+         * the flow-control window. Once the limit is reached, the transport buffers a limited number of bytes and then
+         * ends the stream with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
          *
          * @param wait the maximum wait, zero or more
          */

@@ -254,7 +254,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
     }
 
-    // The following methods are transport callbacks, which run on an event loop.
+    // Transport callbacks, on an event loop
 
     @Override
     public void message(Message message) {

@@ -18,7 +18,10 @@ final class ServedTransports {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
-    /** Draining ends when the server has been idle for this long: no call in flight, no new call, no unsent answer. */
+    /**
+     * The idle time after which draining ends. The server is idle while there is no call in flight, no new call and no
+     * unsent answer.
+     */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
@@ -70,7 +73,7 @@ final class ServedTransports {
         long end = clock.nanoTime() + atMost.toNanos();
         long quietSince = clock.nanoTime();
         long seen = sum(ServerTransport::received);
-        // a one-way call may still be running when its connection is closed
+        // a one-way call may still be running after its connection has been closed
         while ((sum(ServerTransport::connections) > 0 || first.inFlight() > 0) && clock.nanoTime() - end < 0) {
             if (sum(ServerTransport::received) != seen || sum(ServerTransport::inFlight) > 0 || isSending()) {
                 seen = sum(ServerTransport::received);
@@ -93,7 +96,7 @@ final class ServedTransports {
     }
 
     /**
-     * Returns whether answers are still waiting to be sent to clients. The calls of such answers no longer count as in
+     * Returns whether answers are still waiting to be sent to clients. The calls of these answers no longer count as in
      * flight.
      */
     private boolean isSending() {

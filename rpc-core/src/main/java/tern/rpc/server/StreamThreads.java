@@ -55,7 +55,7 @@ final class StreamThreads {
         return threads.threads() + (spare == null ? 0 : spare.threads());
     }
 
-    /** Ends the call of a callback that got no thread for a long time. */
+    /** Ends the call whose callback got no thread for a long time. */
     static void giveUp(Runnable waiting) {
         if (waiting instanceof Callback callback) {
             callback.endCall.run();

@@ -20,7 +20,6 @@ final class ThreadState {
         this.clears = clears.toArray(new Runnable[0]);
     }
 
-    /** Clears the state of the calling thread. */
     void clear() {
         Thread.interrupted();
         clear(MDC::clear);

@@ -52,7 +52,7 @@ final class Violations {
         ARGUMENTS,
         /** The result of a method that has run. */
         RESULT,
-        /** Another value, or the arguments of another method, which were validated while the called method ran. */
+        /** Another value, or the arguments of another method. These were validated while the called method ran. */
         INSIDE
     }
 

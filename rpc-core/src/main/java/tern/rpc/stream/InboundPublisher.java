@@ -82,13 +82,13 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final Runnable delivery = this::deliver;
 
     // This field and the next three are used only by the serial executor.
-    private final Queue<Object> decoded = new ArrayDeque<>(); // filled by decodeWaiting(); the last may be an End
+    private final Queue<Object> decoded = new ArrayDeque<>(); // filled by decodeWaiting(); may end with an End
     private boolean subscribed;
     private boolean ended;
     private @Nullable Throwable failure;
-    private volatile boolean noneFollow; // true once the last event is queued
+    private volatile boolean noneFollow; // true after the last event has been queued
     private volatile boolean begun; // true once the subscriber has requested messages
-    // a failure that is delivered before the messages that are not requested
+    // a failure that is delivered before messages that were not requested
     private volatile @Nullable Throwable early;
     private volatile boolean done; // true once the subscriber gets no more callbacks
 
@@ -328,7 +328,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     /** Stops the delivery because the subscriber threw an exception. */
     private void breakOff(Throwable cause) {
         done = true;
-        deliverWaiting(); // the messages are discarded
+        deliverWaiting(); // discards the messages
         source.subscriberFailed(cause);
     }
 
@@ -385,7 +385,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
                 serial.execute(() -> {
                     if (!done) {
                         end(wrong);
-                        deliverWaiting(); // the messages are discarded
+                        deliverWaiting(); // discards the messages
                         source.failed(wrong);
                     }
                 });
@@ -403,7 +403,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         public void cancel() {
             if (!done) {
                 done = true;
-                deliverWaiting(); // the messages are discarded
+                deliverWaiting(); // discards the messages
                 source.cancel();
             }
         }

@@ -40,7 +40,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final Runnable cancel;
     // The number of values requested but not sent. Only the thread that runs drain(int) uses this field and the next.
     private int requested;
-    private int batch; // the value of "requested" after the last request; 0 after the sink was not ready for a value
+    private int batch; // "requested" after the last request; 0 if the sink was not ready for the last value
     private volatile @Nullable Thread asking; // the thread that is requesting values
     private volatile boolean waiting; // true while the sink is not ready
     private volatile @Nullable Ending ending; // set when the publisher has ended
@@ -73,11 +73,11 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         requireGiven(value, "value");
         if (done) {
-            // If a publisher sends all its values after a single request, only this cancellation stops the publisher
-            // when the call has ended.
+            // A publisher may send all its values after a single request. When the call has ended, only a cancellation
+            // stops such a publisher.
             cancel.run();
         } else if (asking == Thread.currentThread()) {
-            sendOrKeep(value); // the publisher sends this value from within its request method
+            sendOrKeep(value); // the publisher sends this value while it handles the request
         } else if (work.compareAndSet(0, 1)) {
             sendOrKeep(value);
             drain(1);
@@ -254,7 +254,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         if (!done) {
             done = true;
             serial.execute(cancel);
-            drain(); // the values that wait are dropped
+            drain();
         }
     }
 }

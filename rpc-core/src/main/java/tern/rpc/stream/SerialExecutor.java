@@ -67,9 +67,9 @@ public final class SerialExecutor implements Executor {
     }
 
     /**
-     * Passes the next tasks to the thread pool.
+     * Submits the next tasks to the thread pool.
      *
-     * @return false if the calling thread must run them
+     * @return false if the pool has rejected the tasks, so the calling thread must run them
      */
     private boolean isHandedOver() {
         Turn turn = new Turn();
@@ -110,7 +110,10 @@ public final class SerialExecutor implements Executor {
         }
     }
 
-    /** Runs the next tasks, but only once, even if the thread pool queued this object and then threw an exception. */
+    /**
+     * Runs the next tasks. If the thread pool queued this object and nevertheless threw an exception, the tasks are
+     * still run only once.
+     */
     private final class Turn implements Runnable {
 
         private final AtomicBoolean claimed = new AtomicBoolean();

@@ -97,7 +97,7 @@ public final class AcceptedTokens {
                     call,
                     attachment == null && bearer == null
                             ? "the call has no token, but this server requires one" + REMEDY
-                            : "this server does not accept the call's token" + REMEDY);
+                            : "this server does not accept the call's token" + commaIn(attachment, bearer) + REMEDY);
         }
     }
 
@@ -110,6 +110,13 @@ public final class AcceptedTokens {
      */
     public RpcException doubled(String call, String name) {
         return refusal(call, "it has more than one '" + name + "'; send one");
+    }
+
+    private static String commaIn(@Nullable String attachment, @Nullable String bearer) {
+        String sent = attachment == null ? bearer : attachment;
+        return sent != null && sent.contains(",")
+                ? ", which contains a comma, but a comma separates the tokens in rpc.server.token"
+                : "";
     }
 
     private RpcException refusal(String call, String why) {

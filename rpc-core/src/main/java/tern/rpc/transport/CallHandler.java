@@ -8,7 +8,7 @@ public interface CallHandler {
     /** Handles a call. Runs on an event loop, so it must neither block nor decode the request. */
     void handle(ServerCall call);
 
-    /** Counts a call that the transport itself has refused and answered. Runs on an event loop. */
+    /** Counts a call that the transport itself has answered with a refusal. Runs on an event loop. */
     void refused(Refusal reason);
 
     /** Returns the exported services. Some transports must know the method before the message has arrived. */

@@ -94,8 +94,8 @@ public interface ClientConnection extends AutoCloseable {
     }
 
     /**
-     * Passes the calls that are waiting for an answer to the action, which may fail them. Does nothing if a server of
-     * this transport cannot stop answering.
+     * Passes the calls that are waiting for an answer to the action, which may fail them. Does nothing on a transport
+     * whose servers cannot become silent.
      */
     default void forEachWaiting(Consumer<PendingCall> action) {}
 

@@ -291,8 +291,8 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         /**
          * Registers a received call, so that closing the transport ends it.
          *
-         * @throws RpcException if the transport has been closed in the meantime, because the call would otherwise never
-         *     end. Also thrown if the call has ended
+         * @throws RpcException if the call has ended, or if the transport has been closed in the meantime, because the
+         *     call would then never end
          */
         private void received(MemoryCall call, PendingCall pending) {
             calls.add(call);

@@ -21,15 +21,15 @@ public final class MissingMethods {
 
     private static final int MAX_NAMES = 10;
 
-    /** At most this many characters of a name are compared, because callers choose the length of the name. */
+    /** The maximum number of characters of a name that are compared. Callers choose the length of the name. */
     private static final int MAX_COMPARED = 32;
 
-    /** Names are compared only if a service has at most this many methods, because the comparison is slow. */
+    /** The maximum number of methods of a service for which names are compared, because the comparison is slow. */
     private static final int MAX_RANKED = 30;
 
     /**
-     * Names are compared for at most this number of refusals per second. Requests with unknown names are refused on
-     * event loops, before any other limit applies. Comparing 30 names takes longer than a small call.
+     * The maximum number of refusals per second for which names are compared. Requests with unknown names are refused
+     * on event loops, before any other limit applies. Comparing 30 names takes longer than a small call.
      */
     private static final int RANKED_PER_SECOND = 50;
 

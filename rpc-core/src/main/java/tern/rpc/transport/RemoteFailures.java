@@ -29,7 +29,7 @@ public final class RemoteFailures {
     private static final Pattern MISSING_METHOD =
             Pattern.compile("has no method |method.{0,200} not found|unknown method ", Pattern.CASE_INSENSITIVE);
 
-    /** A part of the client's own message about an answer that does not come from an RPC server. */
+    /** Part of the error message that Tern's client creates for an answer that does not come from an RPC server. */
     private static final String ANOTHER_SERVER = "does the address belong to ";
 
     /**
@@ -59,9 +59,9 @@ public final class RemoteFailures {
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
 
-    /** Tells whether the service or only the method is missing on the server, according to the server's failure. */
+    /** Which part is missing on the server, according to the failure that the server sent. */
     public enum Missing {
-        /** The failure does not say that a service is missing. */
+        /** The failure does not mean that a service or method is missing. */
         NOTHING,
         /** The message does not show whether the service or only the method is missing. */
         SERVICE_OR_METHOD,

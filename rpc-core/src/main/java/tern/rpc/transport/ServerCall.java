@@ -34,8 +34,8 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * Does the same as {@link #namedMethod}, but may read the first bytes of the request to find the method. Called
-     * only before the call is passed to a worker, and only if all workers are busy.
+     * Works like {@link #namedMethod}, but may also read the first bytes of the request to find the method. Called only
+     * before the call is passed to a worker, and only if all workers are busy.
      */
     default @Nullable MethodDescriptor peekMethod(ServiceLookup services) {
         return namedMethod();
@@ -65,8 +65,8 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * Called when the caller has been admitted after a required authentication. After that, the limits for unknown
-     * callers no longer apply to the connection.
+     * Called when the caller has passed the required authentication. The limits for unknown callers then no longer
+     * apply to the connection.
      */
     default void callerIsKnown() {
         // Does nothing by default, for transports whose limits do not depend on authentication.

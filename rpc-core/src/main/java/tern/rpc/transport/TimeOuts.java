@@ -32,7 +32,9 @@ public final class TimeOuts {
      */
     public static RpcException late(
             PendingCall call, Endpoint endpoint, boolean connecting, boolean heard, Executed executed) {
-        String where = connecting ? "no connection to " + endpoint : "no answer from " + endpoint;
+        // A stream may have delivered messages before, so "no answer" would be wrong.
+        String answer = call.call().method().type().serverStreams() ? "no end of the stream from " : "no answer from ";
+        String where = (connecting ? "no connection to " : answer) + endpoint;
         return RpcException.refusal(
                 StatusCode.DEADLINE_EXCEEDED,
                 call + ": " + where + " within " + call.call().deadline().describe(call.startedNanos())

@@ -14,9 +14,12 @@ public final class Token {
         this.bytes = text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @param text any text; {@link #isUsable} checks it later, so that no exception contains it */
+    /**
+     * @param text any text; {@link #isUsable} checks it later, so that no exception contains it. White space around the
+     *     text, such as the line break at the end of a secret's file, is not part of the token.
+     */
     public static Token of(String text) {
-        return new Token(text);
+        return new Token(text.strip());
     }
 
     /**

@@ -7,8 +7,8 @@ import tern.rpc.SeldomWarning;
 import tern.rpc.Thrown;
 
 /**
- * Warns about exceptions of methods that cannot be encoded. Callers then get an exception of another class with the
- * same text. A caller that catches the declared class does not catch this exception.
+ * Warns if an exception that a method has thrown cannot be encoded. The caller then gets an exception of another class
+ * with the same text. A caller that catches the declared class does not catch this exception.
  */
 public final class UntypedExceptions {
 
@@ -18,7 +18,7 @@ public final class UntypedExceptions {
     private UntypedExceptions() {}
 
     /**
-     * @param failure the exception of the method
+     * @param failure the exception that the method has thrown
      * @param reason why the exception cannot be encoded
      */
     public static void warn(Throwable failure, Throwable reason) {

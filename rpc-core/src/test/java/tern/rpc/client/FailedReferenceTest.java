@@ -25,7 +25,6 @@ class FailedReferenceTest {
 
     private static final Endpoint ONE = new Endpoint("one", 1);
 
-    /** The service that the tests call. */
     public interface Service {
         String find();
 

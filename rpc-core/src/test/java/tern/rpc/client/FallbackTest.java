@@ -20,7 +20,6 @@ import tern.rpc.metrics.Slo;
 
 class FallbackTest {
 
-    /** The service that the tests call. */
     public interface Stock {
         int left(String item);
 

@@ -25,7 +25,7 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** Tests which providers get calls if some of them do not offer the service. Only the test advances the clock. */
+/** Tests which providers get calls if some providers do not offer the service. Only the test advances the clock. */
 class MissingServiceTest {
 
     private static final Endpoint ONE = new Endpoint("one", 1);

@@ -41,7 +41,6 @@ import tern.rpc.transport.InMemoryTransport;
 @Timeout(60)
 class NestedCallsTest {
 
-    /** The service that the tests call. */
     interface Shop {
         CompletableFuture<String> buy(String how);
     }

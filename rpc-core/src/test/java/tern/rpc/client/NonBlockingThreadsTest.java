@@ -23,7 +23,6 @@ import tern.rpc.endpoint.StaticEndpoints;
 /** Tests the warning about blocking calls on Reactor's event loops. */
 class NonBlockingThreadsTest {
 
-    /** The service that the tests call. */
     public interface Depot {
         int count(String item);
 

@@ -26,7 +26,6 @@ class ProviderMetersTest {
     private static final Endpoint ONE = new Endpoint("one", 1);
     private static final Endpoint TWO = new Endpoint("two", 2);
 
-    /** The service that the tests call. */
     public interface Service {
         @RpcMethod(readOnly = true)
         CompletableFuture<String> find();

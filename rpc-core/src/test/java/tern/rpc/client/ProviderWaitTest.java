@@ -36,7 +36,6 @@ class ProviderWaitTest {
 
     private static final Endpoint ONE = new Endpoint("one", 1);
 
-    /** The service that the tests call. */
     public interface Service {
         CompletableFuture<String> find();
     }

@@ -30,7 +30,6 @@ class PublishedTokenTest {
     private static final Endpoint WITH = new Endpoint("with", 1);
     private static final Endpoint WITHOUT = new Endpoint("without", 1);
 
-    /** The service that the tests call. */
     public interface Service {
         void call();
 

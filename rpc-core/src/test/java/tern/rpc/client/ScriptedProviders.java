@@ -27,7 +27,6 @@ abstract class ScriptedProviders {
     static final Endpoint ONE = new Endpoint("one", 1);
     static final Endpoint TWO = new Endpoint("two", 2);
 
-    /** The service that the tests call. */
     public interface Service {
         void call();
 
@@ -139,7 +138,7 @@ abstract class ScriptedProviders {
         return client.refer(reference(ONE).timeout(timeout).waitForReady().build());
     }
 
-    /** Returns a proxy whose methods are idempotent, and whose calls are allowed to wait for a provider. */
+    /** Returns a proxy whose methods are idempotent, and whose calls wait for a provider if {@code waits} is true. */
     Service idempotent(boolean waits, Endpoint... endpoints) {
         return client.refer(reference(endpoints)
                 .defaults(MethodSettings.NONE.withIdempotent(true).withWaitForReady(waits))

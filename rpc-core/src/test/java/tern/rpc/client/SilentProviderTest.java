@@ -17,7 +17,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** Tests calls that wait for a provider whose process is frozen. */
+/** Tests calls waiting for a provider whose process is frozen. */
 @Timeout(60)
 class SilentProviderTest extends ScriptedProviders {
 

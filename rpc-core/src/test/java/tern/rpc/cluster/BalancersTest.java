@@ -32,7 +32,6 @@ import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.IdleConnection;
 
@@ -74,7 +73,7 @@ class BalancersTest {
                             LoggerFactory.getLogger(BalancersTest.class), () -> 0, new ScheduledThreadPoolExecutor(0)),
                     new NodeCounts(),
                     0);
-            node.connection();
+            node.link().connection();
             targets.add(new Target(node, statistics, () -> 0, Attributes.ofWeight(weights[i])));
         }
         return targets;
@@ -467,21 +466,6 @@ class BalancersTest {
 
     private List<Candidate> picks(Group group) {
         return IntStream.range(0, 200).mapToObj(i -> group.pick(0, null, 1)).toList();
-    }
-
-    @Test
-    void subsetOfAClientIsStableAndDiffersBetweenClients() {
-        List<Instance> all = IntStream.range(0, 1_000)
-                .mapToObj(i -> Instance.of(new Endpoint("10.0." + i / 250 + "." + i % 250, 1)))
-                .toList();
-        List<Instance> chosen = new Subset(1, 100).of(all, Map.of());
-
-        assertThat(chosen).hasSize(100);
-        assertThat(new Subset(2, 100).of(all, Map.of())).isNotEqualTo(chosen);
-        List<Instance> less = new Subset(1, 100).of(all.subList(1, 1_000), Map.of());
-        assertThat(less.stream().filter(instance -> !chosen.contains(instance)).count())
-                .isLessThanOrEqualTo(1);
-        assertThat(new Subset(1, 0).of(all, Map.of())).isSameAs(all);
     }
 
     @Test

@@ -442,7 +442,7 @@ class ClusterRulesTest extends SimulatedCluster {
         assertThat(told).hasSize(1).isEqualTo(picked);
     }
 
-    /** Rules that differ although they have the same text. */
+    /** Rules that differ in their timeout but not in their text. */
     private record Numbered(int number) implements Rules {
 
         @Override

@@ -16,7 +16,7 @@ import tern.rpc.transport.IdleConnection;
 
 class NodeTest {
 
-    private static final long ONE_MS = 1_000_000; // One millisecond in nanoseconds.
+    private static final long ONE_MS = 1_000_000;
 
     private final Peer peer = new Peer();
     private final UsualTime usual = new UsualTime();
@@ -28,7 +28,7 @@ class NodeTest {
     private Node node() {
         ChangeLog log = new ChangeLog(LoggerFactory.getLogger(NodeTest.class), () -> now, timer);
         Node made = new Node(peer.endpoint(), () -> peer, peer.endpoint()::toString, log, counts, now);
-        made.connection();
+        made.link().connection();
         return made;
     }
 
@@ -319,13 +319,13 @@ class NodeTest {
     void reconnectionBetweenTwoChecksIsNoticed() {
         node.look(now);
         call(50);
-        ServicePresence presence = new ServicePresence(node.usableSinceNanos());
-        presence.missing(node.usableSinceNanos(), now);
+        ServicePresence presence = new ServicePresence(node.link().usableSinceNanos());
+        presence.missing(node.link().usableSinceNanos(), now);
         node.begin(now);
         now += TimeUnit.SECONDS.toNanos(1);
         assertThat(node.isStalled(now)).isTrue();
         assertThat(node.isKnown()).isTrue();
-        assertThat(presence.isMissing(node.usableSinceNanos(), now)).isTrue();
+        assertThat(presence.isMissing(node.link().usableSinceNanos(), now)).isTrue();
         node.look(now);
         assertThat(node.isStalled(now)).isTrue();
 
@@ -334,8 +334,8 @@ class NodeTest {
 
         assertThat(node.isStalled(now)).isFalse();
         assertThat(node.isKnown()).isFalse();
-        assertThat(presence.isMissing(node.usableSinceNanos(), now)).isFalse();
-        assertThat(node.usableSinceNanos()).isEqualTo(now);
+        assertThat(presence.isMissing(node.link().usableSinceNanos(), now)).isFalse();
+        assertThat(node.link().usableSinceNanos()).isEqualTo(now);
     }
 
     @Test

@@ -21,9 +21,11 @@ class ReplacementsTest extends SimulatedCluster {
 
     private static final int SUBSET = 100;
 
-    /** Returns the members of the subset of the first providers, in the order of the list. */
+    /** Returns the members of the subset, in the order of their ranks. */
     private static List<Instance> subset(List<Instance> listed) {
-        return new Subset(1, SUBSET).of(listed, Map.of());
+        Ranking ranking = new Ranking(1, "");
+        ranking.set(listed);
+        return ranking.first(SUBSET, Map.of());
     }
 
     private static List<Instance> subset(int providers) {
@@ -241,6 +243,39 @@ class ReplacementsTest extends SimulatedCluster {
     }
 
     @Test
+    void replacedMembersOfATagReturnAtOnceOnlyIfTheirOwnTagIsCutOff() {
+        List<Instance> listed = withGray();
+        List<Instance> dead = subset(listed.subList(0, 300)).subList(0, 3);
+        List<Instance> gray = listed.subList(300, 600);
+        List<Instance> deadGray = subset(gray).subList(0, 3);
+        kill(dead);
+        kill(deadGray);
+        cluster.start(Duration.ZERO);
+        source.lists(listed);
+        pass(40 * SECOND);
+        assertThat(listed()).doesNotContainAnyElementsOf(endpoints(dead));
+        kill(gray);
+        pass(10 * SECOND);
+
+        revive(dead);
+        revive(deadGray);
+        pass(2 * SECOND);
+
+        assertThat(listed()).doesNotContainAnyElementsOf(endpoints(dead)).containsAll(endpoints(deadGray));
+        pass(30 * SECOND);
+        assertThat(listed()).containsAll(endpoints(dead));
+    }
+
+    /** Returns 300 providers without a tag and 300 providers with the tag gray. */
+    private static List<Instance> withGray() {
+        return IntStream.range(0, 600)
+                .mapToObj(i -> new Instance(
+                        instance(i).endpoint(),
+                        i < 300 ? Attributes.DEFAULT : Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, "gray"))))
+                .toList();
+    }
+
+    @Test
     void providerThatTookItsTurnAgainAndIsConnectedStaysWhenTheListChanges() {
         kill(allOf(150));
         start(150);
@@ -288,11 +323,7 @@ class ReplacementsTest extends SimulatedCluster {
 
     @Test
     void deadProvidersOfATagAreReplacedSoonEvenIfThoseOfOtherTagsAreConnected() {
-        List<Instance> listed = IntStream.range(0, 600)
-                .mapToObj(i -> new Instance(
-                        instance(i).endpoint(),
-                        i < 300 ? Attributes.DEFAULT : Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, "gray"))))
-                .toList();
+        List<Instance> listed = withGray();
         kill(subset(listed.subList(300, 600)));
         cluster.start(Duration.ZERO);
         source.lists(listed);

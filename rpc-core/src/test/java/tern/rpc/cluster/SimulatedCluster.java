@@ -39,7 +39,7 @@ abstract class SimulatedCluster {
     final Map<Endpoint, Peer> peers = new HashMap<>();
     final List<Endpoint> opened = new ArrayList<>();
 
-    final Set<Endpoint> uncreatable = new HashSet<>(); // the endpoints to which no connection can be created
+    final Set<Endpoint> uncreatable = new HashSet<>(); // the endpoints to which connections cannot be opened
 
     final Nodes nodes = parts.nodes(endpoint -> {
         if (uncreatable.contains(endpoint)) {
@@ -66,6 +66,7 @@ abstract class SimulatedCluster {
         private record Task(long at, Runnable action) {}
 
         final List<Task> tasks = new ArrayList<>();
+        int ran; // the number of tasks that have run
 
         Timer() {
             super(0);
@@ -83,6 +84,7 @@ abstract class SimulatedCluster {
                 tasks.remove(next);
                 now = Math.max(now, next.at());
                 next.action().run();
+                ran++;
             }
             now = until;
         }
@@ -155,6 +157,7 @@ abstract class SimulatedCluster {
         int probes;
         int streams;
         boolean closed;
+        int times = 1; // how often the connection was opened
 
         Peer(Endpoint endpoint) {
             super(endpoint);
@@ -163,6 +166,11 @@ abstract class SimulatedCluster {
         @Override
         public boolean wasHeard() {
             return heard;
+        }
+
+        @Override
+        public long timesAvailable() {
+            return times;
         }
 
         @Override

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests a pool with tasks that wait for other tasks of the same pool. The test decides when the pool is checked. */
+/** Tests a pool with tasks waiting for other tasks of the same pool. The test decides when the pool is checked. */
 @Timeout(30)
 class GrowingWorkerPoolTest {
 
@@ -130,7 +130,7 @@ class GrowingWorkerPoolTest {
         awaitBegun(2 * THREADS);
         assertThat(pool.threads()).isEqualTo(2 * THREADS);
 
-        check(11); // tasks have begun since the last check, so ten more checks must pass
+        check(11); // a task has begun, so more than ten further checks are needed
         assertThat(givenUp).isEmpty();
         check(2);
 

@@ -54,7 +54,7 @@ class RpcMetersTest {
     private static final List<String> KEYS =
             List.of(SHOP, "blue/" + SHOP, SHOP + ":2.0", "blue/" + SHOP + ":2.0", DEPOT);
 
-    /** Meters that the starter registers, or that need an event that this test does not cause. */
+    /** Meters registered by the starter, and meters of events that this test does not cause. */
     private static final Set<RpcMeter> ELSEWHERE = EnumSet.of(RpcMeter.SERVER_FLOODED, RpcMeter.WEAKENED);
 
     private static final Set<RpcMeter> OF_METHODS = EnumSet.of(

@@ -190,7 +190,6 @@ class AdvertisedAddressTest {
         }
     }
 
-    /** A machine without a route to one of the hosts. */
     private static Machine withoutRouteTo(String host) {
         return new Machine() {
             @Override

@@ -12,7 +12,7 @@ import tern.rpc.transport.IdleServerTransport;
 @Timeout(60)
 class DrainTest {
 
-    /** While the server drains, this many checks find work, and later checks find none. */
+    /** The number of checks that find work while the server drains. Later checks find none. */
     private static final int LOOKS = 10;
 
     /**

@@ -30,7 +30,6 @@ abstract class HeldThreads extends MeteredServer {
     static final int QUEUE = 30;
     static final String SMALL = "small";
 
-    /** The service that the tests call. */
     public interface Work {
 
         String hold(String name);
@@ -42,7 +41,6 @@ abstract class HeldThreads extends MeteredServer {
         /** Blocks on each request until the test releases it. */
         StreamObserver<String> holdEach(StreamObserver<String> answers);
 
-        /** Answers each request. */
         StreamObserver<String> echoEach(StreamObserver<String> answers);
     }
 

@@ -507,7 +507,8 @@ class LedgerOfCallsTest {
     }
 
     /**
-     * The worker counts the call only after the drain has begun to wait for the count, or has ended without waiting.
+     * In this test, the worker counts the answered call late: after the drain has begun to wait for the count, or has
+     * ended without waiting.
      */
     @Test
     void drainWaitsUntilAnAnsweredCallIsCounted() throws Exception {

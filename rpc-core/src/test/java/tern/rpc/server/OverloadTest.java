@@ -44,7 +44,6 @@ import tern.rpc.transport.InMemoryTransport;
  */
 class OverloadTest extends MeteredServer {
 
-    /** The service that the tests call. */
     public interface Work {
 
         String hold(String name);

@@ -85,7 +85,7 @@ class SlowMethodsTest extends HeldThreads {
     /** A limit that measurements have reduced to half of the number of threads. */
     private static final class ReducedLimit implements Limit {
 
-        private volatile int first = THREADS / 2; // the limiter begins with this limit
+        private volatile int first = THREADS / 2; // the initial limit of the limiter
 
         @Override
         public int first() {
@@ -196,7 +196,7 @@ class SlowMethodsTest extends HeldThreads {
         serve(settings -> {});
         List<Future<?>> expired = holdByManyTenants(THREADS + FairWorkers.spareThreads(THREADS));
         now.addAndGet(Duration.ofHours(2).toNanos());
-        transport.sweep(); // sweep() fails calls after their deadline, although their methods are still running.
+        transport.sweep(); // sweep() makes calls fail after their deadline, even if their methods are still running.
         await("their callers know", () -> expired.stream().allMatch(Future::isDone));
 
         allCallsOfAnotherSucceed();

@@ -13,7 +13,6 @@ import java.util.Random;
  */
 public final class Fuzz {
 
-    /** The code under test. */
     @FunctionalInterface
     public interface Target {
         /** Accepts the input or throws a documented exception. Any other exception is a finding. */

@@ -174,7 +174,7 @@ public abstract class IdentityContractTest extends TransportTest {
         assertThat(refusal.getMessage()).contains(why).contains("rpc.client.token");
     }
 
-    // The following tests cover tokens.
+    // Tests of tokens:
 
     @Test
     void callWithoutATokenIsRefusedBeforeItsArgumentsExist() {
@@ -240,7 +240,7 @@ public abstract class IdentityContractTest extends TransportTest {
         assertThat(service(GOOD).headers()).doesNotContain("token", "authorization");
     }
 
-    // The following tests cover authorizers.
+    // Tests of authorizers:
 
     @Test
     void authorizerSeesTheCallButNotItsArguments() {
@@ -365,7 +365,7 @@ public abstract class IdentityContractTest extends TransportTest {
         return () -> name;
     }
 
-    // The following tests cover streams.
+    // Tests of streams:
 
     @Test
     void streamsAreRefusedBeforeTheirFirstMessageExists() throws Exception {

@@ -22,7 +22,6 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** Tests stream failures. */
 interface StreamFailuresContract extends StreamContract {
 
     @Test

@@ -43,7 +43,6 @@ public final class TestAuthority {
     private final X500Principal name;
     private final X509Certificate certificate;
 
-    /** A certificate with its private key. */
     public record Identity(PrivateKey key, X509Certificate certificate) {
 
         public KeyManagerFactory keys() {

@@ -3,6 +3,7 @@ package tern.rpc.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.concurrent.Flow;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
@@ -62,6 +63,29 @@ class TimeOutsTest {
         assertThat(TimeOuts.late(pending, THERE, true, false, Executed.NO).getMessage())
                 .contains("no connection to 10.0.0.7:20880")
                 .doesNotContain("accepted");
+    }
+
+    @Test
+    void streamThatStillRunsIsNotCalledUnanswered() {
+        MethodDescriptor stream =
+                ServiceDescriptor.of(StreamsService.class).overloads("count").get(0);
+        Invocation call = new Invocation(
+                new ServiceKey("x", "", ""),
+                stream,
+                new Object[0],
+                new Metadata(),
+                Deadline.of(0, LIMIT),
+                Runnable::run);
+
+        RpcException late = TimeOuts.late(new PendingCall(call, false, 0, null), THERE, false, true, Executed.MAYBE);
+
+        assertThat(late.status().description())
+                .isEqualTo("StreamsService/count: no end of the stream from 10.0.0.7:20880 within 500 ms"
+                        + " (rpc.client.timeout)");
+    }
+
+    interface StreamsService {
+        Flow.Publisher<Integer> count(int most);
     }
 
     @Test

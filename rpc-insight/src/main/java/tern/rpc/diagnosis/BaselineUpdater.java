@@ -28,8 +28,8 @@ import tern.rpc.pool.ResultRows;
 final class BaselineUpdater {
 
     /**
-     * The usual 99th percentile is updated only if more than this many seconds have passed since the start and since
-     * the last miss of the latency target. The first calls of a process are slower than usual.
+     * The number of seconds that must have passed since the start, and since the last miss of the latency target,
+     * before the usual 99th percentile is updated. The first calls of a process are slower than usual.
      */
     private static final int PERCENTILE_SECONDS = 60;
 
@@ -89,7 +89,7 @@ final class BaselineUpdater {
      * Updates the usual values from the last second, in which the latency target was not missed. Ignores a second
      * without calls, because its values are not typical of a process that serves calls.
      *
-     * @param outside the current times of operations that are run by threads that serve no call
+     * @param outside the current times of operations run by threads that serve no call
      */
     void learn(
             long now,

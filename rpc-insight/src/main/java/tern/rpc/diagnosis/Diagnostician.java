@@ -20,11 +20,8 @@ import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.calls.CallRecords;
 import tern.rpc.diagnosis.calls.MissWatch;
-import tern.rpc.diagnosis.calls.PossibleLongPolls;
 import tern.rpc.diagnosis.calls.RemoteTimes;
 import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.SlowCallers;
-import tern.rpc.diagnosis.machine.DelayedArrivals;
 import tern.rpc.diagnosis.machine.ExhaustedHeap;
 import tern.rpc.diagnosis.machine.FlightRecording;
 import tern.rpc.diagnosis.machine.Machine;
@@ -65,11 +62,11 @@ public final class Diagnostician {
      */
     private static final int FIRST_BAD = 3;
 
-    /** A diagnosis is reported as old if the calls have not been checked for this long. */
+    /** If the calls have not been checked for this time, a diagnosis is reported as old. */
     private static final long OLD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * If calls have missed the target for this long, the usual times of methods that have never met the target are
+     * After calls have missed the target for this time, the usual times of methods that have never met the target are
      * learned even while calls miss the target.
      */
     private static final long LONG_MISS_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -89,7 +86,7 @@ public final class Diagnostician {
     private final BaselineUpdater updater;
     private final MethodMisses methods;
     private final History history = new History();
-    private final FlightRecording recording = new FlightRecording();
+    private final FlightRecording recording;
     private final MissReport report = new MissReport(history);
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
@@ -98,6 +95,7 @@ public final class Diagnostician {
     private final FillingHeap fillingHeap = new FillingHeap(); // Only the diagnosis thread uses this field.
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
     private final HungCalls hungCalls;
+    private final LateCalls late;
     private boolean mayBegin; // whether calls may have begun to miss the target; used only by the diagnosis thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the diagnosis thread
     // one element per second; used only by the diagnosis thread
@@ -115,6 +113,7 @@ public final class Diagnostician {
         this.process = process;
         this.clock = clock;
         this.wall = wall;
+        this.recording = process.recording();
         ThreadIds threads = process.threads();
         this.records = new CallRecords(targetNanos, threads);
         this.methods = new MethodMisses(usual, records);
@@ -122,6 +121,7 @@ public final class Diagnostician {
         this.observedPools = new PoolObserver(surroundings, usual);
         this.sampler = new Sampler(new RunQueue(ROOT, threads));
         this.hungCalls = new HungCalls(targetNanos, records, sampler);
+        this.late = new LateCalls(targetNanos, records, usual, updater, sampler, process);
     }
 
     /** Creates a diagnostician for this process. */
@@ -261,12 +261,12 @@ public final class Diagnostician {
         int hung = hung(running, now);
         Evidence.Counts counts = countsSince(before, current, hung);
         keep(current);
-        long asUsual = before == null ? 0 : usuallyLate(before.atNanos());
-        long delayed = before == null ? 0 : delayed(before.atNanos(), now, counts.calls());
+        long asUsual = before == null ? 0 : late.usuallyLate(before.atNanos());
+        long delayed = before == null ? 0 : late.delayed(before.atNanos(), now, counts.calls());
         long bad = Math.max(Math.max(0, counts.late() + delayed - asUsual), counts.failed()) + counts.refused();
         mayBegin = watch.isWarm() && bad >= FIRST_BAD && 100 * bad > counts.calls() + counts.refused();
         boolean open =
-                watch.second(counts.calls() + counts.refused(), bad, hung, methods.isAny(seconds, this::isExcused));
+                watch.second(counts.calls() + counts.refused(), bad, hung, methods.isAny(seconds, late::isExcused));
         Machine seen = process.read(open || fillingHeap.isSuspected());
         fillingHeap.second(seen);
         if (before != null) {
@@ -306,14 +306,8 @@ public final class Diagnostician {
         }
     }
 
-    /** Returns the estimated number of calls that arrived during a pause and waited for longer than the target. */
-    private long delayed(long fromNanos, long now, long calls) {
-        double rate = calls * 1e9 / Math.max(1, now - fromNanos);
-        return DelayedArrivals.count(process.pauses(fromNanos, now), rate, targetNanos);
-    }
-
     private int hung(List<RunningCall> running, long now) {
-        return hungCalls.count(running, call -> isExcused(soFar(call, now)), now);
+        return hungCalls.count(running, call -> late.isExcused(LateCalls.soFar(call, now)), now);
     }
 
     private static Evidence.Counts countsSince(@Nullable CounterSnapshot before, CounterSnapshot current, int hung) {
@@ -366,24 +360,6 @@ public final class Diagnostician {
                 wall.instant());
     }
 
-    /** Returns a record of a running call, as if the call had just ended. */
-    private static EndedCall soFar(RunningCall call, long now) {
-        return new EndedCall(call.method(), call.ledger(), now, call.runningNanos(), null, true, null);
-    }
-
-    /**
-     * Returns the number of calls since the given time that missed the latency target but are not counted as late.
-     * Calls that are not counted as late were no slower than usual for their method, or were late only because of their
-     * callers.
-     */
-    private long usuallyLate(long sinceNanos) {
-        return records.bad(sinceNanos).stream().filter(this::isExcused).count();
-    }
-
-    private boolean isExcused(EndedCall call) {
-        return usual.isUsual(call) || SlowCallers.explain(call, sampler.samples());
-    }
-
     private void begin(long now) {
         updater.missBegins();
         since = wall.instant();
@@ -408,23 +384,8 @@ public final class Diagnostician {
         CounterSnapshot start = startOf(from, current);
         double length = Math.max(1, (current.atNanos() - start.atNanos()) / 1e9);
         Evidence.Counts counts = current.since(start, hung);
-        counts = counts.withLate(delayed(start.atNanos(), now, counts.calls()));
-        List<EndedCall> bad = new ArrayList<>(records.bad(from));
-        bad.addAll(DelayedArrivals.of(
-                records.good(from), process.pauses(from, now), counts.calls() / length, targetNanos));
-        for (RunningCall call : running) {
-            if (call.runningNanos() > targetNanos) {
-                bad.add(soFar(call, now));
-            }
-        }
-        bad.removeIf(usual::isUsual);
-        bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
-        if (counts.refused() == 0 && !SlowCallers.waitForWorkers(bad, targetNanos)) {
-            // While the processors are saturated, a slow method may make other calls late, unless its threads are
-            // waiting.
-            bad = updater.withoutSlowMethods(
-                    bad, call -> seen.isFull() && !PossibleLongPolls.hasWaited(call, sampler.samples()));
-        }
+        counts = counts.withLate(late.delayed(start.atNanos(), now, counts.calls()));
+        List<EndedCall> bad = late.since(from, now, running, counts, counts.calls() / length, seen);
         if (bad.isEmpty() && counts.refused() == 0) {
             return; // If there is no new evidence, the last diagnosis stays published.
         }
@@ -471,7 +432,7 @@ public final class Diagnostician {
         return ignored.isEmpty() ? diagnosis : diagnosis.withNote(ignored);
     }
 
-    /** Returns the current times of operations that are run by threads that serve no call. */
+    /** Returns the current times of operations run by threads that serve no call. */
     private List<OutsideOperations.Timed> outside(long now) {
         List<OutsideOperations.Timed> outside = new ArrayList<>(OutsideOperations.timed(System.nanoTime()));
         outside.addAll(remote.timed(now));

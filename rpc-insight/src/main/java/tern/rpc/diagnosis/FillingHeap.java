@@ -51,7 +51,7 @@ final class FillingHeap {
         List<String> lines = HeapText.lines(growth, machine, samples);
         if (secondsSinceLine >= SECONDS_BETWEEN_LINES) {
             secondsSinceLine = 0;
-            LOG.warn("The heap fills, although calls still meet the target: {}", String.join("; ", lines));
+            LOG.warn("The heap is filling up, although calls still meet the target: {}", String.join("; ", lines));
         }
         return "  " + String.join("\n  ", lines) + "\n";
     }

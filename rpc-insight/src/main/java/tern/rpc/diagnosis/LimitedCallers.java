@@ -33,8 +33,9 @@ final class LimitedCallers {
     private static final double DEVIATIONS = 2;
 
     /**
-     * When calls are refused with status 429, the usual number of calls is not updated for up to this many seconds.
-     * Otherwise, if a limiter refuses too many calls, the reduced number of served calls would soon count as usual.
+     * The maximum number of seconds for which the usual number of calls is not updated while calls are refused with
+     * status 429. Otherwise, if a limiter refuses too many calls, the reduced number of served calls would soon count
+     * as usual.
      */
     private static final int LEARNING_PAUSE = 60;
 

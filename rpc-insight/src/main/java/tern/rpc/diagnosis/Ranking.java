@@ -33,6 +33,7 @@ import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.text.CauseText;
 import tern.rpc.diagnosis.text.CausedLeaks;
 import tern.rpc.pool.Holders.Holder;
+import tern.rpc.pool.PoolKind;
 
 /**
  * Ranks the causes of late and failed calls by the time that each cause costs these calls. As in the profiler wPerf,
@@ -96,11 +97,14 @@ final class Ranking {
 
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
-    /** At least this many samples of calls that wait for a connection are needed to tell what the pool is doing. */
+    /**
+     * The diagnosis decides what a connection pool is doing only if there are at least this number of samples of
+     * waiting calls.
+     */
     private static final int MIN_POOL_LOOKS = 4;
 
     /**
-     * Calls received within this time of each other count as simultaneous. A server needs about this long to read a
+     * Calls received within this time of each other count as simultaneous. A server takes about this time to read a
      * burst of requests.
      */
     private static final double AT_ONCE_NANOS = 5e6;
@@ -111,7 +115,7 @@ final class Ranking {
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final TimesByCause byCause;
-    private final Times failures = new Times(); // time added for failed and refused calls
+    private final Times failures = new Times(); // the extra time that failed and refused calls count as
     private final Map<Part, Boolean> more = new HashMap<>(); // whether calls run the operation more often than usual
 
     Ranking(Evidence evidence, long now) {
@@ -134,12 +138,13 @@ final class Ranking {
                     isWaitedFor(pool),
                     burst(pool));
             boolean checks = verdict.reason() == PoolVerdict.Reason.OPENING && checksConnections(pool);
-            pools.put(pool.now().name(), checks ? verdict.checking() : verdict);
+            boolean opens = verdict.reason() == PoolVerdict.Reason.LEAKED && opensConnections(pool);
+            pools.put(pool.now().name(), checks ? verdict.checking() : opens ? verdict.opening() : verdict);
         }
     }
 
     /**
-     * Returns whether at least half of the samples of calls that wait for a connection show that the pool checks a
+     * Returns whether at least half of the samples of calls waiting for a connection show that the pool checks a
      * connection.
      */
     private boolean checksConnections(ObservedPool pool) {
@@ -154,6 +159,24 @@ final class Ranking {
             }
         }
         return looks >= MIN_POOL_LOOKS && 2 * checks >= looks;
+    }
+
+    /**
+     * Returns whether the threads of calls open connections of a pool of HTTP or Redis connections in at least as many
+     * samples as they use connections. These calls occupy places in the pool, although no use has been recorded yet.
+     */
+    private boolean opensConnections(ObservedPool pool) {
+        Phase uses = pool.now().kind() == PoolKind.REDIS ? Phase.REDIS : Phase.HTTP;
+        Part wait = new Part(Kind.POOL, pool.now().name());
+        int opens = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            opens += samples != null && counted.times().of(wait) > 0 ? samples.openLooks : 0;
+        }
+        long used = excess.samples.all().stream()
+                .filter(sample -> sample.phase() == uses)
+                .count();
+        return opens >= MIN_POOL_LOOKS && opens >= used;
     }
 
     /** Returns the holders whose calls, in their last sample, waited for a second connection. */

@@ -28,8 +28,8 @@ public interface Surroundings {
     }
 
     /**
-     * Returns the server of each data source and each Redis server, by name. Two data sources may have the same
-     * server. Data sources and Redis servers with an unknown server are omitted.
+     * Returns the server of each data source and each Redis server, by name. Two data sources may use the same server.
+     * Data sources and Redis servers with an unknown server are omitted.
      */
     default Map<String, String> servers() {
         return Map.of();

@@ -30,7 +30,10 @@ public final class CollectorThreads {
         threads = NativeThreads.find(tasks, name -> NAMES.matcher(name).lookingAt());
     }
 
-    /** Returns the sum of the counters of the threads found, or {@link RunTime#UNKNOWN} if none has been found. */
+    /**
+     * Returns the sum of the counters of all collector threads, or {@link RunTime#UNKNOWN} if no such thread has been
+     * found.
+     */
     public RunTime read() {
         RunTime sum = RunTime.UNKNOWN;
         for (int thread : threads) {

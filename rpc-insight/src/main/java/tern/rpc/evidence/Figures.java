@@ -8,8 +8,8 @@ final class Figures {
     private Figures() {}
 
     /**
-     * Returns the number that follows a name at the start of a line, as in {@code nr_periods 12} or {@code VmRSS: 12
-     * kB}.
+     * Returns the number that follows a name at the start of a line, for example {@code nr_periods 12} or {@code VmRSS:
+     * 12 kB}.
      */
     static long named(String text, String name) {
         String value = textAfter(text, name);
@@ -38,7 +38,7 @@ final class Figures {
     }
 
     /**
-     * Returns a value from a table that consists of a line of names and a line of numbers, as in {@code
+     * Returns a value from a table that consists of a line of names and a line of numbers, for example {@code
      * /proc/net/snmp}.
      */
     static long inTable(String text, String table, String column) {

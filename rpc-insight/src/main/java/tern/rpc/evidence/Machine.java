@@ -70,7 +70,7 @@ public record Machine(
     }
 
     /**
-     * How long at least one task was stalled (PSI).
+     * The times during which at least one task was stalled (pressure stall information, PSI).
      *
      * @param ofGroup whether the values apply to the process's own control group; otherwise they apply to the whole
      *     machine

@@ -9,12 +9,12 @@ import tern.rpc.evidence.Machine.Quota.Level;
  */
 public record MachineSecond(Machine from, Machine to, long nanos) {
 
-    /** The number of processors kept busy by this process. */
+    /** The number of processors that this process kept busy. */
     public double ownCpuProcessors() {
         return perNano(from.processors().ownNanos(), to.processors().ownNanos());
     }
 
-    /** The number of processors kept busy by all processes together. */
+    /** The number of processors that all processes together kept busy. */
     public double busyProcessors() {
         double user = perNano(from.processors().userNanos(), to.processors().userNanos());
         double low = lowPriorityProcessors();
@@ -22,12 +22,12 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return user < 0 || low < 0 || system < 0 ? -1 : user + low + system;
     }
 
-    /** The number of processors kept busy in user mode by threads with a nice value above 0. */
+    /** The number of processors that threads with a nice value above 0 kept busy in user mode. */
     public double lowPriorityProcessors() {
         return perNano(from.processors().lowPriorityNanos(), to.processors().lowPriorityNanos());
     }
 
-    /** The number of processors kept busy by other processes. */
+    /** The number of processors that other processes kept busy. */
     public double otherCpuProcessors() {
         double busy = busyProcessors();
         double own = ownCpuProcessors();

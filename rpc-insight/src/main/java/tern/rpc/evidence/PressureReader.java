@@ -25,7 +25,7 @@ final class PressureReader {
     }
 
     /**
-     * Returns the total from the line about some tasks, such as {@code some avg10=0.00 avg60=0.00 avg300=1.94
+     * Returns the total from the line that begins with "some", such as {@code some avg10=0.00 avg60=0.00 avg300=1.94
      * total=3926630015}. The total is in microseconds.
      */
     private static long stalledNanos(String text) {

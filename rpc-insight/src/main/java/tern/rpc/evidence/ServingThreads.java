@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Sums how long the threads that serve calls ran, and how long they waited for a processor. If virtual threads serve
+ * Adds up the run times of the threads that serve calls, and their waits for a processor. If virtual threads serve
  * calls, their carrier threads count. Not thread-safe: only one thread uses it.
  */
 public final class ServingThreads {

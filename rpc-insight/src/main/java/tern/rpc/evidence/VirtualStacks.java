@@ -88,7 +88,7 @@ public final class VirtualStacks {
             try (BufferedReader lines = Files.newBufferedReader(dump)) {
                 return parse(lines);
             }
-        } catch (Throwable e) { // The diagnosis also works without the stacks of virtual threads.
+        } catch (Throwable e) { // the diagnosis works without the stacks of virtual threads, too
             LOG.debug("The virtual threads cannot be listed", e);
             return null;
         } finally {
@@ -107,7 +107,7 @@ public final class VirtualStacks {
         }
     }
 
-    /** Reads the virtual threads of a dump in the plain format. */
+    /** Reads the virtual threads from a dump in plain text format. */
     static List<Stack> parse(Reader dump) throws IOException {
         BufferedReader lines = new BufferedReader(dump);
         List<Stack> stacks = new ArrayList<>();

@@ -350,7 +350,7 @@ public final class ApplicationCode {
     }
 
     /**
-     * Adds application packages. Only the first two segments of a package name are used, as in {@code com.acme},
+     * Adds application packages. Only the first two segments of a package name are used, for example {@code com.acme},
      * because many application classes are in packages next to the package of the main class.
      */
     public static void addPackages(Collection<String> packages) {

@@ -158,7 +158,7 @@ public final class Holders {
         size = max;
     }
 
-    /** Records that the current thread has taken a connection. */
+    /** Records that the current thread has taken a connection from the pool. */
     public Holder taken(long now) {
         Holder holder = new Holder(now);
         if (isStackWanted() && mayWalk(System.nanoTime())) {
@@ -206,7 +206,7 @@ public final class Holders {
         held.remove(holder);
     }
 
-    /** Records more stack traces of borrowings, because a connection seems to have leaked. */
+    /** Raises the limit on recorded stack traces of borrowings, because a connection seems to have leaked. */
     public void suspect() {
         suspicious = true;
     }

@@ -9,23 +9,24 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Marks the names of commands whose reply is large, as in {@code GET plan:* [over 1 MB]} or {@code HGETALL fleet [over
- * 10000 elements]}. A large reply delays all other commands on the same connection, and reading it fills the heap. With
- * the mark, the diagnosis can distinguish large replies from a slow server.
+ * Marks the names of commands whose reply is large, for example {@code GET plan:* [over 1 MB]} or {@code HGETALL fleet
+ * [over 10000 elements]}. A large reply delays all other commands on the same connection, and reading it fills the
+ * heap. With the mark, the diagnosis can distinguish large replies from a slow server.
  */
 public final class LargeReplies {
 
     private static final int MB = 1 << 20;
 
     /**
-     * The sizes in MB that are added to the name of a command with a large reply, as in {@code [over 4 MB]}. There are
-     * only a few sizes, because the diagnosis considers commands with different marks to be different operations.
+     * The sizes in MB that are added to the name of a command with a large reply, for example {@code [over 4 MB]}.
+     * There are only a few sizes, because the diagnosis considers commands with different marks to be different
+     * operations.
      */
     private static final int[] SIZES = {64, 16, 4, 1};
 
     /**
-     * The numbers of elements that are added to the name of a command with a large reply, as in {@code [over 10000
-     * elements]}.
+     * The numbers of elements that are added to the name of a command with a large reply, for example {@code [over
+     * 10000 elements]}.
      */
     private static final int[] COUNTS = {1_000_000, 100_000, 10_000};
 

@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 final class LockingStatements {
 
     /**
-     * Whether each known statement text may lock something. The results are cached, because an application runs the
-     * same statements repeatedly.
+     * For each known statement text, whether the statement may lock something. The results are cached, because an
+     * application runs the same statements repeatedly.
      */
     private static final Map<String, Boolean> KNOWN = new ConcurrentHashMap<>();
 

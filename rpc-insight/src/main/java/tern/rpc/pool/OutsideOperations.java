@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
 /**
- * The operations of threads outside of calls, such as the renewal of a token by a scheduled job. If such a job stops,
+ * The operations of threads that serve no call, such as the renewal of a token by a scheduled job. If such a job stops,
  * calls often run the job's operation themselves. The diagnosis can then name the job. Thread-safe.
  */
 public final class OutsideOperations {
@@ -31,7 +31,7 @@ public final class OutsideOperations {
     private OutsideOperations() {}
 
     /**
-     * An operation that a thread outside of calls is running or ran recently.
+     * A current or recent operation of a thread that serves no call.
      *
      * @param name the name of the operation
      * @param threadName the name of the thread that ran it last
@@ -155,10 +155,10 @@ public final class OutsideOperations {
         FORGOT.set(System.nanoTime() - BETWEEN_NANOS);
     }
 
-    /** The executions of one operation by threads outside of calls. Thread-safe. */
+    /** The executions of one operation by threads that serve no call. Thread-safe. */
     public static final class Series {
 
-        /** The usual pause counts as known after this many executions. */
+        /** The number of executions after which the usual pause counts as known. */
         private static final int MIN_TIMES = 5;
 
         private static final double WEIGHT = 0.1;
@@ -170,8 +170,8 @@ public final class OutsideOperations {
         private static final double LATE = 3;
 
         /**
-         * After this many consecutive pauses that are too long, such long pauses are considered usual and change the
-         * usual pause.
+         * After this number of consecutive pauses that were too long, long pauses are considered usual, and the usual
+         * pause is adapted.
          */
         private static final int MAX_LATE = 20;
 
@@ -183,7 +183,7 @@ public final class OutsideOperations {
 
         private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
         private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
-        /** An operation is considered periodic only if its usual pause is at least this long. */
+        /** The minimum usual pause of an operation that is considered periodic. */
         private static final double MIN_USUAL_NANOS = 5e8;
 
         /**

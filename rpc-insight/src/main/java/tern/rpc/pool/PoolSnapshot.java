@@ -64,7 +64,7 @@ public record PoolSnapshot(
     public static final Duration UNKNOWN = Duration.ofNanos(-1);
 
     /**
-     * Tasks of an executor that were submitted by threads outside of calls, for example by a scheduled job.
+     * Tasks of an executor that were submitted by threads that serve no call, for example by a scheduled job.
      *
      * @param started the number of these tasks that have started since the executor was created
      * @param ran the time that these tasks have run since the executor was created

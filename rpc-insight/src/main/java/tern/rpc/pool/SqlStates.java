@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SqlStates {
 
-    /** Stands for the state of a statement that ended because another transaction changed the same rows. */
+    /**
+     * Replaces the database's own state of a statement that failed because another transaction had changed the same
+     * rows.
+     */
     public static final String CONFLICT = "CONFLICT";
 
     private static final Pattern CONFLICTS = Pattern.compile(

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The stores of an application: either its data sources or its Redis servers. If there are several stores, the name of
- * an operation ends with the name of its store, as in {@code update stock (data source orders)}. Thread-safe.
+ * an operation ends with the name of its store, for example {@code update stock (data source orders)}. Thread-safe.
  */
 public final class StoreNames {
 
@@ -91,7 +91,7 @@ public final class StoreNames {
         /** Records that an operation has ended without a failure. */
         public void answered() {
             if (!several) {
-                return; // If there is only one store, the ends of calls show when it last answered.
+                return; // If there is only one store, the ends of calls show when the store last answered.
             }
             long now = System.nanoTime();
             if (!hasAnswered || now - answeredNanos >= STEP_NANOS) {

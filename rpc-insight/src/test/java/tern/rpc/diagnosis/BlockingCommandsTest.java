@@ -15,7 +15,7 @@ import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests blocking Redis commands that are run by threads outside of calls. */
+/** Tests blocking Redis commands that are run by threads that serve no call. */
 class BlockingCommandsTest {
 
     private final Shop shop = new Shop();
@@ -94,7 +94,7 @@ class BlockingCommandsTest {
         assertThat(DiagnosisText.title(first(slowCommands()))).isEqualTo("SLOW REDIS: every command");
     }
 
-    /** Returns the first cause after a thread outside of calls has run a command for the given time. */
+    /** Returns the first cause after a thread that serves no call has run a command for the given time. */
     private Cause firstWhileAJobRuns(String command, double commandMillis, double waitMillis) {
         shop.healthy(commands(1));
         OutsideOperations.ran(Phase.REDIS, command, (long) (commandMillis * 1e6));

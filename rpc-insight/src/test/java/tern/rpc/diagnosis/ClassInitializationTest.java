@@ -23,7 +23,7 @@ import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.diagnosis.stack.ThreadSnapshots;
 
-/** Tests the diagnosis with real threads that wait until another thread has initialized a class. */
+/** Tests the diagnosis with real threads waiting until another thread has initialized a class. */
 class ClassInitializationTest {
 
     private static final Consumer<Shop.Steps> USUAL = call -> call.own(2).in(Phase.SQL, "select stock", 3);

@@ -10,7 +10,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests calls that wait for a worker because there are too few workers for their usual work. */
+/** Tests calls waiting for a worker because there are too few workers for their usual work. */
 class FewWorkersTest {
 
     private static final int WORKERS = 5;

@@ -90,8 +90,8 @@ class FullExecutorsTest {
     }
 
     /**
-     * Simulates calls that wait for results of the executor's tasks, and other calls that wait for one of the
-     * executor's threads.
+     * Simulates calls waiting for results of the executor's tasks, and other calls waiting for one of the executor's
+     * threads.
      */
     private List<Cause> causesWith(Runnable task, Consumer<Shop.Steps> others) throws Exception {
         for (int i = 0; i < THREADS; i++) {
@@ -158,6 +158,36 @@ class FullExecutorsTest {
                 call -> call.own(150).in(Phase.EXECUTOR, "legs", 700).in(Phase.HTTP, "GET printer/print", 60));
 
         assertThat(causes).extracting(DiagnosisText::title).containsExactly("SLOW HTTP PEER: GET printer/print");
+    }
+
+    /**
+     * Simulates calls that wait in a class whose code no task runs, and that run an exchange in tasks.
+     *
+     * @param task the code in which the tasks wait for the exchange
+     */
+    private String firstOfExchangeInTasks(Runnable task, double exchangeMillis) throws Exception {
+        for (int i = 0; i < THREADS; i++) {
+            legs.execute(task);
+        }
+        calls.after(ledger -> ledger.begin(Phase.EXECUTOR, () -> "legs"));
+        calls.firstCause(
+                () -> Labels.print(end),
+                call -> call.own(150)
+                        .in(Phase.EXECUTOR, "legs", 700)
+                        .in(Phase.HTTP, "GET printer/print", exchangeMillis));
+        return shop.diagnosis().causes().get(0).title();
+    }
+
+    @Test
+    void slowPeerOfTasksIsTheCauseAlthoughTheCallsWaitInAnotherClass() throws Exception {
+        assertThat(firstOfExchangeInTasks(() -> Packages.extra(end), 60))
+                .isEqualTo("SLOW HTTP PEER: GET printer/print");
+    }
+
+    @Test
+    void slowPeerForWhoseAnswerTasksWaitIsTheCause() throws Exception {
+        assertThat(firstOfExchangeInTasks(() -> Packages.offered(end), 900))
+                .isEqualTo("SLOW HTTP PEER: GET printer/print");
     }
 
     @Test
@@ -230,7 +260,7 @@ class FullExecutorsTest {
     }
 
     /**
-     * Simulates calls that wait in a class whose code no task runs. The tasks of these calls wait in two methods, each
+     * Simulates calls waiting in a class whose code no task runs. The tasks of these calls wait in two methods, each
      * for a future, and for at most a few seconds.
      *
      * @param own how many tasks the threads of the executor submit for each task that starts
@@ -267,7 +297,7 @@ class FullExecutorsTest {
         assertThat(causes).extracting(Cause::kind).doesNotContain("TASKS WAIT FOR TASKS");
     }
 
-    /** Simulates tasks that read from a socket, and calls that wait for a thread of their executor. */
+    /** Simulates tasks that read from a socket, and calls waiting for a thread of their executor. */
     private Cause firstWithSlowPrinter(Runnable wait, Runnable second) throws Exception {
         try (ServerSocket printer = new ServerSocket(0, 2, InetAddress.getLoopbackAddress());
                 Socket client = new Socket(printer.getInetAddress(), printer.getLocalPort());
@@ -282,15 +312,15 @@ class FullExecutorsTest {
     }
 
     @Test
-    void tasksThatAllBecameSlowForTheSameReasonNeedNoSeparateExecutor() throws Exception {
+    void workThatMadeAllTasksSlowIsTheCauseAndNotTheirExecutor() throws Exception {
         Cause first = firstWithSlowPrinter(() -> Labels.print(end), () -> {});
 
-        assertThat(first.title()).as(shop.diagnosis().text()).isEqualTo("SLOW TASKS: legs");
+        assertThat(first.title()).as(shop.diagnosis().text()).isEqualTo("SLOW SOCKET: Labels.render");
         assertThat(first.change().text())
-                .startsWith("find out why the tasks of \"legs\" take 990 ms each instead of 3")
-                .contains("wait in Labels.render:")
-                .contains("for a peer")
-                .contains("neither more threads nor a separate executor helps");
+                .startsWith("check the peer that Labels.render:")
+                .doesNotContain("separate executor");
+        assertThat(first.evidence()).contains("tasks    of legs take 990 ms each, usually 3.0 ms");
+        assertThat(first.symptoms()).anyMatch(line -> line.startsWith("calls wait for a thread of \"legs\""));
     }
 
     @Test

@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests calls that wait for a signal from another thread. */
+/** Tests calls waiting for a signal from another thread. */
 class LostSignalsTest {
 
     private static final int LOOKS = 10;
@@ -26,7 +26,7 @@ class LostSignalsTest {
         return new StackTraceElement(type, method, null, 7);
     }
 
-    /** Reads a sample of a call that waits for a signal. */
+    /** Reads a sample of a call waiting for a signal. */
     private static void waits(Sampler.Samples samples) {
         Part wait = new Part(Part.Kind.RESULT, "Confirmations.await");
         List<StackTraceElement> path = List.of(frame("depot.Confirmations", "await"));

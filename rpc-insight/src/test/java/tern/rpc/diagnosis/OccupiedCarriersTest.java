@@ -94,8 +94,8 @@ class OccupiedCarriersTest {
     void pinnedThreadsDoNotCompute() {
         for (int i = 0; i < 8; i++) {
             tasks.carriers()
-                    .addOfCall(virtual(
-                            Carrier.TAKEN, Thread.State.WAITING, "java.lang.Object/wait", "depot.Legacy/call"));
+                    .addOfCall(
+                            virtual(Carrier.TAKEN, Thread.State.WAITING, "java.lang.Object/wait", "depot.Legacy/call"));
         }
 
         assertThat(first().kind()).isEqualTo("PROCESSORS");

@@ -85,7 +85,7 @@ class PassedOnTimeTest {
         return diagnosis.causes().get(0);
     }
 
-    /** Starts ten threads that each hold a connection, like threads that wait in BLPOP. */
+    /** Starts ten threads that each hold a connection, like threads waiting in BLPOP. */
     private Holders blockingThreads() throws InterruptedException {
         Holders holders = new Holders();
         holders.size(10);

@@ -303,6 +303,36 @@ class PoolCausesTest {
         assertThat(first.change().text()).startsWith("find out why new connections of");
     }
 
+    /** Returns the first cause of calls that wait while the pool opens connections, and then run a command. */
+    private Cause openedBeforeACommand(double commandMillis) {
+        long[] taken = new long[1];
+        shop.healthy(USUAL);
+        shop.pools.add(() -> PoolSnapshot.builder("jedis", PoolKind.REDIS, 64)
+                .now(3, 0, 5)
+                .counts(taken[0] += 50, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 4))
+                .settings(List.of())
+                .build());
+
+        return first(shop.miss(call -> call.own(2)
+                .in(Phase.SQL, "select stock", 3)
+                .in(Phase.REDIS_CONNECTION, "jedis", 280)
+                .in(Phase.REDIS, "GET user:*", commandMillis)));
+    }
+
+    @Test
+    void serverThatIsAlsoSlowOnOpenConnectionsIsTheCauseOfSlowlyOpenedOnes() {
+        Cause first = openedBeforeACommand(150);
+
+        assertThat(first.kind()).as(shop.diagnosis().text()).startsWith("SLOW REDIS");
+        assertThat(first.symptoms()).anyMatch(line -> line.startsWith("calls wait for a connection of \"jedis\""));
+    }
+
+    @Test
+    void connectionsOpenSlowlyIfTheServerAnswersOnOpenOnesInTheUsualTime() {
+        assertThat(openedBeforeACommand(1).title()).isEqualTo("CONNECTIONS OPEN SLOWLY: jedis");
+    }
+
     /**
      * Returns the recommended change for an executor with one thread and a core size of at most {@code most}. The
      * executor starts no additional thread, because its queue has room.

@@ -182,7 +182,7 @@ class PoolHoldersTest {
         assertFirst(miss, "SLOW STATEMENT: update stock");
     }
 
-    /** The calls that wait for connections run different operations from the calls that hold them. */
+    /** The calls waiting for connections run different operations from the calls that hold them. */
     @Test
     void slowStatementOfOtherCallsThatHoldTheConnectionsFillsThePool() {
         shop.healthy(call -> call.own(2).in(Phase.SQL, "update stock", 1));
@@ -245,7 +245,7 @@ class PoolHoldersTest {
         assertThat(first(miss).symptoms()).anyMatch(symptom -> symptom.contains("hikari"));
     }
 
-    /** The calls that wait for the row have not ended. Calls that change other rows end in their usual time. */
+    /** The calls waiting for the row have not ended. Calls that change other rows end in their usual time. */
     @Test
     void writesThatDoNotEndWhileOthersTakeTheirUsualTimeWaitForALockedRow() {
         String update = "update stock set left=? where id=?";

@@ -24,6 +24,7 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.pool.ConnectionUse;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.Sampler;
@@ -59,7 +60,11 @@ public final class SampledCalls {
     private List<MethodRate> rates = List.of();
     private double seconds = 10;
     private double queueMillis;
+    private Phase borrow = Phase.JDBC_CONNECTION;
+    private String pool = "";
+    private double poolMillis;
     private @Nullable Throwable failure;
+    private @Nullable String executor;
     private long missedFrom = time.get();
 
     /** Sets the samples of threads that serve no call. */
@@ -84,6 +89,16 @@ public final class SampledCalls {
     /** Sets the state of a pool whose connections or threads are usually held for the given time. */
     public SampledCalls pool(PoolSnapshot snapshot, double usualHoldMillis) {
         pools = List.of(ObservedPool.of(snapshot, null, null, Set.of(), usualHoldMillis * 1e6, null));
+        return this;
+    }
+
+    /**
+     * Sets the state of a database pool whose connections are usually held for the given time.
+     *
+     * @param use the activities of the holders of the connections
+     */
+    public SampledCalls pool(PoolSnapshot snapshot, double usualHoldMillis, ConnectionUse use) {
+        pools = List.of(ObservedPool.of(snapshot, null, null, Set.of(), usualHoldMillis * 1e6, use));
         return this;
     }
 
@@ -160,6 +175,46 @@ public final class SampledCalls {
         return this;
     }
 
+    /** Adds calls that wait for a connection of a database pool, and then run an operation. */
+    public SampledCalls borrowing(
+            String method,
+            String from,
+            double waitMillis,
+            Phase phase,
+            String operation,
+            double millis,
+            Consumer<Sampler.Samples> look) {
+        return waiting(Phase.JDBC_CONNECTION, from, waitMillis, method, phase, operation, millis, look);
+    }
+
+    /** Adds calls that wait for a connection of a pool of HTTP connections, and then run an exchange. */
+    public SampledCalls exchanging(
+            String method,
+            String from,
+            double waitMillis,
+            String exchange,
+            double millis,
+            Consumer<Sampler.Samples> look) {
+        return waiting(Phase.HTTP_CONNECTION, from, waitMillis, method, Phase.HTTP, exchange, millis, look);
+    }
+
+    private SampledCalls waiting(
+            Phase connection,
+            String from,
+            double waitMillis,
+            String method,
+            Phase phase,
+            String operation,
+            double millis,
+            Consumer<Sampler.Samples> look) {
+        borrow = connection;
+        pool = from;
+        poolMillis = waitMillis;
+        add(method, 0, phase, operation, 1, millis, look);
+        poolMillis = 0;
+        return this;
+    }
+
     private SampledCalls add(
             String method,
             double ownMillis,
@@ -186,7 +241,17 @@ public final class SampledCalls {
         ledger.turnTo(Phase.QUEUE);
         time.addAndGet((long) (queueMillis * 1e6));
         ledger.turnTo(Phase.OWN);
+        if (executor != null) {
+            Phase outer = ledger.enter(Phase.CALLER_RUNS, executor);
+            time.addAndGet(1_000_000);
+            ledger.leave(outer, executor);
+        }
         time.addAndGet((long) (ownMillis * 1e6));
+        if (poolMillis > 0) {
+            Phase outer = ledger.enter(borrow);
+            time.addAndGet((long) (poolMillis * 1e6));
+            ledger.leave(outer, pool);
+        }
         for (int i = 0; i < times; i++) {
             Phase outer = ledger.enter(phase);
             time.addAndGet((long) (millis * 1e6));
@@ -194,7 +259,11 @@ public final class SampledCalls {
         }
         ledger.end();
         return new EndedCall(
-                method, ledger, time.get(), (long) ((queueMillis + ownMillis + times * millis) * 1e6), failure);
+                method,
+                ledger,
+                time.get(),
+                (long) ((queueMillis + ownMillis + poolMillis + times * millis) * 1e6),
+                failure);
     }
 
     /** Adds calls that meet the target with an operation of the given kind. */
@@ -275,10 +344,16 @@ public final class SampledCalls {
         return add(method, waitMillis, Phase.HTTP, operation, 1, millis, look);
     }
 
-    /** Adds calls that run a statement, and then compute. */
+    /** Adds calls that run a statement and then compute. */
     public SampledCalls running(
             String method, String statement, double millis, double ownMillis, Consumer<Sampler.Samples> look) {
         return add(method, ownMillis, Phase.SQL, statement, 1, millis, look);
+    }
+
+    /** Makes the calls that are added after this call run a rejected task of the given executor. */
+    public SampledCalls running(String rejectedBy) {
+        executor = rejectedBy;
+        return this;
     }
 
     /** Sets the failure of the calls that are added after this call. */
@@ -310,6 +385,26 @@ public final class SampledCalls {
     SampledCalls repeating(
             String method, String command, int times, double waitMillis, Consumer<Sampler.Samples> look) {
         return add(method, waitMillis, Phase.REDIS, command, times, 1, look);
+    }
+
+    /**
+     * Adds calls that repeat an operation.
+     *
+     * @param look samples the call's thread, and adds the sample to the call's samples
+     */
+    public SampledCalls repeatingIn(
+            String method, Phase phase, String operation, int times, double millis, Consumer<Sampler.Samples> look) {
+        return add(method, 1, phase, operation, times, millis, look);
+    }
+
+    /** Sets the usual number of operations in a call to a method, which also spends time in its own code. */
+    public SampledCalls usuallyRuns(String method, Phase phase, String operation, int times) {
+        for (int second = 0; second < LEARNT_SECONDS; second++) {
+            EndedCall call = call(method, 1, phase, operation, times, 6);
+            usual.learn(Map.of(), List.of(call), List.of());
+            UsualOperations.learn(usual, List.of(call));
+        }
+        return this;
     }
 
     /** Returns a sample of a thread whose call is in the given phase. */

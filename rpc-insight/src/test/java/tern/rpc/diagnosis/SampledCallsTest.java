@@ -148,6 +148,35 @@ class SampledCallsTest {
         assertThat(first.change().text()).startsWith("allow more connections per route");
     }
 
+    /** Returns the first cause of exchanges that wait for a connection in four of five samples. */
+    private static Cause firstOfFullClient(double usualMillis) {
+        int[] number = {0};
+        return new SampledCalls()
+                .usually("Tracking.track", Phase.HTTP, "GET stock:80", usualMillis)
+                .calls("Tracking.track", Phase.HTTP, 4_000, samples -> {
+                    boolean exchanges = number[0]++ % 5 == 4;
+                    String frame = exchanges ? "org.apache.hc.core5.http.impl.io.HttpRequestExecutor/execute" : LEASE;
+                    lookAtClient(samples, Phase.HTTP, APACHE, frame);
+                })
+                .causes()
+                .get(0);
+    }
+
+    @Test
+    void slowPeerThatKeepsTheConnectionsOfAClientInUseIsTheCause() {
+        Cause first = firstOfFullClient(20);
+
+        assertThat(first.title()).isEqualTo("SLOW HTTP PEER: GET stock:80");
+        assertThat(first.change().text())
+                .contains("keeps its connection for about 800 ms, usually 20 ms")
+                .doesNotContain("allow more connections");
+    }
+
+    @Test
+    void fullClientIsTheCauseIfExchangesKeepTheirConnectionsForTheUsualTime() {
+        assertThat(firstOfFullClient(790).title()).isEqualTo("HTTP CONNECTIONS: GET stock:80");
+    }
+
     @Test
     void adviceForAClientWhoseConnectionsNoExchangeUsesIsToCloseResponses() {
         Cause first = firstInClient(Phase.OWN, APACHE, LEASE);

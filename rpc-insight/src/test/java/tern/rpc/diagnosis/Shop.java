@@ -78,6 +78,11 @@ public final class Shop implements Surroundings {
                 }
 
                 @Override
+                public boolean isOfRecording(String operation) {
+                    return pauses.isOfRecording(operation);
+                }
+
+                @Override
                 public Times between(long fromNanos, long toNanos) {
                     return pauses.between(fromNanos, toNanos);
                 }

@@ -10,8 +10,11 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeoutException;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import shop.Tickets;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
@@ -80,6 +83,50 @@ class ShortTimeOutsTest {
             }
         }
         assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);
+    }
+
+    /** Serves calls that run two statements of 20 ms, and then wait for an exchange on the thread of a client. */
+    private void secondsWithBlockedExchange(int count, Throwable failure, double exchangeMillis) {
+        for (int i = 0; i < count; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            failure,
+                            steps -> steps.own(2)
+                                    .in(Phase.SQL, "select stock", 20)
+                                    .in(Phase.SQL, "select user", 20)
+                                    .in(Phase.HTTP, STOCK, exchangeMillis));
+                }
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Timeout on blocking read for 10000000 NANOSECONDS",
+                "Did not observe any item or terminal signal within 10ms in 'flatMap'",
+                "Waited 10 milliseconds (plus 4 milliseconds, 111 nanoseconds delay) for SettableFuture"
+            })
+    void limitOfAReactiveWaitEndsTheExchangeThatTookAsLong(String message) {
+        secondsWithBlockedExchange(90, null, 14);
+        secondsWithBlockedExchange(6, new IllegalStateException(message, new TimeoutException(message)), 10);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+        assertThat(firstCause().change().text()).contains("it ends after 10 ms and usually takes 14 ms");
+    }
+
+    @Test
+    void limitOfCodeWhoseOperationIsUnknownIsNotTheTimeOfTheWholeCall() {
+        String message = "Timeout on blocking read for 3 MILLISECONDS";
+        secondsWithBlockedExchange(90, null, 14);
+        secondsWithBlockedExchange(6, new IllegalStateException(message, new TimeoutException(message)), 10);
+
+        assertThat(title()).as(shop.diagnosis().text()).startsWith("TIMEOUT TOO SHORT: TimeoutException");
+        assertThat(firstCause().change().text())
+                .contains("it gives up after 3.0 ms; the whole calls end after 52 ms, and usually take 56 ms");
     }
 
     @Test

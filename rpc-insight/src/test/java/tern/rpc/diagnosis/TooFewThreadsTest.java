@@ -15,9 +15,8 @@ import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * Tests calls that wait for tasks of an executor that Tern does not measure and whose threads are all busy. Twenty
- * calls per second wait for 400 ms each. In most tests, the executor has one thread, so the work for a call takes 50
- * ms.
+ * Tests calls waiting for tasks of an executor that Tern does not measure and whose threads are all busy. Twenty calls
+ * per second wait for 400 ms each. In most tests, the executor has one thread, so the work for a call takes 50 ms.
  */
 class TooFewThreadsTest {
 

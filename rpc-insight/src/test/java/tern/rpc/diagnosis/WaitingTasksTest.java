@@ -35,7 +35,7 @@ import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests calls that wait for real tasks, which in turn wait for other tasks or for a peer. */
+/** Tests calls waiting for real tasks, which in turn wait for other tasks or for a peer. */
 class WaitingTasksTest {
 
     private static final int THREADS = 6;
@@ -60,7 +60,7 @@ class WaitingTasksTest {
         calls.join();
     }
 
-    /** Simulates calls that wait for tasks with the given code, and returns the first cause. */
+    /** Simulates calls waiting for tasks with the given code, and returns the first cause. */
     private Cause firstCause(Consumer<CompletableFuture<String>> task, int queued) throws Exception {
         return firstCause(task, queued, USUAL);
     }

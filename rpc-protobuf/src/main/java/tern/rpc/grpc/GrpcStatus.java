@@ -15,7 +15,6 @@ import tern.rpc.StatusDetail;
 import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Converts gRPC's statuses to Tern's statuses. */
 final class GrpcStatus {
 
     /** The trailer that contains an encoded google.rpc.Status (google/rpc/status.proto). */

@@ -3,7 +3,7 @@ package tern.rpc.grpc;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Publishes a call's only request. */
+/** A publisher of the only request of a call. */
 record OneRequest(Object value) implements Flow.Publisher<Object> {
 
     @Override

@@ -5,7 +5,6 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 
-/** Stores files in a database. */
 public class Files {
 
     private final DataSource database;

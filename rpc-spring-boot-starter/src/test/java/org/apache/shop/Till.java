@@ -7,7 +7,6 @@ public interface Till {
 
     String sum();
 
-    /** The implementation of the service. */
     @RpcService
     class OpenTill implements Till {
         @Override

@@ -12,8 +12,7 @@ public interface AnswerReader {
      * Reads bytes received for the answer to a call.
      *
      * @return the answer, which keeps no reference to the given bytes; null until all of its bytes have arrived
-     * @throws tern.rpc.RpcException if the answer is invalid; the reader cannot decode any more answers on this
-     *     connection
+     * @throws tern.rpc.RpcException if the answer is invalid; the reader cannot decode later answers on this connection
      */
     @Nullable
     Answer read(ByteBuf in, PendingCall call);

@@ -98,7 +98,7 @@ final class CallerConnection implements PendingCall.Carrier {
         call.carriedBy(this);
         current = call;
         if (isClosed()) {
-            lose(call); // this connection might have been closed just before it received the call
+            lose(call); // the connection might have been closed just before this method set the call
         } else if (call.isDone()) {
             close("its call was given up"); // the caller no longer waits for the answer
         }
@@ -341,9 +341,7 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    /**
-     * Closes the connection. Only the first call to this method has an effect. A call that waits for an answer fails.
-     */
+    /** Closes the connection. Only the first call to this method has an effect. A call waiting for an answer fails. */
     void close(String reason) {
         if (!closeReason.compareAndSet(null, reason)) {
             return;

@@ -41,8 +41,8 @@ public record ClientTransportSettings(
         @Nullable Supplier<Tls> tls) {
 
     /**
-     * The upper bound on {@code maxInFlight}. There is a bound because each connection allocates a table with two to
-     * four slots per permitted call.
+     * The upper bound on {@code maxInFlight}. The bound is needed, because each connection allocates a table with two
+     * to four slots per permitted call.
      */
     public static final int MAX_IN_FLIGHT = 1 << 20;
 

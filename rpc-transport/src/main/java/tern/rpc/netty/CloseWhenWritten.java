@@ -105,7 +105,7 @@ final class CloseWhenWritten extends WriteCommand {
         closeLater(channel, LINGER_MILLIS);
     }
 
-    /** Drops all received bytes, because an answer to them could not be sent. */
+    /** Drops all received bytes, because no answer can be sent anymore. */
     private static final class DroppedReads extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext read, Object message) {

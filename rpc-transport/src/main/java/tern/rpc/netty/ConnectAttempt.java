@@ -19,7 +19,6 @@ import tern.rpc.endpoint.Endpoint;
  */
 final class ConnectAttempt {
 
-    /** Receives the outcome of the attempt. */
     interface Outcome {
 
         /** Called when the channel exists but is not open yet. Not called for an endpoint with a host name. */

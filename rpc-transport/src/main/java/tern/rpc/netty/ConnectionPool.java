@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -28,10 +27,10 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint, for a protocol that transmits many calls on a connection at the same time. There is
- * usually one connection. While the server serves no more calls on it, there can be
- * {@link ExtraConnections additional connections}. A lost or draining connection is replaced. The first replacements
- * are immediate; later ones follow after pauses that double, with full jitter. A call that finds no connection fails,
- * but can start a connection attempt before the pause ends. A draining connection stays open until its last answer has
+ * usually one connection. If the server serves no more calls on this connection at the same time, there can be {@link
+ * ExtraConnections additional connections}. A lost or draining connection is replaced. The first replacements are
+ * immediate; later ones follow after pauses that double, with full jitter. A call that finds no connection fails, but
+ * can start a connection attempt before the pause ends. A draining connection stays open until its last answer has
  * arrived. A replacement accepts calls once the server has sent bytes on it. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, ConnectionOwner {
@@ -54,11 +53,12 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     private final List<Connection> lostWhileAnswering = new ArrayList<>();
     // guarded by this
     private final ReconnectBackoff backoff;
-    // the scheduled replacements of lost connections; guarded by this
-    private final Map<Connection, ScheduledFuture<?>> pauses = new IdentityHashMap<>();
+    // the lost connections that will be replaced; guarded by this
+    private final Map<Connection, ReconnectPause> pauses = new IdentityHashMap<>();
     // connections that were opened by calls during the pause after a failed attempt and are not ready yet
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
+    private final ReconnectPace reconnects;
     private final ExtraConnections extra;
     private volatile boolean available;
     private volatile long timesAvailable; // written only while this object is locked
@@ -75,7 +75,8 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
             @Nullable TlsContext tls,
             EventLoops loops,
             Consumer<ClientConnection> whenClosed,
-            NanoClock clock) {
+            NanoClock clock,
+            ReconnectPace reconnects) {
         this.endpoint = endpoint;
         this.settings = settings;
         this.protocol = protocol;
@@ -84,6 +85,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         this.whenClosed = whenClosed;
         this.backoff = new ReconnectBackoff(settings);
         this.pace = new AttemptPace(clock);
+        this.reconnects = reconnects;
         this.extra = new ExtraConnections(
                 this, owner -> new Connection(endpoint, settings, protocol, tls, owner, true), settings, loops, clock);
         Connection[] first = new Connection[size];
@@ -230,7 +232,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     @Override
     public synchronized long untilNextAttemptNanos() {
         return pauses.values().stream()
-                .mapToLong(pause -> Math.max(0, pause.getDelay(TimeUnit.NANOSECONDS)))
+                .mapToLong(ReconnectPause::leftNanos)
                 .min()
                 .orElse(-1);
     }
@@ -319,24 +321,22 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         lastReason = connection.closeReason();
         lastFailure = lastReason;
         if (begunByCalls.remove(connection)) {
-            replaceAfter(backoff.sameMillis(), connection);
+            replaceAfter(backoff.sameMillis(), connection, false);
             return;
         }
-        long pauseMillis = connection.opening().wasHeard() ? pauseAfterALoss(connection) : backoff.nextMillis();
+        boolean wasHeard = connection.opening().wasHeard();
+        long pauseMillis = wasHeard ? pauseAfterALoss(connection) : backoff.nextMillis();
         if (pauseMillis > 0 && backoff.isNew()) {
             LOG.debug("{} is not connected: {}; next attempt in {} ms", endpoint, lastFailure, pauseMillis);
         }
-        replaceAfter(pauseMillis, connection);
+        replaceAfter(pauseMillis, connection, wasHeard);
     }
 
     /** Replaces a draining connection, which stays open until its last answer has arrived. */
     private void retire(Connection connection) {
-        for (int i = 0; i < current.length(); i++) {
-            if (current.get(i) == connection) {
-                retiring.add(connection);
-                replaceAfter(pauseAfterALoss(connection), connection);
-                return;
-            }
+        if (isCurrent(connection)) {
+            retiring.add(connection);
+            replaceAfter(pauseAfterALoss(connection), connection, true);
         }
     }
 
@@ -347,28 +347,49 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         return backoff.nextMillisAfterALoss();
     }
 
-    private void replaceAfter(long pauseMillis, Connection connection) {
+    /** @param wasHeard whether the server was in reach until now */
+    private void replaceAfter(long pauseMillis, Connection connection, boolean wasHeard) {
         if (pauseMillis == 0) {
-            replaceOrTryAgain(connection);
+            replaceInTurn(connection, wasHeard);
             return;
         }
         pauses.put(
                 connection,
-                loops.group().schedule(() -> replaceOrTryAgain(connection), pauseMillis, TimeUnit.MILLISECONDS));
+                new ReconnectPause(loops.group()
+                        .schedule(() -> replaceInTurn(connection, wasHeard), pauseMillis, TimeUnit.MILLISECONDS)));
     }
 
-    private void replaceOrTryAgain(Connection connection) {
+    /** Replaces the connection now, or as soon as the pace of all connections permits it. */
+    private synchronized void replaceInTurn(Connection connection, boolean wasHeard) {
+        if (!closed && isCurrent(connection)) {
+            pauses.put(connection, ReconnectPause.OVER);
+            reconnects.begin(() -> replaceOrTryAgain(connection), wasHeard);
+        }
+    }
+
+    private boolean isCurrent(Connection connection) {
+        for (int i = 0; i < current.length(); i++) {
+            if (current.get(i) == connection) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns false if the connection has been replaced already, or if this pool is closed. */
+    private boolean replaceOrTryAgain(Connection connection) {
         try {
-            replace(connection);
+            return replace(connection);
         } catch (RuntimeException | Error e) {
             Thrown.log(e, shown -> LOG.error("The attempt to connect to {} failed", endpoint, shown));
             // If no other attempt were scheduled, the pool would never reconnect to the endpoint.
             tryAgain(connection);
+            return true;
         }
     }
 
     private synchronized void tryAgain(Connection connection) {
-        replaceAfter(Math.max(1, backoff.nextMillis()), connection);
+        replaceAfter(Math.max(1, backoff.nextMillis()), connection, false);
     }
 
     private boolean replace(Connection connection) {
@@ -377,9 +398,9 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
 
     /** @param byCall whether the attempt was started by a call before the pause ended */
     private synchronized boolean replace(Connection connection, boolean byCall) {
-        ScheduledFuture<?> pause = pauses.remove(connection);
+        ReconnectPause pause = pauses.remove(connection);
         if (pause != null) {
-            pause.cancel(false);
+            pause.cancel();
         }
         for (int i = 0; i < current.length() && !closed; i++) {
             if (current.get(i) == connection) {
@@ -454,7 +475,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     private synchronized void closeAll() {
         closed = true;
         available = false;
-        pauses.values().forEach(pause -> pause.cancel(false));
+        pauses.values().forEach(ReconnectPause::cancel);
         pauses.clear();
         for (int i = 0; i < current.length(); i++) {
             current.get(i).closeWithCalls(CLOSED);

@@ -68,8 +68,8 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
             ran = true;
         }
         try {
-            // this method is called even after an error, because connections that wait for other networks might never
-            // be read again without it
+            // this method is called even after an error, because connections waiting for other networks might never be
+            // read again without it
             shares.passEnds();
         } catch (Error e) {
             survived(e);

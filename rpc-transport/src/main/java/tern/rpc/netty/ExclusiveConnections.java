@@ -51,9 +51,10 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     private final Set<Connection> connecting = ConcurrentHashMap.newKeySet();
     // connections that were opened without a call, and become idle when they are connected
     private final Set<Connection> unused = ConcurrentHashMap.newKeySet();
-    private final Set<Connection> begunByCalls =
-            ConcurrentHashMap.newKeySet(); // connection attempts started by calls that do not wait for the connection
+    // connection attempts started by calls that do not wait for the connection
+    private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
+    private final ReconnectPace reconnects;
     // the number of open connections, including connections of blocking callers
     private final AtomicInteger count = new AtomicInteger();
     private final @Nullable CallerConnections callers;
@@ -61,7 +62,8 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this
-    private @Nullable ScheduledFuture<?> retry; // null if no attempt is scheduled; guarded by this
+    private @Nullable ScheduledFuture<?>
+            retry; // null if no attempt is scheduled or waits for its turn; guarded by this
     // true if the last connection attempt succeeded, so that later attempts will probably succeed, too
     private volatile boolean reachable;
     private long unreachableNanos = System.nanoTime(); // the time of the last failed attempt; guarded by this
@@ -80,7 +82,8 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
             @Nullable TlsContext tls,
             EventLoops loops,
             Consumer<ClientConnection> whenClosed,
-            NanoClock clock) {
+            NanoClock clock,
+            ReconnectPace reconnects) {
         this.endpoint = endpoint;
         this.settings = settings;
         this.protocol = protocol;
@@ -89,6 +92,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
         this.whenClosed = whenClosed;
         this.backoff = new ReconnectBackoff(settings);
         this.pace = new AttemptPace(clock);
+        this.reconnects = reconnects;
         CallerExchanges exchanges = tls == null ? protocol.callerExchanges(endpoint, settings) : null;
         this.probes = new Probes(() -> new SpareConnection(endpoint, settings, protocol, tls, this::heard), loops);
         this.callers = exchanges == null ? null : new CallerConnections(endpoint, settings, exchanges, loops, this);
@@ -208,7 +212,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     }
 
     /**
-     * Creates a connection, which then starts connecting.
+     * Creates a connection and starts connecting it.
      *
      * @return null if the maximum number of connections is reached
      */
@@ -400,21 +404,25 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
         if (backoff.isNew()) {
             LOG.debug("{} is not connected: {}; next attempt in {} ms", endpoint, reason, pauseMillis);
         }
-        retry = loops.group().schedule(this::retry, pauseMillis, TimeUnit.MILLISECONDS);
+        Runnable inTurn = () -> reconnects.begin(this::retry, false);
+        retry = loops.group().schedule(inTurn, pauseMillis, TimeUnit.MILLISECONDS);
     }
 
-    private void retry() {
+    /** Starts the scheduled attempt. Returns false if it is no longer needed. */
+    private boolean retry() {
         synchronized (this) {
             retry = null;
         }
-        if (!closed && !reachable) {
-            try {
-                open();
-            } catch (RuntimeException | Error e) {
-                // If no other attempt were scheduled, this client would never reconnect to the endpoint.
-                unreachable("the attempt to connect failed: " + Thrown.text(e));
-            }
+        if (closed || reachable) {
+            return false;
         }
+        try {
+            open();
+        } catch (RuntimeException | Error e) {
+            // If no other attempt were scheduled, this client would never reconnect to the endpoint.
+            unreachable("the attempt to connect failed: " + Thrown.text(e));
+        }
+        return true;
     }
 
     private void tidyLater() {

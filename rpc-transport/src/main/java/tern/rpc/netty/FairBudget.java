@@ -15,10 +15,10 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>A connection's bytes count twice: as its own bytes and as bytes of its network. Callers behind one proxy share a
  * network. When the large connections of a network are no longer allowed to add bytes, small connections of the same
- * network still are.
+ * network may still add some.
  *
- * <p>A network can exceed its half, for example because bytes are counted after they have been read. The excess bytes
- * reduce only the number of bytes that this network may add.
+ * <p>A network can exceed its half, for example because bytes are counted after they have been read. The bytes above
+ * the half reduce only the number of bytes that this network may add.
  *
  * <p>Thread-safe. Concurrent callers together can exceed the limit.
  */

@@ -143,8 +143,8 @@ final class FairReads implements RecvByteBufAllocator {
 
         /**
          * Returns the length of a turn. The turns of a network get shorter only because of its own busy connections and
-         * the number of other networks. If busy connections of other networks counted too, a network with many busy
-         * connections would slow down all other networks.
+         * the number of other networks. If the busy connections of other networks were also counted, a network with
+         * many busy connections would slow down all other networks.
          */
         long turnNanos(Turns turns) {
             int count = Math.max(1, of(turns).connections(period)) * Math.max(1, Math.max(now, before));

@@ -12,8 +12,8 @@ public final class HeadersLeftOut {
     private static final Logger LOG = LoggerFactory.getLogger(HeadersLeftOut.class);
 
     /**
-     * The maximum number of names to warn about. There is a limit, because applications might derive names from their
-     * callers' input.
+     * The maximum number of names to warn about. The number is limited, because applications might derive names from
+     * their callers' input.
      */
     private static final int MAX_NAMES = 64;
 

@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes idle connections of a server. Each event loop has one timer for all of its connections. With thousands of idle
- * connections, a timer per connection would cost too much memory and time. Thread-safe.
+ * Closes idle connections of a server. Each event loop has one timer for all of its connections. A timer for each
+ * connection would cost too much memory and time if there are thousands of idle connections. Thread-safe.
  */
 final class IdleSweep {
 

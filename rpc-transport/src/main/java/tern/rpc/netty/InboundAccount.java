@@ -264,10 +264,7 @@ public final class InboundAccount {
         }
     }
 
-    /**
-     * Returns whether reading is paused. During the pause, the peer is not responsible for the slow progress of a
-     * message.
-     */
+    /** Returns whether reading is paused. During a pause, slow progress of a message is not the peer's fault. */
     public boolean isPaused() {
         return paused;
     }

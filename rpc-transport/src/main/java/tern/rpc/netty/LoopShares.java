@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An event loop works in passes: it reads once from each connection that has received bytes, and then runs its
  * tasks. All networks together get {@link #PASS_NANOS} in one pass, in equal shares. When a network's connections have
- * used up its share, the server pauses reading from each of them after its next read. After each pass, the server reads
- * again from the connections that have been paused the longest, as many as their network's share permits. The next pass
- * begins at once, so no time is lost if only one network is sending bytes. Confined to the event loop.
+ * used up its share, the server pauses reading from each of them after its next read. After each pass, the server
+ * resumes reading from the connections that have been paused the longest. The share of their network determines the
+ * number of these connections. The next pass begins immediately, so no time is lost if only one network is sending
+ * bytes. Confined to the event loop.
  */
 final class LoopShares {
 

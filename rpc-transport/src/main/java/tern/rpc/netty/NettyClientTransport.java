@@ -3,6 +3,7 @@ package tern.rpc.netty;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
@@ -21,6 +22,7 @@ public final class NettyClientTransport implements ClientTransport {
     private final EventLoops loops;
     private final ClientProtocol protocol;
     private final NanoClock clock;
+    private final ReconnectPace reconnects;
     private final Map<Supplier<Tls>, TlsContext> contexts = new ConcurrentHashMap<>();
     private final Set<ClientConnection> opened = ConcurrentHashMap.newKeySet();
 
@@ -32,12 +34,14 @@ public final class NettyClientTransport implements ClientTransport {
         this(settings, loops, protocol, NanoClock.SYSTEM);
     }
 
-    /** @param clock the clock that measures the time between connection attempts started by calls */
+    /** @param clock the clock that measures the time between connection attempts */
     NettyClientTransport(ClientTransportSettings settings, EventLoops loops, ClientProtocol protocol, NanoClock clock) {
         this.clock = clock;
         this.settings = settings;
         this.loops = loops;
         this.protocol = protocol;
+        this.reconnects =
+                new ReconnectPace(clock, (task, millis) -> loops.group().schedule(task, millis, TimeUnit.MILLISECONDS));
         context(settings.tls());
     }
 
@@ -67,14 +71,14 @@ public final class NettyClientTransport implements ClientTransport {
     public ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls) {
         TlsContext context = context(tls == null ? settings.tls() : tls);
         if (protocol.isExclusive()) {
-            ExclusiveConnections made =
-                    new ExclusiveConnections(endpoint, settings, protocol, context, loops, opened::remove, clock);
+            ExclusiveConnections made = new ExclusiveConnections(
+                    endpoint, settings, protocol, context, loops, opened::remove, clock, reconnects);
             opened.add(made);
             made.open();
             return made;
         }
-        ConnectionPool made =
-                new ConnectionPool(endpoint, connections, settings, protocol, context, loops, opened::remove, clock);
+        ConnectionPool made = new ConnectionPool(
+                endpoint, connections, settings, protocol, context, loops, opened::remove, clock, reconnects);
         opened.add(made);
         made.open();
         return made;

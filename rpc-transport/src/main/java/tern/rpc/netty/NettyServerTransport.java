@@ -51,8 +51,8 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long LOWERED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * The limit on connections is never lowered below 1/{@value} of its normal value. If the limit were very low, an
-     * address with many connections could not be distinguished from an address with few.
+     * The limit on connections is never lowered below 1/{@value} of its normal value. With a very low limit, addresses
+     * with many connections could not be distinguished from addresses with few connections.
      */
     private static final int LOWEST_SHARE = 4;
 

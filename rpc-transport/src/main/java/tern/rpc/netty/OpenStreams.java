@@ -6,10 +6,10 @@ import tern.rpc.limit.Share;
 
 /**
  * Limits the number of open streaming calls on a server, because a stream holds memory and can stay open for any length
- * of time. A tenant may open a stream only while it has fewer open streams than the number of streams that are still
- * available. If k tenants open as many streams as they can, each gets 1/(k + 1) of all streams. The remaining 1/(k + 1)
- * of all streams stays available for other tenants. Thread-safe. Because of races, a few more streams might be
- * admitted.
+ * of time. A tenant may open a stream only while the number of its open streams is smaller than the number of streams
+ * that are still available. If k tenants open as many streams as they can, each gets 1/(k + 1) of all streams. The
+ * remaining 1/(k + 1) of all streams stays available for other tenants. Thread-safe. Because of races, a few more
+ * streams might be admitted.
  */
 final class OpenStreams {
 

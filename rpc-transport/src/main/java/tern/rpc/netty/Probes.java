@@ -41,7 +41,7 @@ final class Probes {
         }
     }
 
-    /** Returns the expected time until the connection of a check is open and can send its request. */
+    /** Returns the expected time until a check has opened its connection and can send its request. */
     long delayNanos() {
         return openingNanos;
     }

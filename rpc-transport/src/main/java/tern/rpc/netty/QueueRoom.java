@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * write queue, so many streams can fill the queue although each of them has few unsent bytes. A stream waits while the
  * queue is full, and is notified when the queue has room again.
  *
- * <p>Waiting streams are notified in the order in which they began to wait, and only as many at a time as the queue has
- * room for. If all of them were notified at once, thousands of threads would wake up although there is space for only a
+ * <p>Waiting streams are notified in the order in which they began to wait. Only as many streams are notified at the
+ * same time as the queue has room for. Otherwise, thousands of threads would wake up although there is space for only a
  * single message, and most of them would wait again. A notified stream might send nothing, or might send later on
  * another thread. The room is therefore checked again shortly afterwards, until no stream waits or the queue is full.
  * Thread-safe.
@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 public final class QueueRoom {
 
     /**
-     * The number of bytes that a notified stream is expected to send. A stream with this many unsent bytes is no longer
-     * ready.
+     * The number of bytes that a notified stream is expected to send. When a stream has this number of unsent bytes, it
+     * is no longer ready.
      */
     static final long BYTES_PER_TURN = 32 << 10;
 

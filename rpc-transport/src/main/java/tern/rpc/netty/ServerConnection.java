@@ -25,10 +25,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
-    /**
-     * Before the server closes a silent or idle connection, it asks the client to send no more calls and waits for this
-     * long.
-     */
+    /** The time between the server's request to send no more calls and the close of a silent or idle connection. */
     private static final long LEAVE_MILLIS = 1_000;
 
     /**
@@ -192,7 +189,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         reading.unwanted(!wanted);
     }
 
-    /** Returns whether the socket is open. */
     public boolean isOpen() {
         return channel.isActive();
     }

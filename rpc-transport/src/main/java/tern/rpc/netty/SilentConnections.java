@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class SilentConnections {
 
     /**
-     * A connection on which calls have been made counts as silent if none has been answered for this long
+     * A connection on which calls have been made counts as silent if no call has been answered for this time
      * (docs/limits.md).
      */
     static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -39,7 +39,7 @@ final class SilentConnections {
 
     /**
      * A connection whose address has many more connections than the address of the new connection counts as silent if
-     * no call has been answered for this long. An address has many more connections if it has more than twice as many
+     * no call has been answered for this time. An address has many more connections if it has more than twice as many
      * connections plus eight.
      */
     static final long SILENT_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(10);

@@ -106,7 +106,7 @@ final class SocketReading implements RecvByteBufAllocator {
         return waitsForPeer;
     }
 
-    /** Called when the peer has too many unread answers, or has read so many of them that reading can resume. */
+    /** Called when the peer has too many unread answers, and when it has read enough of them for reading to resume. */
     void waitsForPeer(boolean stop) {
         if (waitsForPeer != stop) {
             waitsForPeer = stop;

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the operating system probe connections on which nothing is received. A client can vanish without closing its
- * connection, for example if its machine or its network fails. While a stream on this connection sends nothing, only
- * such a probe reveals that the client has vanished. Without probes, the stream would never end.
+ * Makes the operating system probe silent connections. A client can vanish without closing its connection, for example
+ * if its machine or its network fails. While a stream on this connection sends nothing, only such a probe reveals that
+ * the client has vanished. Without probes, the stream would never end.
  */
 final class TcpProbes {
 

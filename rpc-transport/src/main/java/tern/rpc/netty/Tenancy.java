@@ -50,7 +50,7 @@ final class Tenancy {
     private final Object connection;
     private final InetAddress network;
     private final Share ofNetwork;
-    // the call counter of this connection; created by the first call for which the connection is the tenant
+    // the call counter of this connection; created when a call first uses the connection as its tenant
     private @Nullable Share ofConnection;
     private @Nullable Share ofName;
     private @Nullable String name;

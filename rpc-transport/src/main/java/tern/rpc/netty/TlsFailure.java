@@ -15,7 +15,7 @@ import tern.rpc.transport.Tls;
 /** Explains a TLS failure: names the check that failed, the certificate and the setting to change. */
 final class TlsFailure {
 
-    /** A pattern for Java's messages about a certificate that was issued for another host. */
+    /** Matches Java's messages about a certificate that was issued for another host. */
     private static final String OTHER_HOST = "No (subject alternative|name matching).*";
 
     private TlsFailure() {}

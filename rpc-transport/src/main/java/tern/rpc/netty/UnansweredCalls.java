@@ -160,7 +160,7 @@ final class UnansweredCalls {
     }
 
     private void sweepRarelyLater() {
-        sweepingRarely = false; // stays false if the check cannot be scheduled, as in sweepLater()
+        sweepingRarely = false; // stays false if schedule() throws an exception
         channel.eventLoop().schedule(this::sweepRarely, RARE_SWEEP_MILLIS, TimeUnit.MILLISECONDS);
         sweepingRarely = true;
     }

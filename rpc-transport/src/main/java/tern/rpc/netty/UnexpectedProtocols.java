@@ -96,8 +96,8 @@ public final class UnexpectedProtocols {
     }
 
     /**
-     * Describes which protocol the peer uses, or which bytes it sent, and which setting to check, as text for error
-     * messages.
+     * Returns text for error messages: the protocol that the peer uses or the bytes that it sent, and the setting to
+     * check.
      *
      * @param first the first bytes of the connection; not released
      * @param called the name of the expected protocol, which is the scheme of its addresses

@@ -30,12 +30,12 @@ public class WriteQueue implements Runnable {
 
     /** Called when bytes have left the queue. Runs on the event loop. */
     void lowered() {
-        // subclasses can override this method
+        // Does nothing by default.
     }
 
     /** Called when the number of queued bytes has changed. Any thread may call this method. */
     void changed(long before, long after) {
-        // subclasses can override this method
+        // Does nothing by default.
     }
 
     /** Adds a command. If the channel is closed, the event loop drops the command. */

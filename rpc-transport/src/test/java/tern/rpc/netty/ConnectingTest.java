@@ -82,7 +82,15 @@ class ConnectingTest {
         try (EventLoops loops = EventLoops.start(1);
                 RawServer server = RawServer.start()) {
             ConnectionPool pool = new ConnectionPool(
-                    server.endpoint(), 1, settings, withoutMemory, null, loops, closed -> {}, System::nanoTime);
+                    server.endpoint(),
+                    1,
+                    settings,
+                    withoutMemory,
+                    null,
+                    loops,
+                    closed -> {},
+                    System::nanoTime,
+                    new ReconnectPace(System::nanoTime, (task, millis) -> {}));
             pool.open();
 
             server.next().close();

@@ -109,7 +109,7 @@ class LoopSharesSocketTest {
         public void channelRead(ChannelHandlerContext context, Object bytes) {
             ((ByteBuf) bytes).release();
             if (honest) {
-                spin(TimeUnit.NANOSECONDS.toMicros(FairReads.TURN_NANOS)); // the connection is read once in a pass
+                spin(TimeUnit.NANOSECONDS.toMicros(FairReads.TURN_NANOS)); // each pass reads once from the connection
                 if (done.getCount() > 0) { // when the count is 0, the test's thread reads the list
                     readsBetween.add(reads);
                 }

@@ -45,7 +45,7 @@ class LostProvidersTest {
     private static final Duration LONG = Duration.ofSeconds(20);
 
     /**
-     * The timeout of calls that wait for a frozen provider. A healthy provider answers earlier, even on a busy machine.
+     * The timeout of calls waiting for a frozen provider. A healthy provider answers earlier, even on a busy machine.
      */
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 

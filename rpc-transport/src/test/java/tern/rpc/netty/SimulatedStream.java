@@ -24,7 +24,6 @@ import tern.rpc.netty.peer.ReadingSubscriber;
 /** One stream of a simulation: its plan, its result, and the application code of the client and the service. */
 final class SimulatedStream {
 
-    /** The service of the simulations. */
     interface Service {
         Flow.Publisher<BytesValue> down(BytesValue plan);
 
@@ -41,7 +40,6 @@ final class SimulatedStream {
         CompletableFuture<BytesValue> unaryLater(BytesValue text);
     }
 
-    /** The methods of the service. */
     private enum Shape {
         DOWN,
         DOWN_READY,

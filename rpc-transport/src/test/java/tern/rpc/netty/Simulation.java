@@ -109,7 +109,7 @@ final class Simulation {
         return act -> add(actor, act);
     }
 
-    /** Creates a worker thread for a thread pool. When it is started, its only step becomes ready. */
+    /** Creates a worker thread for a thread pool. Starting the thread makes its only step ready. */
     Thread worker(Runnable task) {
         Actor actor = new Actor("worker " + ++workers);
         return new Thread(actor.name) {

@@ -34,8 +34,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests, over sockets, that a tenant that occupies all of a server's threads does not block other tenants. Clients at
- * 127.0.0.1 occupy the threads, and all calls from a second address must be answered.
+ * Tests over sockets that other tenants are not blocked by a tenant whose calls occupy all threads of the server.
+ * Clients at 127.0.0.1 occupy the threads, and all calls from a second address must be answered.
  */
 class SlowTenantsSocketTest {
 

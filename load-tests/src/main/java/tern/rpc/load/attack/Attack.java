@@ -32,24 +32,24 @@ enum Attack {
     GZIP("8 KiB that unpack to 8 MiB, 50 at a time on each of 4 connections", true, Contents::gzip),
 
     /**
-     * Behaves like an honest reader that enlarges the flow-control window after every frame. The server must not
+     * Behaves like a legitimate reader that enlarges the flow-control window after every frame. The server must not
      * disconnect this reader.
      */
     EAGER_CREDIT("an honest reader with two WINDOW_UPDATE for each DATA frame", true, Readers::eagerCredit),
 
-    /** Makes one-way calls to a method that sleeps. */
+    /** Makes one-way calls to a sleeping method. */
     ONE_WAY_SLEEPERS("one-way calls of 10 s, 200 at once and 50 a second by one connection", false, Sleepers::oneWay),
 
-    /** Makes calls to a method that sleeps, and resets the stream of each call after 5 ms. */
+    /** Makes calls to a sleeping method, and resets the stream of each call after 5 ms. */
     RESET_SLEEPERS("calls of 10 s that are reset after 5 ms, by one connection", true, Sleepers::reset),
 
-    /** Makes calls to a method that sleeps, with 50 calls at a time on each of several connections. */
+    /** Makes 50 concurrent calls to a sleeping method on each of several connections. */
     SLEEPERS("calls of 10 s, 50 at a time on each of 20 connections", true, Sleepers::ofOneAddress),
 
-    /** Makes calls to a method that sleeps, from several addresses. */
+    /** Makes calls to a sleeping method from several addresses. */
     SLEEPERS_OF_ADDRESSES("calls of 10 s, 50 at a time from each of 8 addresses", true, Sleepers::ofAddresses),
 
-    /** Opens connections that send nothing. */
+    /** Opens connections without sending anything. */
     SILENT("8,190 silent connections from 8 addresses", true, Sockets::silentConnections),
 
     /** Sends the headers of HTTP/1.1 requests slowly and never ends them. */
@@ -214,7 +214,7 @@ enum Attack {
             false,
             attacker -> Hoards.json(attacker, Contents.nested())),
 
-    /** Sends large gRPC-Web bodies in base64 that contain almost no data. */
+    /** Sends large base64 bodies over gRPC-Web. The bodies contain only empty frames. */
     BASE64("base64 of 4 MiB with empty frames, from 20 addresses", false, Contents::base64),
 
     /** Sends chunk extensions, which the server must read and ignore. */
@@ -227,7 +227,7 @@ enum Attack {
     /** Opens connections that send random bytes. */
     GARBAGE("new connections with random bytes from 20 addresses", false, Contents::garbage),
 
-    /** Sends the bodies of requests slowly. */
+    /** Sends request bodies slowly. */
     SLOW_BODIES(
             "3,200 bodies of 8 MB by three protocols from 20 addresses, a byte a second", false, Contents::slowBodies);
 
@@ -271,8 +271,8 @@ enum Attack {
     }
 
     /**
-     * Returns whether honest callers open a new connection for each call. They do this during attacks that exhaust the
-     * server's connections.
+     * Returns whether the legitimate callers open a new connection for each call. They do this during attacks that
+     * exhaust the server's connections.
      */
     boolean takesConnections() {
         return this == SILENT;

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.attack.RawHttp2.Frame;
 
 /**
- * Honest callers with the address 127.0.0.9. Each caller has one connection and makes calls at a constant rate. One
- * call in ten is a stream. If the connection is lost, the current call fails and the next call reconnects. The latency
- * of a call is measured from its scheduled start.
+ * The legitimate callers, with the address 127.0.0.9. Each caller has one connection and makes calls at a constant
+ * rate. One call in ten is a stream. If the connection is lost, the current call fails and the next call reconnects.
+ * The latency of a call is measured from its scheduled start.
  */
 final class HonestCallers implements AutoCloseable {
 
@@ -28,7 +28,7 @@ final class HonestCallers implements AutoCloseable {
     private static final int STREAM_PART = 10;
 
     /**
-     * The results of the honest calls in one period.
+     * The results of the legitimate calls in one period.
      *
      * @param calls the total number of calls
      * @param failed the number of calls without a correct answer

@@ -32,7 +32,7 @@ final class Readers {
         });
     }
 
-    /** Behaves like an honest reader that enlarges the flow-control window after every frame. */
+    /** Behaves like a legitimate reader that enlarges the flow-control window after every frame. */
     static void eagerCredit(Attacker attacker) {
         attacker.again(() -> {
             try (RawHttp2 connection = attacker.connect(2, -1)) {

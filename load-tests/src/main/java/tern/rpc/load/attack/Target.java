@@ -34,7 +34,7 @@ public interface Target {
      */
     void drips(StringValue text, StreamObserver<StringValue> messages);
 
-    /** Publishes messages of 8 KiB, as many as the caller requests, until the caller ends the call. */
+    /** Publishes messages of 8 KiB when the caller requests them, until the caller ends the call. */
     Flow.Publisher<StringValue> published(StringValue text);
 
     /** Receives a stream of messages, and takes half a second for each. Answers with the number of messages. */

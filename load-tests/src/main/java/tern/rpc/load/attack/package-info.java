@@ -1,4 +1,4 @@
-/** Attacks fresh servers while honest callers use them. */
+/** Attacks new servers while legitimate callers use them. */
 @NullMarked
 package tern.rpc.load.attack;
 

@@ -92,7 +92,6 @@ final class DemoReport implements Consumer<String> {
         return String.format(Locale.ROOT, " | %5d %6d  %-11s", calls, failed, state);
     }
 
-    /** Returns the header of the table. */
     synchronized String head() {
         StringBuilder head = new StringBuilder("      ");
         names.values().forEach(name -> head.append(String.format(Locale.ROOT, " | %-26s", name)));

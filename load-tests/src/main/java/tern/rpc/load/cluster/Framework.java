@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 /** A framework under test, with servers for the nodes and clients that choose among the nodes. */
 interface Framework extends AutoCloseable {
 
-    /** The timeout of a call. */
     int TIMEOUT_MILLIS = 1_000;
 
     /** A client that uses the framework. A client learns the state of the nodes only from its own calls. */

@@ -14,7 +14,7 @@ public interface NodeService {
     CompletableFuture<Integer> work(int call);
 
     /**
-     * Does the same as {@link #work}, but is idempotent. A client is allowed to send copies of a call to this method as
+     * Works like {@link #work}, but is idempotent. A client is allowed to send copies of a call to this method as
      * probes.
      */
     @RpcMethod(idempotent = true)

@@ -89,7 +89,7 @@ final class Provider implements AutoCloseable {
     }
 
     /**
-     * Returns the number of calls over the given protocol since the process started. Returns -1 if the process does not
+     * Returns the number of calls over the given protocol since the start of the process; -1 if the process does not
      * respond.
      */
     long served(Wire wire) throws InterruptedException {

@@ -74,7 +74,6 @@ final class SimulatedApplication {
         return current.endpoint();
     }
 
-    /** Changes the attributes of an instance. */
     void change(int index, UnaryOperator<Instance> change) {
         instances.set(index, change.apply(instances.get(index)));
     }

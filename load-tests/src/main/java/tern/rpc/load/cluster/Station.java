@@ -16,7 +16,6 @@ import java.util.function.Supplier;
  */
 final class Station {
 
-    /** The states of a node. */
     enum State {
         HEALTHY,
         /** Calls to the node take ten times as long. */

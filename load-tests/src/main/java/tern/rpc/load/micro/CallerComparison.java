@@ -49,7 +49,6 @@ public final class CallerComparison {
 
     private CallerComparison() {}
 
-    /** An open call. */
     private interface Waiting {
 
         void answer(Response response);

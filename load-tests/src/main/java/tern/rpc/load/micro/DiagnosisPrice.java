@@ -15,7 +15,7 @@ import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Measures what the ledger (the record of a call's phases) and the diagnosis cost per call: processor time and
+ * Measures the cost per call of the ledger (the record of a call's phases) and of the diagnosis, as processor time and
  * allocated bytes of the calling thread. The same calls run in one process, in rounds of one second. Rounds with the
  * ledger and the diagnosis alternate with rounds without them. The processor time of the diagnosis thread is shown as a
  * share of the elapsed time.

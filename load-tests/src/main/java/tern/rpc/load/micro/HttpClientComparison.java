@@ -55,7 +55,6 @@ public final class HttpClientComparison {
 
     private HttpClientComparison() {}
 
-    /** The service that the clients call. */
     public interface Exists {
         boolean exists(String id);
     }

@@ -15,7 +15,7 @@ enum Encryption {
     /** The TLS engine of the JDK. */
     JDK("-tls", true),
 
-    /** The TLS engine of netty-tcnative. */
+    /** The native TLS engine of netty-tcnative. */
     BORING_SSL("-boringssl", false);
 
     private final String suffix;

@@ -19,7 +19,6 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** Calls the services with JSON over HTTP. */
 final class HttpJsonCalls implements UserService, EchoService, WorkService {
 
     private final CloseableHttpClient client;

@@ -111,7 +111,6 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         return found;
     }
 
-    /** Formats all counts as one line. */
     String words() {
         StringBuilder words = new StringBuilder(heapBytes + " " + directBytes);
         classes.forEach(

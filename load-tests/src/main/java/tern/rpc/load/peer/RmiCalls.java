@@ -8,7 +8,6 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** Calls the services through RMI's stub. */
 final class RmiCalls implements UserService, EchoService, WorkService {
 
     private final RmiBenchmark stub;
@@ -22,7 +21,6 @@ final class RmiCalls implements UserService, EchoService, WorkService {
         return new Services(calls, calls, calls);
     }
 
-    /** A call through RMI's stub. */
     private interface Call<T> {
         T make() throws RemoteException;
     }

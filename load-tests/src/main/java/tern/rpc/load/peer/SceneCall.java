@@ -17,8 +17,8 @@ import tern.sample.api.User;
 interface SceneCall {
 
     /**
-     * The number of times that the server builds the answer text in the scenario with busy servers. Each repetition
-     * uses CPU time.
+     * In the scenario with busy servers, the server uses CPU time by building the answer text repeatedly. This is the
+     * number of repetitions.
      */
     int BUILDS = 10_000;
 
@@ -86,7 +86,6 @@ interface SceneCall {
                 && echoed.addresses().size() == person.addresses().size();
     }
 
-    /** Returns a person with a manager. */
     static Person somebody() {
         return person("Doug Lea", Person.Role.ENGINEER, person("Ada Lovelace", Person.Role.MANAGER, null));
     }

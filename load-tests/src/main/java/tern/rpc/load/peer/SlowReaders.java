@@ -125,7 +125,10 @@ public final class SlowReaders {
         return verdict(peer, first, last, Progress.of(client.ask("progress")));
     }
 
-    /** Waits, prints one line of results, and returns the server's live objects. */
+    /**
+     * Waits until the next measurement is due, prints its results in one line, and returns the sizes of the server's
+     * live objects.
+     */
     private LiveObjects look(String peer, int look, Side server, Side client) throws IOException {
         pause(seconds * MILLIS / LOOKS);
         LiveObjects held = live(server);

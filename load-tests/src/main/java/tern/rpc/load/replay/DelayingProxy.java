@@ -65,7 +65,6 @@ final class DelayingProxy implements AutoCloseable {
         return ((InetSocketAddress) server.localAddress()).getPort();
     }
 
-    /** Returns the actual delays as text. */
     String delays() {
         return log.summary();
     }

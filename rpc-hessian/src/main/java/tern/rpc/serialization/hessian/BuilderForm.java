@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes a {@link StringBuilder} or {@link StringBuffer} with the fields that both classes have had since JDK 9. The
  * fields are the characters as Latin-1 or little-endian UTF-16 bytes, a code for the encoding, and the character count.
- * hessian-lite also writes the unused end of the array. This class omits the unused end, because readers use only the
- * number of characters given by the count. Thread-safe.
+ * hessian-lite also writes the unused end of the array. This class omits the unused end, because readers use only as
+ * many characters as the count says. Thread-safe.
  */
 final class BuilderForm implements WireForm {
 

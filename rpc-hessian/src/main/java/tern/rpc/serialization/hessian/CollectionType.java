@@ -112,8 +112,8 @@ final class CollectionType {
     }
 
     /**
-     * Returns the memory of an empty collection in bytes, minus the memory assumed for one value. Blocking queues need
-     * this memory for their locks, and array deques for their initial array.
+     * Returns the number of bytes by which an empty collection exceeds the memory that is assumed for each value.
+     * Blocking queues need this memory for their locks, and array deques for their initial array.
      */
     int shellBytes() {
         return shellBytes;

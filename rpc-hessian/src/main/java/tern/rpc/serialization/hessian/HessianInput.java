@@ -8,9 +8,7 @@ import java.util.Date;
  */
 final class HessianInput extends TextInput {
 
-    /**
-     * Returns the number of one-byte ints that come next without other values between them, but at most {@code max}.
-     */
+    /** Returns the number of consecutive one-byte ints that come next, but at most {@code max}. */
     int shortestInts(int max) {
         byte[] array = bytes;
         int first = position;

@@ -181,7 +181,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
     }
 
     /**
-     * Returns an exception that replaces an exception whose class must not be used in this process.
+     * Returns a substitute for an exception whose class must not be used in this process.
      *
      * @param end the text to append to the exception's message
      */

@@ -17,8 +17,8 @@ abstract class MessagePosition {
     int end;
 
     /**
-     * The number of values that are still to be read in containers whose length was given. Each value takes at least
-     * one byte.
+     * The number of values that have not been read yet, in containers whose length the message contains. Each value
+     * takes at least one byte.
      */
     private int promised;
 
@@ -48,7 +48,7 @@ abstract class MessagePosition {
     /**
      * Sets the read position. The reader moves to an earlier position to read a value again, and then moves back.
      *
-     * @param promisedThere the number of values that were still to be read at that position
+     * @param promisedThere the number of values that had not been read at that position
      */
     final void moveTo(int earlier, int promisedThere) {
         this.position = earlier;
@@ -125,7 +125,7 @@ abstract class MessagePosition {
         return new SerializationException("byte 0x" + Integer.toHexString(tag) + " instead of " + instead + here());
     }
 
-    /** Describes the current position for error messages. */
+    /** Returns the current position in the message, as text for error messages. */
     final String here() {
         return " (byte " + (position - start) + " of " + (end - start) + ")";
     }

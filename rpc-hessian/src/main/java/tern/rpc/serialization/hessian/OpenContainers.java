@@ -101,7 +101,7 @@ final class OpenContainers {
      *
      * @param depth the nesting depth of the container, starting at 1
      * @param outer the enclosing container's weight so far
-     * @param hashesParts whether hashing the container can hash the container's parts
+     * @param hashesParts whether hashing the container may also hash its parts
      */
     void enter(int depth, int number, long outer, boolean hashesParts) {
         weights[depth - 1] = outer;

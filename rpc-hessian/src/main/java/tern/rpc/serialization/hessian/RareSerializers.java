@@ -31,7 +31,7 @@ final class RareSerializers {
 
     private RareSerializers() {}
 
-    /** Contains the serializer factory, so that the factory is initialized only when it is needed. */
+    /** Delays the creation of the serializer factory until the factory is used. */
     private static final class Factory {
         static final SerializerFactory INSTANCE = new SerializerFactory(RareSerializers.class.getClassLoader());
     }

@@ -115,7 +115,7 @@ final class ScalarOutput {
         if (maxInts <= 0) {
             return 0;
         }
-        int at = out.claim(maxInts); // Each int that this method writes takes one byte.
+        int at = out.claim(maxInts); // This method writes only ints that take one byte.
         byte[] array = out.array();
         int run = 0;
         while (run < maxInts

@@ -19,7 +19,7 @@ abstract class Shape {
     /** The class of the created instances. Instances can be replaced afterwards; see {@link #isReplaced}. */
     final Class<?> type;
 
-    /** True if hashing an instance can hash the instance's field values. */
+    /** True if hashing an instance may also hash the instance's field values. */
     final boolean hashesParts;
 
     private final int instanceBytes;

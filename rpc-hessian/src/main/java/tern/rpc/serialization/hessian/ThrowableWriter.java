@@ -71,7 +71,7 @@ final class ThrowableWriter implements WireForm {
         out.begin(FOREIGN);
         out.writeObject(Collections.emptyList());
         out.writeObject(frames(throwable, out.frames));
-        out.writeObject(throwable); // An exception that is its own cause has no cause.
+        out.writeObject(throwable); // In a Throwable, a cause that is the object itself means "no cause".
         out.writeString(shortened(ForeignCauses.described(throwable)));
     }
 

@@ -193,7 +193,6 @@ final class ValueReader {
         return (boolean) Objects.requireNonNull(read(slot));
     }
 
-    /** Skips the next value. */
     void skip() {
         skipper.skip(limits.depth() - depth);
     }

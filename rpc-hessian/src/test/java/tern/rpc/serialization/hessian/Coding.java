@@ -19,7 +19,7 @@ import tern.rpc.serialization.OutputBuffer;
 /** Reads and writes single values with the readers and writers of Tern and hessian-lite. */
 final class Coding {
 
-    /** Contains hessian-lite's factory, so that hessian-lite is loaded only in tests that use it for comparison. */
+    /** Delays the loading of hessian-lite until a test uses it for a comparison. */
     private static final class Lite {
         static final SerializerFactory FACTORY = new SerializerFactory(Coding.class.getClassLoader());
     }

@@ -50,7 +50,7 @@ public final class QuietTypes {
         values.addAll(List.of(Collections.unmodifiableList(new ArrayList<>(List.of(1))), Collections.emptyMap()));
         values.addAll(
                 List.of(Collections.unmodifiableMap(Map.of(1, 2)), Collections.singletonList(1), true, 1L, 2.5, 'c'));
-        values.addAll(List.of(new TypeShapesTest.Bean(), new Graphs.Pair("x", 1, List.of(2)), new Graphs.Node()));
+        values.addAll(List.of(new ShapeTypes.Bean(), new Graphs.Pair("x", 1, List.of(2)), new Graphs.Node()));
         values.addAll(List.of(new StringBuilder("Ada"), new StringBuilder("\u6f22"), new StringBuffer("Ada")));
         values.addAll(List.of(new AtomicIntegerArray(new int[] {1, 2}), new AtomicLongArray(new long[] {1L << 40})));
         values.add(new IllegalStateException().getStackTrace()[0]);
@@ -63,7 +63,7 @@ public final class QuietTypes {
         if (!left.isEmpty()) {
             throw new IllegalStateException("no value of " + left);
         }
-        Coding shapes = Coding.of(TypeShapesTest.Shapes.class);
+        Coding shapes = Coding.of(ShapeTypes.Shapes.class);
         Coding graphs = Coding.of(Graphs.Graph.class);
         for (Object value : values) {
             boolean graph = value.getClass().getName().contains("Graphs");

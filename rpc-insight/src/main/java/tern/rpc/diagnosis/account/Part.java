@@ -14,7 +14,8 @@ public record Part(Kind kind, String name) {
     public static final String UNREAD = "unread";
 
     /**
-     * The prefix of the refusal reason for a web request that the application itself refused, as in {@code status 503}.
+     * The prefix of the refusal reason for a web request that the application itself refused, for example {@code status
+     * 503}.
      */
     public static final String STATUS = "status ";
 

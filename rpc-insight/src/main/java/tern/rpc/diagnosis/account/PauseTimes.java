@@ -33,4 +33,9 @@ public interface PauseTimes {
     default Map<String, Double> operations() {
         return Map.of();
     }
+
+    /** Returns whether the start of a flight recording has recently requested the given operation of the JVM. */
+    default boolean isOfRecording(String operation) {
+        return false;
+    }
 }

@@ -77,38 +77,12 @@ public record Sample(
      * @param place the name of this frame
      */
     public Sample at(int frame, String place) {
-        return new Sample(
-                atNanos,
-                phase,
-                new Part(part.kind(), place),
-                path.subList(frame, path.size()),
-                called,
-                doing,
-                owner,
-                isApart,
-                ownerPhase,
-                cpuNanos,
-                delayNanos,
-                ownersPart,
-                operation);
+        return with(phase, new Part(part.kind(), place), path.subList(frame, path.size()), this);
     }
 
     /** Returns a copy of this sample that shows the same wait as a later sample of the same call. */
     public Sample waitingAs(Sample later) {
-        return new Sample(
-                atNanos,
-                phase,
-                later.part,
-                later.path,
-                later.called,
-                later.doing,
-                later.owner,
-                isApart,
-                later.ownerPhase,
-                cpuNanos,
-                delayNanos,
-                later.ownersPart,
-                later.operation);
+        return with(phase, later.part, later.path, later);
     }
 
     /** Returns a copy of this sample whose activity has the given name. */
@@ -133,20 +107,29 @@ public record Sample(
 
     /** Returns a copy of this sample as if the call's thread ran the asynchronous operation itself. */
     public Sample duringOperation() {
+        return with(work(), part, path, this);
+    }
+
+    /**
+     * Returns a copy with the given phase, activity and stack frames.
+     *
+     * @param seen the sample from which the copy takes the called method, the owner of the lock and the operation
+     */
+    private Sample with(Phase phase, Part part, List<StackTraceElement> path, Sample seen) {
         return new Sample(
                 atNanos,
-                work(),
+                phase,
                 part,
                 path,
-                called,
-                doing,
-                owner,
+                seen.called,
+                seen.doing,
+                seen.owner,
                 isApart,
-                ownerPhase,
+                seen.ownerPhase,
                 cpuNanos,
                 delayNanos,
-                ownersPart,
-                operation);
+                seen.ownersPart,
+                seen.operation);
     }
 
     public boolean isOwn() {

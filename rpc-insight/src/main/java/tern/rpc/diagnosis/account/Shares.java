@@ -95,7 +95,7 @@ public final class Shares {
     public Times movedFrom(Phase phase) {
         Times shares = new Times();
         Times found = moved.get(phase);
-        double all = looks.getOrDefault(phase, 0.0);
+        double all = looks(phase);
         if (found != null && all > 0) {
             for (Part part : found.longestFirst()) {
                 double share = found.of(part) / all;
@@ -103,6 +103,11 @@ public final class Shares {
             }
         }
         return shares;
+    }
+
+    /** Returns the number of samples that were taken during the given operation. */
+    public double looks(Phase phase) {
+        return looks.getOrDefault(phase, 0.0);
     }
 
     /**

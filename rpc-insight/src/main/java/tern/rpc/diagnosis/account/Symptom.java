@@ -3,7 +3,7 @@ package tern.rpc.diagnosis.account;
 /**
  * A symptom of a cause: a wait that the cause prolongs.
  *
- * @param waitedFor the kind of the wait, and the name of the thing for which the calls wait
+ * @param waitedFor the kind of the wait, and the name of the resource, lock or result that the calls wait for
  * @param text a description of the wait, such as {@code calls wait for a worker}
  * @param nanos the mean time of this wait in a late or failed call
  */

@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 
-/** Durations of activities and waits of calls, in nanoseconds. Not thread-safe. */
+/** Durations in nanoseconds, by activity or wait. Not thread-safe. */
 public final class Times {
 
     private final Map<Part, Double> nanos = new LinkedHashMap<>();

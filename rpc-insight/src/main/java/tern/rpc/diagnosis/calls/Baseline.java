@@ -63,8 +63,8 @@ public final class Baseline {
     private static final double LEAST_WEIGHT = 1.0 / 300;
 
     /**
-     * After the first {@link #QUICK_SECONDS} seconds, the calls of one second together count for at most this many
-     * calls.
+     * After the first {@link #QUICK_SECONDS} seconds, the calls of one second together have at most the weight of this
+     * number of calls.
      */
     private static final double CALLS_OF_FULL_WEIGHT = 10;
 
@@ -90,7 +90,8 @@ public final class Baseline {
     private static final double LONGEST_DECAY = 0.999;
 
     /**
-     * The usual times of a method are considered reliable after calls in this many different seconds have updated them.
+     * The usual times of a method are considered reliable after they have been updated in this number of different
+     * seconds.
      */
     private static final int MIN_SECONDS = 10;
 

@@ -35,7 +35,7 @@ public final class CallRecords implements CallObserver {
     public static final int GOOD_CALLS = 64;
     private static final int MAX_CALLERS = 16; // the maximum number of callers counted for each method
 
-    /** If an address has sent no sampled call for this long, a new address may take its place. */
+    /** If an address has sent no sampled call for this time, a new address may take its place. */
     private static final long FORGOTTEN_NANOS = 60_000_000_000L;
 
     private final long targetNanos;
@@ -248,7 +248,7 @@ public final class CallRecords implements CallObserver {
         boolean late = tookNanos > targetNanos;
         boolean left = failure != null && CallerDeadlines.hasLeft(method, failure);
         if (left && !late) {
-            return; // the caller left early, so the call did not fail and its time is not typical
+            return; // the caller disconnected early, so the call did not fail and its time is not typical
         }
         Throwable known = left ? null : failure;
         boolean sampled = records.calls.sum() % EndedCall.ONE_IN == 0;

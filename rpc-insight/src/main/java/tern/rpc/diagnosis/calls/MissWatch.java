@@ -35,7 +35,7 @@ public final class MissWatch {
 
     private static final int MIN_HUNG = 3;
 
-    /** A miss of the latency target begins if calls hang in each of this many consecutive seconds. */
+    /** The number of consecutive seconds with hanging calls after which a miss of the latency target begins. */
     private static final int HUNG_SECONDS = 2;
 
     /**
@@ -83,7 +83,7 @@ public final class MissWatch {
      */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** Usual times are learned only after more than this many seconds in which at least one call ended. */
+    /** Usual times are learned only after more than this number of seconds in which at least one call ended. */
     private static final int LEARNING_SECONDS = 30;
 
     // for each second, the number of calls and the number of late, failed or refused calls
@@ -152,7 +152,7 @@ public final class MissWatch {
     /**
      * Returns the share of bad calls in the last {@value #RECENT_SECONDS} seconds.
      *
-     * @param hung the number of calls that hang, which also count as bad
+     * @param hung the number of hanging calls, which also count as bad
      */
     private double recentShare(int hung) {
         long calls = calls(RECENT_SECONDS) + hung;
@@ -252,8 +252,8 @@ public final class MissWatch {
     }
 
     /**
-     * Returns whether calls missed the latency target in the last second. A miss of the latency target ends only a few
-     * seconds after calls have begun to meet the target again.
+     * Returns whether calls missed the latency target in the last second. The result stays true for a few seconds after
+     * calls have begun to meet the target again.
      */
     public boolean isMissed() {
         return missed;

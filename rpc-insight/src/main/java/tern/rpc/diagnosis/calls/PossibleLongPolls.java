@@ -31,8 +31,8 @@ public final class PossibleLongPolls {
     /**
      * Returns whether the call is possibly waiting for an event or always slow, instead of hanging. Returns true only
      * if no call to its method has met the target yet, and most other calls meet the target. In addition, a call
-     * without a thread must run no operation, and a call whose thread works must not have run for longer than a minute. A
-     * thread that waits for another thread, or for the answer to a remote call or an HTTP exchange, does not work.
+     * without a thread must run no operation, and a call whose thread works must not have run for longer than a minute.
+     * A thread waiting for another thread, or for the answer to a remote call or an HTTP exchange, does not work.
      *
      * @param samples the samples of the threads of calls
      */
@@ -60,7 +60,7 @@ public final class PossibleLongPolls {
 
     /**
      * Returns whether at least half of the call's samples show that its thread waited for another thread. Such a call
-     * takes no processor from other calls.
+     * does not compete with other calls for a processor.
      */
     public static boolean hasWaited(EndedCall call, Map<CallLedger, Sampler.Samples> samples) {
         Sampler.Samples known = samples.get(call.ledger());

@@ -22,8 +22,8 @@ import tern.rpc.diagnosis.sample.Sampler;
 public final class UsualOwnTimes {
 
     /**
-     * At least this many samples of a method's calls that met the latency target are needed to tell how the calls spend
-     * their time.
+     * The minimum number of samples of a method's calls that met the latency target. Fewer samples do not show how the
+     * calls spend their time.
      */
     private static final int MIN_LOOKS = 8;
 

@@ -7,7 +7,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.Statements;
 import tern.rpc.pool.Holders.Holder;
 
-/** Finds statements of threads that serve no call, if the statements may put load on a database that calls use. */
+/** Finds statements run by threads that serve no call. The statements may put load on a database that calls use. */
 public final class BackgroundStatements {
 
     /**
@@ -19,9 +19,9 @@ public final class BackgroundStatements {
     private BackgroundStatements() {}
 
     /**
-     * Describes the statement of a thread that serves no call and has used its connection for a long time, such as the
-     * thread of a scheduled job. If there are several, describes the one with the longest use. Returns an empty string
-     * if there is none.
+     * Returns a text about a statement of a thread that serves no call and has used its connection for a long time,
+     * such as the thread of a scheduled job. If there are several such threads, the text is about the thread that has
+     * used its connection longest. Returns an empty string if there is none.
      *
      * @param store the data source; empty if there is only one
      */

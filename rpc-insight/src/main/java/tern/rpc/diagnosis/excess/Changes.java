@@ -36,7 +36,7 @@ public final class Changes {
     private static final int MAX_METHODS = 2;
     private static final int MAX_OPERATIONS = 2;
 
-    /** A method is reported as new if it was first called at most this long ago. */
+    /** The maximum time since the first call to a method that is reported as new. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
     /** Methods that are first called within this time after the application's first call are not reported as new. */
@@ -46,12 +46,14 @@ public final class Changes {
     private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
+    private final OperationsPerCall perCall;
 
     public Changes(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
         this.counts = new OperationCounts(evidence, excess, operations);
+        this.perCall = new OperationsPerCall(evidence, excess, operations);
     }
 
     /**
@@ -77,7 +79,7 @@ public final class Changes {
         }
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
             double usually = operations.usualCount(phase);
-            double now = counts.perCall(phase, "");
+            double now = perCall.now(phase, "");
             if (usually > 0 && Math.max(usually, now) > LEAST_COUNT && now > 0) {
                 List<String> unusual = unusual(phase);
                 lines.addAll(unusual);
@@ -86,7 +88,7 @@ public final class Changes {
                         "per call",
                         now,
                         usually,
-                        evidence.calls().calls(),
+                        (double) evidence.calls().calls(),
                         lines,
                         unusual.isEmpty() ? same : new ArrayList<>());
             }
@@ -119,9 +121,9 @@ public final class Changes {
     private List<String> unusual(Phase phase) {
         return operations.each(phase).keySet().stream()
                 .map(name -> Account.part(phase, name))
-                .filter(part -> counts.perCall(phase, part.name()) > 0)
+                .filter(part -> perCall.now(phase, part.name()) > 0)
                 .filter(part -> counts.areNew(part) || counts.areMore(part))
-                .sorted(Comparator.comparingDouble(part -> -counts.perCall(phase, part.name())))
+                .sorted(Comparator.comparingDouble(part -> -perCall.now(phase, part.name())))
                 .limit(MAX_OPERATIONS)
                 .map(part -> "changed  " + part.name() + ": " + counts.numbers(part))
                 .toList();

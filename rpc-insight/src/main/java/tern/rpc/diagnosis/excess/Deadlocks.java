@@ -18,8 +18,8 @@ import tern.rpc.pool.SqlStates;
 /**
  * Finds deadlocks in the database, and conflicts of transactions. In a deadlock, the database ends a statement of one
  * transaction immediately, and the statements of the other transactions continue. If the application repeats the ended
- * transaction, the call usually succeeds, but late. The late call has spent its time in statements that waited for
- * locks, or in repeated statements. This class therefore counts the ended statements in late and in failed calls.
+ * transaction, the call usually succeeds, but late. Such a call has spent its time waiting for locks, or repeating
+ * statements. This class therefore counts the ended statements in late and in failed calls.
  */
 public final class Deadlocks {
 

@@ -13,15 +13,14 @@ import tern.rpc.diagnosis.account.Part;
 public final class DelayedAcks {
 
     /**
-     * An exchange is considered delayed only if it takes at least this much longer than usual. Linux delays an
-     * acknowledgement for 40 ms.
+     * The minimum time by which a delayed exchange takes longer than usual. Linux delays an acknowledgement for 40 ms.
      */
     private static final double MIN_NANOS = 38e6;
 
     private static final double MAX_NANOS = 45e6;
 
     /**
-     * Only exchanges with at most this usual time are considered. The limit must be much shorter than the delay of 40
+     * Exchanges whose usual time is longer than this are ignored. The limit must be much shorter than the delay of 40
      * ms.
      */
     private static final double MAX_USUAL_NANOS = 10e6;

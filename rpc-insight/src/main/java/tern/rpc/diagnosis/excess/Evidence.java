@@ -43,7 +43,7 @@ import tern.rpc.pool.PoolKind;
  *     answered
  * @param rates how often each method is called
  * @param limits the time limits of operations that are set by properties
- * @param outside the current times of operations that are run by threads that serve no call
+ * @param outside the current times of operations run by threads that serve no call
  */
 public record Evidence(
         long targetNanos,

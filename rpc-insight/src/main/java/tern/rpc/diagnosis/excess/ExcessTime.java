@@ -1,13 +1,10 @@
 package tern.rpc.diagnosis.excess;
 
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -15,20 +12,10 @@ import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.NamedTimes;
-import tern.rpc.Phase;
-import tern.rpc.diagnosis.account.Account;
 import tern.rpc.diagnosis.account.EndedCall;
-import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
-import tern.rpc.diagnosis.calls.UsualOwnTimes;
-import tern.rpc.diagnosis.failure.ConnectTimeOuts;
-import tern.rpc.diagnosis.failure.FailurePart;
-import tern.rpc.diagnosis.failure.HiddenTimeOuts;
-import tern.rpc.diagnosis.failure.LocalRefusals;
-import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.sample.CallSamples;
 
 /**
@@ -47,32 +34,11 @@ public final class ExcessTime {
      */
     private static final double HALF = 0.5;
 
-    /** The kinds of waits that may end because application code gives up and throws an exception. */
-    private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
-
-    /**
-     * The kinds of work that may end because application code gives up and throws an exception. Work is considered the
-     * reason for a failure only if no other reason is known.
-     */
-    private static final Set<Part.Kind> GIVEN_UP_WORK =
-            Set.of(Part.Kind.SQL, Part.Kind.REDIS, Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.SLEEP, Part.Kind.ELSEWHERE);
-
-    /** Work is considered the reason for a failure only if it took at least this multiple of its usual time. */
-    private static final double LONGER = 1.5;
-
     private final Evidence evidence;
     private final Map<String, Integer> badByMethod = new TreeMap<>();
 
-    /**
-     * For each failed call, the activity or wait to which its failure is attributed. The result is stored, because
-     * inspecting a call's exceptions takes a long time.
-     */
-    private final Map<EndedCall, Optional<Part>> failures = new IdentityHashMap<>();
-
-    private final Map<EndedCall, Optional<Part>> timeOuts = new IdentityHashMap<>();
-    private final Map<EndedCall, Part> hiddenTimeOuts;
-
-    private final UsualOwnTimes ownTimes;
+    private final CallTimes calls;
+    private final FailureReasons failures;
 
     /** The samples of the threads of late or failed calls. */
     public final CallSamples samples;
@@ -96,16 +62,16 @@ public final class ExcessTime {
         this.evidence = evidence;
         this.samples = new CallSamples(
                 evidence.bad(), evidence.samples(), evidence.machine().waitingShare());
-        this.ownTimes = UsualOwnTimes.of(evidence.bad(), evidence.samples(), evidence.targetNanos());
-        this.hiddenTimeOuts = new HiddenTimeOuts(evidence.bad(), evidence.good()).find();
+        this.calls = new CallTimes(evidence, samples);
+        this.failures = new FailureReasons(evidence, calls);
         Map<String, List<EndedCall>> byMethod = new TreeMap<>();
         evidence.bad()
                 .forEach(call -> byMethod.computeIfAbsent(call.method(), name -> new ArrayList<>())
                         .add(call));
         int counted = Math.max(1, evidence.bad().size());
-        byMethod.forEach((method, calls) -> {
-            badByMethod.put(method, calls.size());
-            add(method, calls, counted);
+        byMethod.forEach((method, bad) -> {
+            badByMethod.put(method, bad.size());
+            add(method, bad, counted);
         });
     }
 
@@ -114,22 +80,22 @@ public final class ExcessTime {
      *
      * @param all the number of late or failed calls to all methods
      */
-    private void add(String method, List<EndedCall> calls, int all) {
+    private void add(String method, List<EndedCall> bad, int all) {
         Times mean = new Times();
         int step = Math.max(1, all / MAX_ACCOUNTS);
         int used = 0;
-        for (int i = 0; i < calls.size(); i += step) {
-            EndedCall call = calls.get(i);
-            Times times = accountOf(call);
+        for (int i = 0; i < bad.size(); i += step) {
+            EndedCall call = bad.get(i);
+            Times times = calls.accountOf(call);
             accounts.add(new Counted(call, times));
             mean.addAll(times, 1);
             used++;
         }
         mean.scale(1.0 / used);
-        double weight = (double) calls.size() / all;
+        double weight = (double) bad.size() / all;
         account.addAll(mean, weight);
-        times.addAll(above(method, mean), weight);
-        for (EndedCall call : calls) {
+        times.addAll(calls.above(method, mean), weight);
+        for (EndedCall call : bad) {
             Part failure = failureOf(call);
             if (failure != null) {
                 times.add(failure, (double) TARGETS_OF_A_FAILURE * evidence.targetNanos() / all);
@@ -144,60 +110,22 @@ public final class ExcessTime {
      */
     @Nullable
     public Part failureOf(EndedCall call) {
-        return call.failure() == null
-                ? null
-                : failures.computeIfAbsent(call, failed -> Optional.ofNullable(readFailure(failed)))
-                        .orElse(null);
+        return failures.of(call);
     }
 
-    private @Nullable Part readFailure(EndedCall call) {
-        Part failure = FailurePart.of(call);
-        Part pause = PausedFailures.of(call, failure, evidence);
-        if (failure == null || pause != null || ConnectTimeOuts.isOne(failure, hiddenTimeOuts.get(call))) {
-            return pause == null ? timedOut(call) : pause;
-        }
-        if (failure.kind() == Part.Kind.FAILURE || failure.kind() == Part.Kind.LIMIT) {
-            // A rate limiter refuses a call because of the number of calls, even if the call first waited for a permit.
-            Part waited = LocalRefusals.of(failure) == LocalRefusals.Limiter.RATE ? null : longWait(call);
-            Part reason = waited != null ? waited : failedOperation(call, failure);
-            return reason != null ? reason : hiddenTimeOuts.getOrDefault(call, failure);
-        }
-        return failure.kind() == Part.Kind.POOL ? pool(failure) : failure;
+    /** Returns the activity or wait that a timeout ended; null if no timeout ended the call. */
+    @Nullable
+    public Part timedOutPart(EndedCall call) {
+        return failures.timedOutPart(call);
     }
 
     /**
-     * Returns the activity or wait that a timeout ended, if the call's duration does not show the reason. This is the
-     * case if the call failed within the latency target or took no longer than usual. If no operation timed out but the
-     * call took longer than usual, returns the activity or wait that took longer.
+     * Returns the usual time of each activity and wait of the method's calls. If the usual times have not been learned
+     * yet, returns the mean over the calls in the observed period that met the latency target.
      */
-    private @Nullable Part timedOut(EndedCall call) {
-        Part part = timedOutPart(call);
-        Times usual = usualOf(call.method());
-        boolean isLate = call.tookNanos() > evidence.targetNanos();
-        if (part == null || (isLate && !isAsUsual(call, usual))) {
-            return null;
-        }
-        if (usual == null || part.kind() != Part.Kind.TIMEOUT || !isSlower(call, usual)) {
-            return part;
-        }
-        Times longer = above(call.method(), accountOf(call)).only(one -> one.kind() != Part.Kind.UNEXPLAINED);
-        return longer.isEmpty() ? part : longer.longestFirst().get(0);
-    }
-
-    private static boolean isAsUsual(EndedCall call, @Nullable Times usual) {
-        return usual != null && call.tookNanos() <= Baseline.AS_USUAL * usual.sum();
-    }
-
-    /**
-     * Returns whether the call took longer than the slowest tenth of the usual calls take on average, or at least one
-     * and a half times as long as usual.
-     */
-    private boolean isSlower(EndedCall call, Times usual) {
-        Times slow = evidence.usual().ofSlowCalls(call.method());
-        boolean isAboveSlow = slow != null
-                && call.tookNanos() > slow.sum()
-                && call.tookNanos() > Baseline.SLOWER_THAN_USUAL * usual.sum();
-        return isAboveSlow || call.tookNanos() >= LONGER * usual.sum();
+    @Nullable
+    public Times usualOf(String method) {
+        return calls.usualOf(method);
     }
 
     /**
@@ -208,119 +136,9 @@ public final class ExcessTime {
         return badByMethod.keySet().stream()
                 .map(method -> evidence.usual().ofSlowCalls(method))
                 .filter(Objects::nonNull)
-                .mapToDouble(slow -> named(slow).sum(matching))
+                .mapToDouble(slow -> calls.named(slow).sum(matching))
                 .max()
                 .orElse(-1);
-    }
-
-    /** Returns the activity or wait that a timeout ended; null if no timeout ended the call. */
-    @Nullable
-    public Part timedOutPart(EndedCall call) {
-        return timeOuts.computeIfAbsent(
-                        call,
-                        ended -> PausedFailures.of(ended, null, evidence) != null
-                                ? Optional.empty()
-                                : Optional.ofNullable(FailurePart.timedOut(ended))
-                                        .or(() -> Optional.ofNullable(hiddenTimeOuts.get(ended))))
-                .orElse(null);
-    }
-
-    /**
-     * Returns the call's failed operation; null if no operation failed. Application code often throws its own exception
-     * after a failed operation. If the exception shows a programming error, a failed statement or command is not its
-     * reason.
-     */
-    private static @Nullable Part failedOperation(EndedCall call, Part failure) {
-        boolean ofStores = failure.kind() == Part.Kind.LIMIT || FailurePart.isOfOwnCode(call);
-        return call.ledger().named().stream()
-                .filter(entry -> OperationNames.isFailing(entry.name()))
-                .filter(entry -> entry.kind() == Phase.HTTP
-                        || entry.kind() == Phase.RPC
-                        || (ofStores && (entry.kind() == Phase.SQL || entry.kind() == Phase.REDIS)))
-                .max(Comparator.comparingLong(NamedTimes.Entry::nanos))
-                .map(entry -> FailurePart.ofOperation(entry.kind(), entry.name()))
-                .orElse(null);
-    }
-
-    /**
-     * Returns the wait that ended because the code of a failed call gave up and threw an exception; null if there is
-     * none. The wait must have taken at least half of the call's time and at least as long as the latency target.
-     */
-    private @Nullable Part longWait(EndedCall call) {
-        Times times = accountOf(call);
-        Part longest = times.isEmpty() ? null : times.longestFirst().get(0);
-        boolean gaveUp = longest != null
-                && (GIVEN_UP.contains(longest.kind()) || isGivenUpWork(call, longest, times))
-                && times.of(longest) >= evidence.targetNanos()
-                && 2 * times.of(longest) >= call.tookNanos();
-        return gaveUp ? longest : null;
-    }
-
-    private boolean isGivenUpWork(EndedCall call, Part work, Times times) {
-        Times usual = usualOf(call.method());
-        return GIVEN_UP_WORK.contains(work.kind())
-                && FailurePart.isOfOwnCode(call)
-                && (usual == null || times.of(work) >= LONGER * usual.of(work));
-    }
-
-    private Times accountOf(EndedCall call) {
-        return named(Account.of(call, samples.of(call.ledger()), samples.of(call.method()), evidence.pauses()));
-    }
-
-    /**
-     * Gives each wait for a pool the name of the pool. A wait that ended with a failure may have only a general name.
-     */
-    private Times named(Times times) {
-        Times named = new Times();
-        for (Part part : times.longestFirst()) {
-            named.add(part.kind() == Part.Kind.POOL ? pool(part) : part, times.of(part));
-        }
-        return named;
-    }
-
-    private Part pool(Part wait) {
-        ObservedPool pool = ObservedPool.find(evidence.pools(), wait);
-        return pool == null ? wait : new Part(Part.Kind.POOL, pool.now().name());
-    }
-
-    /**
-     * Returns the usual time of each activity and wait of the method's calls. If the usual times have not been learned
-     * yet, returns the mean over the calls in the observed period that met the latency target.
-     */
-    @Nullable
-    public Times usualOf(String method) {
-        Times known = evidence.usual().of(method);
-        if (known != null) {
-            return named(known);
-        }
-        Times mean = new Times();
-        int count = 0;
-        for (EndedCall call : evidence.good()) {
-            if (call.method().equals(method)) {
-                mean.addAll(named(Account.of(call, evidence.pauses())), 1);
-                count++;
-            }
-        }
-        if (count == 0) {
-            return null;
-        }
-        mean.scale(1.0 / count);
-        return mean;
-    }
-
-    /** Returns the time above the usual time of the method's calls, by activity or wait. */
-    private Times above(String method, Times mean) {
-        Times usual = usualOf(method);
-        if (usual == null) {
-            return mean;
-        }
-        Times excess = ownTimes.above(method, mean, usual.sum(Baseline::isOwn));
-        for (Part part : mean.longestFirst()) {
-            if (!Baseline.isOwn(part)) {
-                excess.add(part, mean.of(part) - usual.of(part));
-            }
-        }
-        return excess;
     }
 
     /**
@@ -342,8 +160,8 @@ public final class ExcessTime {
      * target.
      */
     public List<EndedCall> goodDuringMiss() {
-        // The latest end of a late call is about the current time, because at least one late call has just ended or is
-        // still running.
+        // The latest end of a late call is used as the current time, because at least one late call has just ended or
+        // is still running.
         long now =
                 evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
         return good().stream()
@@ -373,7 +191,7 @@ public final class ExcessTime {
         int count = 0;
         for (Counted counted : accounts) {
             if (counted.times().sum(wanted) > 0) {
-                sum.addAll(above(counted.call().method(), counted.times()), 1);
+                sum.addAll(calls.above(counted.call().method(), counted.times()), 1);
                 count++;
             }
         }
@@ -397,7 +215,7 @@ public final class ExcessTime {
         for (Counted counted : accounts) {
             String method = counted.call().method();
             if (methods.contains(method)) {
-                sum.addAll(above(method, counted.times()), 1);
+                sum.addAll(calls.above(method, counted.times()), 1);
                 count++;
             }
         }
@@ -429,8 +247,8 @@ public final class ExcessTime {
                     .filter(call -> call.method().equals(method) && !refusal.equals(failureOf(call)))
                     .toList();
             Times mean = new Times();
-            admitted.forEach(call -> mean.addAll(accountOf(call), 1.0 / admitted.size()));
-            sum.addAll(above(method, mean), admitted.size());
+            admitted.forEach(call -> mean.addAll(calls.accountOf(call), 1.0 / admitted.size()));
+            sum.addAll(calls.above(method, mean), admitted.size());
             all += admitted.size();
         }
         sum.scale(1.0 / Math.max(1, all));
@@ -443,7 +261,7 @@ public final class ExcessTime {
      */
     @Nullable
     public Part slowOperation(EndedCall call) {
-        Times longer = above(call.method(), accountOf(call))
+        Times longer = calls.above(call.method(), calls.accountOf(call))
                 .only(part -> part.kind() != Part.Kind.LOG && Operations.phase(part.kind()) != null);
         Part longest = longer.isEmpty() ? null : longer.longestFirst().get(0);
         return longest != null && longer.of(longest) >= HALF * evidence.targetNanos() ? longest : null;
@@ -496,7 +314,8 @@ public final class ExcessTime {
             Times slow = evidence.usual().ofSlowCalls(method.getKey());
             all += method.getValue();
             if (usual != null && slow != null) {
-                double more = named(slow).sum(compared) - named(usual).sum(compared);
+                double more =
+                        calls.named(slow).sum(compared) - calls.named(usual).sum(compared);
                 sum += method.getValue() * Math.max(0, more) * shareOfOwn;
             }
         }

@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.failure.FailurePart;
 
 /**
  * Merges the failures of several operations of one peer into one cause. If several methods of a provider fail with the
- * same status, the reason lies in the provider and not in the methods. Then merges the failures of several providers:
- * if all providers fail alike, the reason lies in their code or in a resource that they share.
+ * same status, the provider is the cause and not its methods. Then merges the failures of several providers. If all
+ * providers fail equally often with the same status, the cause is their code or a resource that they share.
  */
 public final class FailedProviders {
 
@@ -27,8 +27,8 @@ public final class FailedProviders {
     private static final String PROVIDERS = " providers";
 
     /**
-     * Providers are considered to fail alike only if the failures of each provider take at least this share of the time
-     * that the failures of any other provider take.
+     * Providers are considered to fail equally often only if the failures of each provider take at least this share of
+     * the time that the failures of any other provider take.
      */
     private static final double ALIKE = 0.3;
 
@@ -37,7 +37,7 @@ public final class FailedProviders {
     /** A peer whose operations fail with the same status. */
     private record Peer(String address, String failure) {
 
-        /** Returns the name of the failures, as in {@code stock-1:20880: RESOURCE_EXHAUSTED}. */
+        /** Returns the name of the failures, for example {@code stock-1:20880: RESOURCE_EXHAUSTED}. */
         String title() {
             return address + TEXT + failure;
         }
@@ -50,7 +50,6 @@ public final class FailedProviders {
      */
     private record Failing(String label, String failure) {}
 
-    /** The address of a provider, and its failure. */
     private record AtProvider(Failing failing, String address) {}
 
     /**
@@ -117,7 +116,7 @@ public final class FailedProviders {
     }
 
     /**
-     * Merges the failures of providers that fail alike.
+     * Merges the failures of providers that fail equally often with the same status.
      *
      * @param merged the causes that contain several operations of one provider
      */
@@ -146,12 +145,12 @@ public final class FailedProviders {
         });
     }
 
-    /** Returns the beginning of a name, as in {@code StockService at}; empty if the label is empty. */
+    /** Returns the beginning of a name, for example {@code StockService at}; empty if the label is empty. */
     private static String at(String label) {
         return label.isEmpty() ? "" : label + AT;
     }
 
-    /** Returns whether the cause is a failure of several providers that fail alike. */
+    /** Returns whether the cause stands for the merged failures of several providers. */
     public static boolean isOfSeveral(Part cause) {
         return cause.kind() == Kind.PEER_FAILS && cause.name().contains(PROVIDERS + TEXT);
     }

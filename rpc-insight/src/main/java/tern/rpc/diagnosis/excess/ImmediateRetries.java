@@ -18,15 +18,16 @@ import tern.rpc.diagnosis.calls.UsualOperations;
 import tern.rpc.diagnosis.failure.FailurePart;
 
 /**
- * Finds the operation that code repeats at once, without a pause, after each failure. The failure is the root, but the
- * attempts multiply its cost: they load the peer, the processors and the calls themselves.
+ * Finds the operation that code repeats immediately, without a pause, after each failure. The failure is the root
+ * cause, but the attempts multiply its cost: they put load on the peer and the processors, and prolong the calls
+ * themselves.
  */
 public final class ImmediateRetries {
 
     /** Operations are considered attempts only if a call runs at least this number of them on average. */
     private static final int MIN_ATTEMPTS = 5;
 
-    /** Calls must run at least this many times as many operations of the kind as usual. */
+    /** Calls must run at least this multiple of the usual number of operations of the kind. */
     private static final double MANY_MORE = 3;
 
     /** At least this number of calls must have failed because of the operation, unless its attempts show failures. */
@@ -51,11 +52,13 @@ public final class ImmediateRetries {
     /**
      * An operation that is repeated after failures.
      *
-     * @param name the operation without its result, and without the provider of a remote method
      * @param attempts the mean number of attempts per call
      * @param failed the mean number of failed attempts per call
      */
-    private record Retried(Phase phase, String name, double attempts, double failed) {
+    private record Retried(Repeated operation, double attempts, double failed) {}
+
+    /** @param name the operation without its result, and without the provider of a remote method */
+    private record Repeated(Phase phase, String name) {
 
         /** Returns whether the given cause is this operation or its failure. */
         boolean isPartOf(Part cause) {
@@ -84,20 +87,17 @@ public final class ImmediateRetries {
 
     /** Returns the operation that calls repeat most often without a pause; null if there is none. */
     private @Nullable Retried most() {
-        Map<Map.Entry<Phase, String>, Attempts> byName = new HashMap<>();
+        Map<Repeated, Attempts> byName = new HashMap<>();
         for (ExcessTime.Counted counted : excess.accounts) {
             add(counted, byName);
         }
         return byName.entrySet().stream()
-                .filter(entry -> areRetries(entry.getKey().getKey(), entry.getValue()))
+                .filter(entry -> areRetries(entry.getKey().phase(), entry.getValue()))
                 .max(Comparator.comparingDouble(entry -> entry.getValue().failed))
                 .map(entry -> {
                     Attempts of = entry.getValue();
-                    return new Retried(
-                            entry.getKey().getKey(),
-                            entry.getKey().getValue(),
-                            of.all / of.calls,
-                            failed(of, usually(entry.getKey().getKey(), of)) / of.calls);
+                    double failed = failed(of, usually(entry.getKey().phase(), of));
+                    return new Retried(entry.getKey(), of.all / of.calls, failed / of.calls);
                 })
                 .orElse(null);
     }
@@ -121,26 +121,24 @@ public final class ImmediateRetries {
         return operations.usualCount(phase, methods);
     }
 
-    private void add(ExcessTime.Counted counted, Map<Map.Entry<Phase, String>, Attempts> byName) {
+    private void add(ExcessTime.Counted counted, Map<Repeated, Attempts> byName) {
         EndedCall call = counted.call();
         Part failure = call.failure() == null ? null : FailurePart.of(call);
-        Map<Map.Entry<Phase, String>, int[]> ofCall = new HashMap<>(); // the attempts, and those that failed
+        Map<Repeated, int[]> ofCall = new HashMap<>(); // the numbers of attempts and of failed attempts
         for (NamedTimes.Entry entry : call.ledger().named()) {
             if (UsualOperations.COUNTED.contains(entry.kind()) && !entry.name().equals(NamedTimes.OTHERS)) {
-                int[] sum = ofCall.computeIfAbsent(
-                        Map.entry(entry.kind(), withoutResult(entry.name())), unknown -> new int[2]);
+                Repeated operation = new Repeated(entry.kind(), withoutResult(entry.name()));
+                int[] sum = ofCall.computeIfAbsent(operation, unknown -> new int[2]);
                 sum[0] += entry.count();
                 sum[1] += OperationNames.isFailing(entry.name()) ? entry.count() : 0;
             }
         }
-        ofCall.forEach((key, sum) -> {
-            Attempts attempts = byName.computeIfAbsent(key, unknown -> new Attempts());
+        ofCall.forEach((operation, sum) -> {
+            Attempts attempts = byName.computeIfAbsent(operation, unknown -> new Attempts());
             attempts.methods.add(call.method());
             attempts.calls++;
             attempts.all += sum[0];
-            boolean isFailed = failure != null
-                    && failure.kind() == Kind.PEER_FAILS
-                    && new Retried(key.getKey(), key.getValue(), 0, 0).isPartOf(failure);
+            boolean isFailed = failure != null && failure.kind() == Kind.PEER_FAILS && operation.isPartOf(failure);
             attempts.failed += sum[1] == 0 && isFailed ? sum[0] : sum[1];
             attempts.failedCalls += isFailed ? 1 : 0;
             attempts.ofFailedCalls += isFailed ? sum[0] : 0;
@@ -168,7 +166,7 @@ public final class ImmediateRetries {
      * advice names the code.
      */
     public String advice(Part cause) {
-        if (retried == null || !retried.isPartOf(cause)) {
+        if (retried == null || !retried.operation().isPartOf(cause)) {
             return "";
         }
         return "limit the attempts, and wait longer before each of them (back-off)" + at(retried) + ": "
@@ -177,9 +175,9 @@ public final class ImmediateRetries {
 
     /** Returns the evidence that code repeats the given cause without a pause; null if there is none. */
     public @Nullable String fact(Part cause) {
-        return retried == null || !retried.isPartOf(cause)
+        return retried == null || !retried.operation().isPartOf(cause)
                 ? null
-                : "retries  " + retried.name() + ": " + figures(retried) + at(retried);
+                : "retries  " + retried.operation().name() + ": " + figures(retried) + at(retried);
     }
 
     private static String figures(Retried retried) {
@@ -191,7 +189,8 @@ public final class ImmediateRetries {
     }
 
     private String at(Retried retried) {
-        return Operations.at(operations.placeOf(retried.phase(), retried.name()));
+        return Operations.at(operations.placeOf(
+                retried.operation().phase(), retried.operation().name()));
     }
 
     /**
@@ -205,7 +204,7 @@ public final class ImmediateRetries {
         Part cause = storm == null
                 ? null
                 : byCause.longestFirst().stream()
-                        .filter(storm::isPartOf)
+                        .filter(storm.operation()::isPartOf)
                         .findFirst()
                         .orElse(null);
         if (cause == null) {

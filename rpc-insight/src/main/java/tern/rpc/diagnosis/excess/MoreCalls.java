@@ -24,15 +24,14 @@ public final class MoreCalls {
     private static final double HALF = 0.5;
 
     /**
-     * If the additional calls begin more than this long after calls became late, they are assumed to be retries of late
-     * calls.
+     * The maximum time from the first late calls to the beginning of the additional calls. Additional calls that begin
+     * later are assumed to be retries of late calls.
      */
     private static final double MAX_DELAY_NANOS = 3e9;
 
     /**
-     * A few additional calls may be retries, one for each late call. Additional calls are therefore a cause only if
-     * they began at least this long before the miss of the latency target. A miss begins a few seconds after calls have
-     * become late.
+     * A few additional calls may be retries, one for each late call. They are therefore a cause only if they began at
+     * least this time before the miss of the latency target. A miss begins a few seconds after calls have become late.
      */
     private static final double MIN_LEAD_NANOS = 2e9;
 
@@ -114,7 +113,7 @@ public final class MoreCalls {
         return usual == null ? 0 : usual.sum();
     }
 
-    /** Returns the evidence that the method is called more often, and by whom, one fact per short line. */
+    /** Returns the evidence that the method is called more often, with its callers, one fact per short line. */
     public static List<String> facts(MethodRate rate) {
         List<String> facts = new ArrayList<>();
         facts.add(String.format(

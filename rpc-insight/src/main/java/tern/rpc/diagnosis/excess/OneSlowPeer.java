@@ -29,7 +29,9 @@ public final class OneSlowPeer {
     /** Operations on other peers may have become slower by at most this share of the time of the slow peer. */
     private static final double LITTLE = 0.1;
 
-    /** Busy processors explain an additional time of at most this many waits for a processor. */
+    /**
+     * The maximum additional time of an operation that busy processors explain, as a number of waits for a processor.
+     */
     private static final double MAX_WAITS = 20;
 
     private final Evidence evidence;

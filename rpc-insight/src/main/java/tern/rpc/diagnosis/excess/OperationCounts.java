@@ -1,19 +1,15 @@
 package tern.rpc.diagnosis.excess;
 
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Predicate;
-import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
-import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.calls.CallRecords;
+import tern.rpc.diagnosis.excess.OperationsPerCall.Usual;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.stack.StackReader;
 
@@ -33,14 +29,14 @@ public final class OperationCounts {
     private static final double MANY_MORE = 3;
 
     /**
-     * An operation is assumed to load values into a cache if usual calls run it at most this often on average. Most
-     * usual calls then find the value in the cache.
+     * An operation is assumed to load values into a cache if usual calls run it at most this number of times on
+     * average. Most usual calls then find the value in the cache.
      */
     private static final double BEHIND_CACHE = 0.7;
 
     /**
-     * If a cache has lost its values, each call runs the operation that loads a value once, and a few calls run it
-     * again. If the mean number of runs per call is higher than this, there must be a different reason.
+     * The maximum mean number of times that a call loads a value after a cache has lost its values. Each call then
+     * loads the value once, and a few calls load it again. A higher number has a different reason.
      */
     private static final double ONCE = 1.3;
 
@@ -67,22 +63,15 @@ public final class OperationCounts {
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Operations operations;
+    private final OperationsPerCall perCall;
+    private final CachedOperations caches;
 
     public OperationCounts(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
-    }
-
-    /**
-     * The usual operations that share one name.
-     *
-     * @param count the usual number of operations per call; -1 if unknown
-     * @param eachNanos the usual time of one operation; -1 if unknown
-     */
-    private record UsualOf(double count, double eachNanos) {
-
-        static final UsualOf UNKNOWN = new UsualOf(-1, -1);
+        this.perCall = new OperationsPerCall(evidence, excess, operations);
+        this.caches = new CachedOperations(evidence, excess);
     }
 
     /**
@@ -100,9 +89,9 @@ public final class OperationCounts {
         if (sum.count() < Operations.MANY || sum.eachNanos() >= evidence.targetNanos() / 4.0) {
             return false;
         }
-        UsualOf usual = usual(kind, phase, name);
-        boolean slower = usual.eachNanos >= 0 && sum.eachNanos() > SLOWER * usual.eachNanos;
-        return !slower || usual.count < 0 || hasGrownMore(perCall(phase, name), usual, sum.eachNanos());
+        Usual usual = perCall.usual(kind, phase, name);
+        boolean slower = usual.eachNanos() >= 0 && sum.eachNanos() > SLOWER * usual.eachNanos();
+        return !slower || usual.count() < 0 || hasGrownMore(perCall.now(phase, name), usual, sum.eachNanos());
     }
 
     /**
@@ -117,27 +106,31 @@ public final class OperationCounts {
             return false;
         }
         String name = name(part);
-        Map<String, Integer> methods = methodsThatRun(phase, name);
-        UsualOf usual = usual(part.kind(), phase, name, methods);
-        double now = perCall(phase, name, methods);
+        Map<String, Integer> methods = perCall.methodsThatRun(phase, name);
+        Usual usual = perCall.usual(part.kind(), phase, name, methods);
+        double now = perCall.now(phase, name, methods);
         double each = operations.of(phase, name).eachNanos();
-        if (usual.count < 0 || each <= 0) {
+        if (usual.count() < 0 || each <= 0) {
             return false;
         }
-        boolean isMore = usual.count > 0 && now >= MANY_MORE * usual.count && hasGrownMore(now, usual, each);
-        if (!isMore && !isMissed(usual, now, each) && !isOfStart(part, phase, methods)) {
+        boolean isMore = usual.count() > 0 && now >= MANY_MORE * usual.count() && hasGrownMore(now, usual, each);
+        boolean isLoaded = now >= MANY_MORE * usual.count()
+                && (now >= BEHIND_CACHE || hasGrownMore(now, usual, each))
+                && caches.cacheOf(part) != null;
+        if (!isMore && !isLoaded && !isMissed(usual, now, each) && !isOfStart(part, phase, methods)) {
             return false;
         }
         // If the number of other operations of the same kind has decreased equally, this operation has only replaced
         // them.
         double usuallyAll = operations.usualCount(phase, methods);
-        return usuallyAll < 0 || perCall(phase, "", methods) - usuallyAll >= HALF * (now - usual.count);
+        return usuallyAll < 0 || perCall.now(phase, "", methods) - usuallyAll >= HALF * (now - usual.count());
     }
 
     /**
      * Returns whether the given operation loads values for a cache that no longer holds them. In this case, usually
      * only some calls run the operation, but now nearly every call runs it once. The additional executions may slow
-     * down their server, so each execution may also take longer.
+     * down their server, so each execution may also take longer. If stacks show a cache that loads values with the
+     * operation, calls may also run it several times.
      */
     public boolean isBehindEmptyCache(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -145,13 +138,31 @@ public final class OperationCounts {
             return false;
         }
         String name = name(part);
-        Map<String, Integer> methods = methodsThatRun(phase, name);
-        UsualOf usual = usual(part.kind(), phase, name, methods);
+        Map<String, Integer> methods = perCall.methodsThatRun(phase, name);
+        Usual usual = perCall.usual(part.kind(), phase, name, methods);
         return isMissed(
                         usual,
-                        perCall(phase, name, methods),
+                        perCall.now(phase, name, methods),
                         operations.of(phase, name).eachNanos())
-                || isOfStart(part, phase, methods);
+                || isOfStart(part, phase, methods)
+                || (usual.count() <= BEHIND_CACHE && caches.cacheOf(part) != null);
+    }
+
+    /**
+     * Returns whether calls run the operation more often than usual, and usually at most every second call runs it. A
+     * cache that has lost its values is then more likely than code that runs too many operations.
+     */
+    public boolean wereRare(Part part) {
+        Phase phase = phase(part);
+        return areMore(part)
+                && perCall.usual(part.kind(), phase, name(part), perCall.methodsThatRun(phase, name(part)))
+                                .count()
+                        <= HALF;
+    }
+
+    /** Returns the cache whose values the operation loads; null if no stack shows one. */
+    public @Nullable String cacheOf(Part part) {
+        return caches.cacheOf(part);
     }
 
     /**
@@ -164,32 +175,32 @@ public final class OperationCounts {
         double then = operations.ofStart(phase, name, methods.keySet());
         return then >= 0
                 && isUnusual(part.kind(), phase, name, methods)
-                && perCall(phase, name, methods) >= HALF
+                && perCall.now(phase, name, methods) >= HALF
                 && (areMany(part.kind(), name) || operations.of(phase, name).eachNanos() <= SLOWER * then);
     }
 
-    private static boolean isMissed(UsualOf usual, double now, double each) {
-        if (usual.count <= 0 || usual.eachNanos < 0) {
+    private static boolean isMissed(Usual usual, double now, double each) {
+        if (usual.count() <= 0 || usual.eachNanos() < 0) {
             return false;
         }
         // While a slow load is in progress, more calls find no value in the cache and load it, too. If the load is the
         // reason, the number of loads therefore grows by at most the same factor as the time of a load. If nearly every
         // call loads a value, however, the cache has lost its values.
         boolean areLoadsTheReason = now >= BEHIND_CACHE || hasGrownMore(now, usual, each);
-        boolean isCached = usual.count <= BEHIND_CACHE && now <= ONCE;
+        boolean isCached = usual.count() <= BEHIND_CACHE && now <= ONCE;
         return isCached
-                && ((now >= MANY_MORE * usual.count && areLoadsTheReason)
-                        || (now >= MORE_MISSES * usual.count && each <= SLOWER * usual.eachNanos));
+                && ((now >= MANY_MORE * usual.count() && areLoadsTheReason)
+                        || (now >= MORE_MISSES * usual.count() && each <= SLOWER * usual.eachNanos()));
     }
 
     /** Returns whether calls run two operations of one kind about equally often, both currently and usually. */
     boolean areEquallyFrequent(Part one, Part other) {
         Phase phase = phase(one);
-        Map<String, Integer> methods = methodsThatRun(phase, name(other));
+        Map<String, Integer> methods = perCall.methodsThatRun(phase, name(other));
         return areSimilar(
-                        usual(one.kind(), phase, name(one), methods).count,
-                        usual(other.kind(), phase, name(other), methods).count)
-                && areSimilar(perCall(phase, name(one), methods), perCall(phase, name(other), methods));
+                        perCall.usual(one.kind(), phase, name(one), methods).count(),
+                        perCall.usual(other.kind(), phase, name(other), methods).count())
+                && areSimilar(perCall.now(phase, name(one), methods), perCall.now(phase, name(other), methods));
     }
 
     private static boolean areSimilar(double one, double other) {
@@ -206,12 +217,13 @@ public final class OperationCounts {
             return false;
         }
         // Other methods may run fewer operations than usual, for example because their calls fail early.
-        Map<String, Integer> methods = methodsThatRun(phase, name(part));
+        Map<String, Integer> methods = perCall.methodsThatRun(phase, name(part));
         double usuallyAll = operations.usualCount(phase, methods);
         return usuallyAll >= 0
                 && isUnusual(part.kind(), phase, name(part), methods)
-                && perCall(phase, name(part), methods) > 0
-                && perCall(phase, "", methods) - usuallyAll >= MOSTLY * perCallOfUnusual(part.kind(), phase, methods);
+                && perCall.now(phase, name(part), methods) > 0
+                && perCall.now(phase, "", methods) - usuallyAll
+                        >= MOSTLY * perCallOfUnusual(part.kind(), phase, methods);
     }
 
     /**
@@ -223,7 +235,7 @@ public final class OperationCounts {
         if (phase == null || !isCounted(part)) {
             return false;
         }
-        Map<String, Integer> methods = methodsThatRun(phase, name(part));
+        Map<String, Integer> methods = perCall.methodsThatRun(phase, name(part));
         return operations.usualCount(phase, methods) >= 0 && isUnusual(part.kind(), phase, name(part), methods);
     }
 
@@ -234,22 +246,18 @@ public final class OperationCounts {
      */
     public boolean areRare(Part part, double mostPerCall) {
         Phase phase = phase(part);
-        Map<String, Integer> methods = methodsThatRun(phase, name(part));
-        return usual(part.kind(), phase, name(part), methods).count <= mostPerCall
-                && perCall(phase, name(part), methods) <= mostPerCall;
+        Map<String, Integer> methods = perCall.methodsThatRun(phase, name(part));
+        return perCall.usual(part.kind(), phase, name(part), methods).count() <= mostPerCall
+                && perCall.now(phase, name(part), methods) <= mostPerCall;
     }
 
     /** Returns the methods whose late or failed calls run the operation, each with the number of these calls. */
     public Map<String, Integer> methodsThatRun(Phase phase, String name) {
-        Map<String, Integer> methods = excess.badByMethod();
-        methods.keySet()
-                .removeIf(method ->
-                        ofMethod(evidence.bad(), method).stream().noneMatch(call -> count(call, phase, name) > 0));
-        return methods;
+        return perCall.methodsThatRun(phase, name);
     }
 
     private boolean isUnusual(Kind kind, Phase phase, String name, Map<String, Integer> methods) {
-        return usual(kind, phase, name, methods).count == 0;
+        return perCall.usual(kind, phase, name, methods).count() == 0;
     }
 
     /** Returns the mean number of new operations per call. An operation is new if usual calls do not contain it. */
@@ -258,20 +266,21 @@ public final class OperationCounts {
                 .map(name -> name(new Part(kind, name)))
                 .distinct()
                 .filter(name -> isUnusual(kind, phase, name, methods))
-                .mapToDouble(name -> perCall(phase, name, methods))
+                .mapToDouble(name -> perCall.now(phase, name, methods))
                 .sum();
     }
 
     /** Returns whether calls usually run other operations of the same kind. */
     public boolean areUsualOfKind(Kind kind) {
         Phase phase = Operations.phase(kind);
-        return phase != null && usual(kind, phase, "").count > 0;
+        return phase != null && perCall.usual(kind, phase, "").count() > 0;
     }
 
     /** Returns whether HTTP exchanges of calls are redirected several times as often as usual. */
     public boolean areMoreRedirects() {
-        double usually = usual(Kind.HTTP, Phase.HTTP, OperationNames.REDIRECTED).count;
-        double now = perCall(Phase.HTTP, OperationNames.REDIRECTED);
+        double usually =
+                perCall.usual(Kind.HTTP, Phase.HTTP, OperationNames.REDIRECTED).count();
+        double now = perCall.now(Phase.HTTP, OperationNames.REDIRECTED);
         return usually >= 0 && now > 0 && now >= MANY_MORE * usually;
     }
 
@@ -281,8 +290,8 @@ public final class OperationCounts {
     }
 
     /** Returns whether the number of operations has grown by at least the same factor as their duration. */
-    private static boolean hasGrownMore(double count, UsualOf usual, double eachNanos) {
-        return count * usual.eachNanos >= usual.count * eachNanos;
+    private static boolean hasGrownMore(double count, Usual usual, double eachNanos) {
+        return count * usual.eachNanos() >= usual.count() * eachNanos;
     }
 
     /**
@@ -301,7 +310,7 @@ public final class OperationCounts {
 
     /** Returns text with the current and the usual number of the given operations per call. */
     public String numbers(Part part) {
-        return counts(part.kind(), name(part), methodsThatRun(phase(part), name(part)));
+        return counts(part.kind(), name(part), perCall.methodsThatRun(phase(part), name(part)));
     }
 
     /** Returns text with the current and the usual number of redirected exchanges per call. */
@@ -315,19 +324,22 @@ public final class OperationCounts {
         return String.format(
                 Locale.ROOT,
                 "%s per call, usually %s",
-                number(perCall(counted, name, methods)),
-                number(usual(kind, counted, name, methods).count));
+                number(perCall.now(counted, name, methods)),
+                number(perCall.usual(kind, counted, name, methods).count()));
     }
 
-    /** Returns how much more often than usual calls run the operation, as in {@code 3.0 times as often as usual}. */
+    /**
+     * Returns text that compares the number of operations with the usual number, for example {@code 3.0 times as often
+     * as usual}.
+     */
     public String moreOften(Part part) {
         Phase phase = phase(part);
         String name = name(part);
-        Map<String, Integer> methods = methodsThatRun(phase, name);
-        double usually = usual(part.kind(), phase, name, methods).count;
+        Map<String, Integer> methods = perCall.methodsThatRun(phase, name);
+        double usually = perCall.usual(part.kind(), phase, name, methods).count();
         return usually <= 0
                 ? "more often than usual"
-                : number(perCall(phase, name, methods) / usually) + " times as often as usual";
+                : number(perCall.now(phase, name, methods) / usually) + " times as often as usual";
     }
 
     private static Phase phase(Part part) {
@@ -372,139 +384,25 @@ public final class OperationCounts {
      */
     private boolean areManyMore(Part part) {
         Phase phase = phase(part);
-        double usually = usual(part.kind(), phase, "").count;
+        double usually = perCall.usual(part.kind(), phase, "").count();
         return part.name().isEmpty()
                 && areMany(part.kind(), "")
                 && usually > 0
-                && perCall(phase, "") >= MANY_MORE * usually;
+                && perCall.now(phase, "") >= MANY_MORE * usually;
     }
 
     /** Returns the mean number of connections that are kept busy by the additional operations. */
     private double moreConnections(Part part) {
         Phase phase = phase(part);
         String name = name(part);
-        double usually = usual(part.kind(), phase, name).count;
+        double usually = perCall.usual(part.kind(), phase, name).count();
         if (usually < 0) {
-            return 0; // unknown for a method with late or failed calls
+            return 0; // the usual number is unknown for a method with late or failed calls
         }
-        return (perCall(phase, name) - usually)
+        return (perCall.now(phase, name) - usually)
                 * evidence.calls().calls()
                 / evidence.seconds()
                 * operations.of(phase, name).eachNanos()
                 / 1e9;
-    }
-
-    private UsualOf usual(Kind kind, Phase phase, String name) {
-        return usual(kind, phase, name, excess.badByMethod());
-    }
-
-    /** @param methods the methods to consider, with the numbers of their late or failed calls */
-    private UsualOf usual(Kind kind, Phase phase, String name, Map<String, Integer> methods) {
-        if (name.isEmpty()) {
-            return new UsualOf(operations.usualCount(phase, methods), operations.usualEach(phase));
-        }
-        double count = 0;
-        double nanos = 0;
-        int calls = 0;
-        for (Map.Entry<String, Integer> method : methods.entrySet()) {
-            Times usual = evidence.usual().of(method.getKey());
-            if (usual == null) {
-                return UsualOf.UNKNOWN;
-            }
-            calls += method.getValue();
-            for (Part part : usual.longestFirst()) {
-                double each = part.kind() == kind && OperationNames.isNamed(part.name(), name)
-                        ? operations.usualNamed(phase, part.name())
-                        : 0;
-                if (each > 0) {
-                    count += method.getValue() * usual.of(part) / each;
-                    nanos += method.getValue() * usual.of(part);
-                }
-            }
-        }
-        double each = count > 0 ? nanos / count : operations.usualNamed(phase, name);
-        return calls == 0 ? UsualOf.UNKNOWN : new UsualOf(count / calls, each);
-    }
-
-    /**
-     * Returns the mean number of operations per call, over all calls to the methods that miss the latency target. The
-     * mean over late calls alone would be wrong, because calls that run a slow operation are late more often than other
-     * calls.
-     */
-    double perCall(Phase phase, String name) {
-        return perCall(phase, name, excess.badByMethod());
-    }
-
-    /** @param methods the methods to consider, with the numbers of their late or failed calls */
-    private double perCall(Phase phase, String name, Map<String, Integer> methods) {
-        double sum = 0;
-        int calls = 0;
-        for (Map.Entry<String, Integer> method : methods.entrySet()) {
-            List<EndedCall> bad = ofMethod(evidence.bad(), method.getKey());
-            List<EndedCall> good = ofMethod(evidence.good(), method.getKey());
-            double share = good.isEmpty() ? 1 : shareOfBad(bad.size(), good.size());
-            ToDoubleFunction<EndedCall> count = call -> count(call, phase, name);
-            double ofBad = bad.stream().mapToDouble(count).average().orElse(0);
-            double ofGood = good.stream().mapToDouble(count).average().orElse(0);
-            sum += method.getValue() * (share * ofBad + (1 - share) * ofGood);
-            calls += method.getValue();
-        }
-        return calls == 0 ? 0 : sum / calls;
-    }
-
-    /**
-     * Returns the share of calls that satisfy the condition, among all calls that satisfy the condition or run the
-     * given operations. Only late or failed calls are tested; calls that met the target count as not satisfying the
-     * condition.
-     */
-    double share(Phase phase, String name, Predicate<EndedCall> condition) {
-        double matching = 0;
-        double all = 0;
-        for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {
-            List<EndedCall> bad = ofMethod(evidence.bad(), method.getKey());
-            List<EndedCall> good = ofMethod(excess.goodDuringMiss(), method.getKey());
-            Predicate<EndedCall> runs = call -> count(call, phase, name) > 0;
-            double share = good.isEmpty() ? 1 : shareOfBad(bad.size(), good.size());
-            double ofBad = share / bad.size();
-            double ofGood = (1 - share) / Math.max(1, good.size());
-            double ended = ofBad * bad.stream().filter(condition).count();
-            double others =
-                    ofBad * bad.stream().filter(condition.negate().and(runs)).count()
-                            + ofGood * good.stream().filter(runs).count();
-            double calls = method.getValue() / share;
-            matching += calls * ended;
-            all += calls * (ended + others);
-        }
-        return all == 0 ? 0 : matching / all;
-    }
-
-    /** Estimates the share of late or failed calls from the numbers of recorded calls. */
-    private double shareOfBad(int bad, int good) {
-        double goodCalls = (double) EndedCall.ONE_IN * good;
-        double recorded = bad / (bad + goodCalls);
-        if (bad < CallRecords.BAD_CALLS) {
-            return recorded;
-        }
-        // The ring buffer of late calls is full, so there may have been more late calls than the recorded ones.
-        Evidence.Counts calls = evidence.calls();
-        double overall = (double) Math.max(calls.late(), calls.failed()) / Math.max(1, calls.calls());
-        return good < CallRecords.GOOD_CALLS ? Math.max(recorded, overall) : Math.min(recorded, overall);
-    }
-
-    private static List<EndedCall> ofMethod(List<EndedCall> calls, String method) {
-        return calls.stream().filter(call -> call.method().equals(method)).toList();
-    }
-
-    private static double count(EndedCall call, Phase phase, String name) {
-        if (name.isEmpty()) {
-            return call.ledger().count(phase);
-        }
-        double count = 0;
-        for (NamedTimes.Entry entry : call.ledger().named()) {
-            if (entry.kind() == phase && OperationNames.isNamed(entry.name(), name)) {
-                count += entry.count();
-            }
-        }
-        return count;
     }
 }

@@ -40,7 +40,10 @@ public final class Operations {
 
     public static final double WIDE_NANOS = 3e6;
 
-    /** If a call runs at least this many operations, their number is considered the cause, and not their duration. */
+    /**
+     * If calls run at least this number of operations on average, the number of operations, and not their duration, is
+     * considered the cause.
+     */
     public static final int MANY = 8;
 
     private final ExcessTime excess;
@@ -109,8 +112,8 @@ public final class Operations {
     public record Sum(double count, double eachNanos) {}
 
     /**
-     * Returns the operations with the given name. An asynchronous operation that had not ended when its call ended
-     * counts with its time until then, if it had taken longer than the latency target.
+     * Returns the operations with the given name. If an asynchronous operation was still running at the end of its call
+     * and had taken longer than the latency target, its time until the end of the call is counted.
      *
      * @param name the operation's name; empty for all operations of the phase
      */

@@ -16,8 +16,8 @@ import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * Finds the statement that a thread runs while calls wait for the thread's result, if the thread serves no call. The
- * statement must be found in other records, because samples of the thread show only the code that runs a statement.
+ * Finds the statement of a thread that serves no call but produces a result for which calls wait. Samples of the thread
+ * show only the code that runs the statement, so the statement itself is taken from other records.
  */
 public final class OutsideStatements {
 

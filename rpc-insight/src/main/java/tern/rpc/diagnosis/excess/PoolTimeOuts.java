@@ -10,14 +10,14 @@ import tern.rpc.diagnosis.excess.TimeOuts.TooShort;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.pool.PoolSetting;
 
-/** Describes time limits of pools that end calls although the calls wait no longer than usual. */
+/** Finds time limits of pools that end calls although the calls wait no longer than usual. */
 final class PoolTimeOuts {
 
     private PoolTimeOuts() {}
 
     /**
-     * Describes a time limit that is shorter than the usual wait for its pool. Returns null if calls usually wait for a
-     * shorter time, or if the limit of the pool is unknown.
+     * Returns the time limit of a pool if calls usually wait longer for the pool. Returns null if calls usually wait
+     * for a shorter time, or if the limit is unknown.
      */
     static @Nullable TooShort of(Evidence evidence, ExcessTime excess, Part part) {
         ObservedPool pool = ObservedPool.find(evidence.pools(), part);

@@ -6,9 +6,9 @@ import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Times;
 
 /**
- * Finds quick executions of a statement that is slow in other calls. The diagnosis groups statements by their text
- * without values. If some executions of a slow statement are quick, the statement is probably slow only for some
- * values.
+ * Finds quick executions of a statement that is slow in other calls. The diagnosis treats statements with equal texts,
+ * apart from their values, as one statement. If some executions of a slow statement are quick, the statement is
+ * probably slow only for some values.
  */
 public final class QuickExecutions {
 

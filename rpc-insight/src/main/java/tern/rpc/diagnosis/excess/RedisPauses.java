@@ -17,21 +17,18 @@ import tern.rpc.pool.LargeReplies;
  */
 final class RedisPauses {
 
-    /** A command is considered delayed only if it takes at least this much longer than usual. */
+    /** The minimum time by which a delayed command takes longer than usual. */
     private static final double DELAYED_NANOS = 10e6;
 
     /** A command is considered delayed only if it takes at least this multiple of its usual time. */
     private static final double FACTOR = 3;
 
-    /**
-     * A command's mean delay is considered known only if at least this many calls contain a delayed execution of the
-     * command.
-     */
+    /** The mean delay of a command is computed only if the command was delayed in at least this number of calls. */
     private static final int MIN_CALLS = 3;
 
     /**
-     * Pauses of the server are assumed only if at least this many different commands are delayed. If there are fewer,
-     * the commands themselves may be slow.
+     * Pauses of the server are assumed only if at least this number of different commands are delayed. If there are
+     * fewer, the commands themselves may be slow.
      */
     private static final int MIN_COMMANDS = 3;
 
@@ -51,8 +48,8 @@ final class RedisPauses {
     private static final double DOMINANT = 0.6;
 
     /**
-     * Pauses of the server are assumed only if at least this many recorded calls ran commands during the miss and met
-     * the target. These calls sent their commands between the pauses.
+     * The minimum number of recorded calls that ran commands during the miss and met the target. Without such calls,
+     * which sent their commands between the pauses, no pauses of the server are assumed.
      */
     private static final int MIN_QUICK = 3;
 
@@ -106,8 +103,7 @@ final class RedisPauses {
         return isPaused ? new TreeSet<>(delays.keySet()) : Set.of();
     }
 
-    /** Returns true if different commands are delayed by the same time and no command has a long run time of its own.
-     */
+    /** Returns true if different commands are delayed by the same time and no command has a long run time itself. */
     private static boolean areAlike(Map<String, Delays> delays, double all) {
         double sum = 0;
         double shortest = Double.MAX_VALUE;
@@ -133,7 +129,10 @@ final class RedisPauses {
                 && delays.values().stream().allMatch(known -> known.nanos <= most);
     }
 
-    /** Returns the command with the first part of its key, because keys of one kind may hold similarly large values. */
+    /**
+     * Returns the command with the first part of its key. Keys that begin with the same part may hold values of similar
+     * size.
+     */
     private static String kindOf(String name) {
         int end = name.indexOf(':');
         return end < 0 ? name : name.substring(0, end);

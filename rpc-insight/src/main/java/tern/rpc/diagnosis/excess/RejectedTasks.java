@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes executors that reject the tasks of calls. */
+/** Finds the executors that reject the tasks of calls. */
 public final class RejectedTasks {
 
     /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */
@@ -50,7 +50,7 @@ public final class RejectedTasks {
         return at < 0 ? "" : part.name().substring(at);
     }
 
-    /** Describes the executor that caused the given failure by rejecting tasks. */
+    /** Returns the executor that caused the given failure by rejecting tasks, with the recommended change. */
     public Rejection of(Part part) {
         String place = placeIn(part);
         if (part.name().startsWith(Rejections.ELASTIC)) {

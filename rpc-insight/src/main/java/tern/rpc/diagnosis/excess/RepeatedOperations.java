@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.calls.UsualOperations;
 public final class RepeatedOperations {
 
     /**
-     * If each call runs at least this many operations with the same name, they are considered the attempts of a polling
-     * loop.
+     * Operations with the same name are considered the attempts of a polling loop if calls run at least this number of
+     * them on average.
      */
     private static final int MIN_ATTEMPTS = 5;
 

@@ -41,8 +41,8 @@ public final class RepeatedTransactions {
             Pattern.compile("Deadlock|CannotAcquireLock|CannotSerialize|PessimisticLock|ConcurrencyFailure");
 
     /** Matches a statement that changes a row only if its version is unchanged. */
-    private static final Pattern VERSION =
-            Pattern.compile("(?:update|delete) .* and \\S*(?:version|revision)\\S* ?= ?\\?.*", Pattern.CASE_INSENSITIVE);
+    private static final Pattern VERSION = Pattern.compile(
+            "(?:update|delete) .* and \\S*(?:version|revision)\\S* ?= ?\\?.*", Pattern.CASE_INSENSITIVE);
 
     private final ExcessTime excess;
     private final Operations operations;
@@ -80,8 +80,8 @@ public final class RepeatedTransactions {
             return false;
         }
         String store = OperationNames.store(rollback);
-        Times statements = byCause.only(
-                part -> part.kind() == Kind.SQL && OperationNames.store(part.name()).equals(store));
+        Times statements = byCause.only(part ->
+                part.kind() == Kind.SQL && OperationNames.store(part.name()).equals(store));
         boolean isExplained = statements.longestFirst().stream()
                 .anyMatch(part -> Deadlocks.isEnded(part.name())
                         || (2 * statements.of(part) > statements.sum() && operations.isSlower(part)));
@@ -148,9 +148,9 @@ public final class RepeatedTransactions {
      */
     private boolean areEnough(String rollback, Repeats repeats) {
         int all = excess.accounts.size();
-        double perCall = mean(excess.accounts.stream().map(ExcessTime.Counted::call).toList(), rollback);
-        return Deadlocks.areEnough(repeats.calls, all)
-                && perCall >= MORE_ROLLBACKS * mean(excess.good(), rollback);
+        double perCall =
+                mean(excess.accounts.stream().map(ExcessTime.Counted::call).toList(), rollback);
+        return Deadlocks.areEnough(repeats.calls, all) && perCall >= MORE_ROLLBACKS * mean(excess.good(), rollback);
     }
 
     private double mean(List<EndedCall> calls, String rollback) {

@@ -32,7 +32,7 @@ public final class RunningOperations {
             Part failing = failing(kind);
             if (failing != null) {
                 Part successful = new Part(kind, OperationNames.withoutStatus(failing.name()));
-                // If the same operation is also slow when it does not fail, it counts as slow and not as failing.
+                // An operation that is also slow when it does not fail counts as slow and not as failing.
                 boolean isShort = time(successful) <= time(Part.of(kind));
                 byCause.move(Part.of(kind), failing);
                 if (isShort) {

@@ -54,7 +54,7 @@ public final class RunningStatements {
 
     /**
      * Returns how long calls have been executing the given statement, on average; 0 if fewer than three calls are
-     * executing it. A statement that waits for a lock does not end, so its completed executions do not show the wait.
+     * executing it. A statement waiting for a lock does not end, so its completed executions do not show the wait.
      */
     public double meanNanos(ExcessTime excess, String statement) {
         Part unnamed = Part.of(Kind.SQL);

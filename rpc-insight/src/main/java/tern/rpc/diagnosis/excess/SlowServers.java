@@ -28,7 +28,7 @@ public final class SlowServers {
      */
     private static final double DOMINANT = 0.8;
 
-    /** Another peer is considered quick only if at least this many of its operations were measured. */
+    /** Another peer can be considered quick only if at least this number of its operations were measured. */
     private static final int MIN_QUICK = 3;
 
     private final ExcessTime excess;
@@ -96,7 +96,7 @@ public final class SlowServers {
 
     /**
      * Returns the names of the given operations if all of them became slower. If another client repeatedly blocks a
-     * Redis server, returns the names of the commands that wait for it. Otherwise returns an empty set.
+     * Redis server, returns the names of the commands waiting for it. Otherwise returns an empty set.
      */
     private Set<String> slower(Kind kind, Phase phase, Map<String, Double> each) {
         if (areSlower(kind, phase, each)) {

@@ -20,14 +20,15 @@ import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.failure.AnswerTimes;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.TimeLimit;
+import tern.rpc.diagnosis.failure.WaitLimits;
 
-/** Describes timeouts that end calls although the calls' work takes no longer than usual. */
+/** Finds timeouts that end calls although the calls' work takes no longer than usual. */
 public final class TimeOuts {
 
     /**
-     * If operations take their usual times, a timeout that lies between the usual time and the time of the slowest
-     * tenth is expected to end at most this share of them. If the timeout ends a larger share, the operation has become
-     * slower.
+     * A timeout may lie between the usual time of an operation and the time of its slowest tenth. Such a timeout is
+     * expected to end at most this share of the operations. If the timeout ends a larger share, the operation has
+     * become slower.
      */
     static final double MOST = 0.6;
 
@@ -41,12 +42,11 @@ public final class TimeOuts {
     private static final double FEW = 0.15;
 
     /**
-     * Calls are considered to run several operations with the same name if they usually run at least this many on
-     * average.
+     * Calls are considered to run an operation several times if they usually run it at least this often, on average.
      */
     private static final double SEVERAL = 1.5;
 
-    /** Usual calls are considered to run an operation if they run it at least this often on average. */
+    /** Usual calls are considered to run an operation if they run it at least this often, on average. */
     private static final double RUNS = 0.5;
 
     private static final int MAX_CALLERS = 2;
@@ -59,14 +59,14 @@ public final class TimeOuts {
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Operations operations;
-    private final OperationCounts counts;
+    private final OperationsPerCall perCall;
     private final Map<String, Double> usualNanos = new HashMap<>(); // the usual time of a call, by method; 0 if unknown
 
     public TimeOuts(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
-        this.counts = new OperationCounts(evidence, excess, operations);
+        this.perCall = new OperationsPerCall(evidence, excess, operations);
     }
 
     /** The name of the timeout, with the recommended change and the evidence. */
@@ -138,8 +138,8 @@ public final class TimeOuts {
     }
 
     /**
-     * Describes a timeout that is too short. Returns null if no timeout ended the given operation, or if the operation
-     * was slower than usual when its timeout ended it.
+     * Returns the timeout of the given operation if it is too short. Returns null if no timeout ended the operation, or
+     * if the operation was slower than usual when its timeout ended it.
      */
     @Nullable
     public TooShort of(Part part) {
@@ -181,9 +181,18 @@ public final class TimeOuts {
         });
     }
 
-    private static TooShort ofCode(Part part, Failed failed) {
+    private TooShort ofCode(Part part, Failed failed) {
         String exception = part.name().split(" ", 2)[0];
-        String text = "set a longer timeout, or do the work faster: " + part.name() + ": calls " + times(failed)
+        String awaited = TimedWaits.awaited(part.name(), excess, operations);
+        double limit = failed.ended.stream()
+                .mapToDouble(WaitLimits::nanos)
+                .filter(nanos -> nanos > 0)
+                .average()
+                .orElse(-1);
+        String text = "set a longer timeout, or do the work faster: " + part.name() + ": "
+                + (awaited.isEmpty() ? "" : "the code waits for " + awaited + "; ")
+                + (limit > 0 ? "it gives up after " + Times.millis(limit) + " ms; " : "")
+                + "the whole calls " + times(failed)
                 + (SET_BY.containsKey(exception) ? "; the timeout is set by " + SET_BY.get(exception) : "");
         return new TooShort(part.name(), Change.of(Where.CODE, text), List.of());
     }
@@ -279,7 +288,7 @@ public final class TimeOuts {
     }
 
     /**
-     * Describes a timeout that is too short for an operation. The usual time of the operation is unknown, because the
+     * Returns a timeout that is too short for an operation. The usual time of the operation is unknown, because the
      * timeout has ended many calls since the application started.
      */
     private TooShort ofAnswers(Part part, Phase phase, Failed failed, double timeout, AnswerTimes answers) {
@@ -354,7 +363,7 @@ public final class TimeOuts {
             Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {
         double slow = slowEach(part, usualCount);
         boolean isMuchLonger = timeout > Baseline.AS_USUAL * usually;
-        // In slow calls, repeated attempts add up to a long time, although no single attempt takes that long.
+        // In slow calls, the times of repeated attempts add up, although no single attempt takes a long time.
         boolean isWithinSlow = timeout <= slow && !areAttempts(part);
         boolean isLong = (isMuchLonger && !isWithinSlow)
                 || (slow > 0
@@ -363,7 +372,7 @@ public final class TimeOuts {
         if (isLong || (answers.areEnough() && answers.meanNanos() > Baseline.AS_USUAL * usually)) {
             return true;
         }
-        return counts.share(phase, part.name(), call -> isEndedBy(part, call))
+        return perCall.share(phase, part.name(), call -> isEndedBy(part, call))
                 > expected(timeout, usually, slow, isMuchLonger);
     }
 
@@ -431,7 +440,7 @@ public final class TimeOuts {
                 .orElse(0);
     }
 
-    /** Describes the timeout of a remote call whose usual time is unknown. */
+    /** Returns the timeout of a remote call whose usual time is unknown. */
     private TooShort neverAnswered(Part part, String limit) {
         String place = operations.placeOf(Phase.RPC, part.name());
         return new TooShort(

@@ -119,6 +119,15 @@ public final class TimesByCause {
         return origin == null || all <= 0 ? 0 : origin.of(measured) / all;
     }
 
+    /**
+     * Returns the extra time that was measured in the accepted activities and waits, by the cause to which it was moved.
+     */
+    public Times causesOf(Predicate<Part> measured) {
+        Times causes = new Times();
+        origins.forEach((cause, origin) -> causes.add(cause, origin.sum(measured)));
+        return causes;
+    }
+
     public double of(Part part) {
         return now.of(part);
     }

@@ -1,6 +1,6 @@
 /**
- * Breaks the time of late calls above their usual time down into parts, and compares operations with their usual times,
- * numbers and failures.
+ * Divides the extra time of late calls (their time above the usual time) into parts, and compares the durations,
+ * numbers and failures of operations with the usual values.
  */
 @NullMarked
 package tern.rpc.diagnosis.excess;

@@ -15,8 +15,7 @@ import tern.rpc.diagnosis.account.Times;
  *
  * @param recorded the number of recorded calls from which the times were computed
  * @param meanNanos the mean time of one operation
- * @param medianNanos the time that half of the operations do not exceed
- * @param slowNanos the time that nine of ten operations do not exceed
+ * @param medianNanos the median time @param slowNanos the 90th percentile of the times
  */
 public record AnswerTimes(int recorded, double meanNanos, double medianNanos, double slowNanos) {
 

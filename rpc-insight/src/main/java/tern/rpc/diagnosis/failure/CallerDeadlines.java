@@ -8,8 +8,8 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
 /**
- * Recognizes calls that their callers ended before this server answered: because of a deadline, or because the callers
- * had stopped waiting. Also recognizes calls that this server refused to run. The exceptions' messages come from Tern's
+ * Recognizes calls that ended before this server answered, because the caller's deadline had passed or the caller had
+ * stopped waiting. Also recognizes calls that this server refused to run. The exceptions' messages come from Tern's
  * server and client.
  */
 public final class CallerDeadlines {
@@ -29,18 +29,23 @@ public final class CallerDeadlines {
      */
     private static final String REMAINING = ", the served call";
 
-    /** Matches the place where the limit of a method is set, as in {@code (fixed, set by @RpcMethod of place)}. */
+    /**
+     * Matches the place where the limit of a method is set, for example {@code (fixed, set by @RpcMethod of place)}.
+     */
     private static final Pattern SET_BY = Pattern.compile("set by ([^()]+)\\)");
 
     /**
-     * Matches the time limit of a remote call and the place where it is set, as in {@code 50 ms (rpc.client.timeout)}.
+     * Matches the time limit of a remote call and the place where it is set, for example {@code 50 ms
+     * (rpc.client.timeout)}.
      */
     private static final Pattern LIMIT = Pattern.compile("\\d+ ms \\([^()]+\\)");
 
-    /** Matches a provider's answer, as in {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}. */
+    /**
+     * Matches a provider's answer, for example {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}.
+     */
     private static final Pattern ANSWERED = Pattern.compile("^\\S+/\\S+ at \\S+: (.+)", Pattern.DOTALL);
 
-    /** Matches the beginning of a provider's message that names a remote call which the provider itself made. */
+    /** Matches the beginning of a provider's message about a remote call made by the provider itself. */
     private static final Pattern CALL = Pattern.compile("^(?:[A-Z_]+: )?[\\w.$]+/[\\w.$]+\\b");
 
     private CallerDeadlines() {}
@@ -70,7 +75,7 @@ public final class CallerDeadlines {
                 && isAbout(method, failure, REFUSED);
     }
 
-    /** Returns the place where the limit that refused the call is set; null if the failure does not name it. */
+    /** Returns the place where the exceeded limit is set; null if the failure does not name the place. */
     public static @Nullable String limitOf(Throwable refusal) {
         Matcher place = SET_BY.matcher(message(refusal));
         return place.find() ? place.group(1) : null;
@@ -86,8 +91,8 @@ public final class CallerDeadlines {
     }
 
     /**
-     * Returns the time limit of a remote call and the place where it is set, as in {@code 50 ms (rpc.client.timeout)};
-     * null if no exception contains it.
+     * Returns the time limit of a remote call and the place where it is set, for example {@code 50 ms
+     * (rpc.client.timeout)}; null if no exception contains it.
      *
      * @param chain the exceptions, each followed by its cause
      */
@@ -107,7 +112,7 @@ public final class CallerDeadlines {
 
     /**
      * Returns whether the failure is a server's message about the given method. The message begins with the service and
-     * the method, as in {@code OrderService/place}, followed by the given text.
+     * the method, for example {@code OrderService/place}, followed by the given text.
      */
     private static boolean isAbout(String method, Throwable failure, String text) {
         String message = message(failure);

@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
- * Recognizes HTTP exchanges whose own time limit ends them while the client is still connecting. The JDK's client then
+ * Recognizes HTTP exchanges that their own time limit ends while the client is still connecting. The JDK's client then
  * reports that the connection attempt timed out, although the time limit of the whole exchange has ended it. The same
  * limit also ends other exchanges with this peer after the client has connected. If such exchanges exist, the peer
  * accepts connections.

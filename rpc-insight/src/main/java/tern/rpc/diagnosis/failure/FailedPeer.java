@@ -198,9 +198,7 @@ public final class FailedPeer {
                 ? null
                 : longest(
                         call, Phase.SQL, name -> OperationNames.errorCode(name).equals(state));
-        return failed != null
-                ? failed
-                : longest(call, Phase.SQL, name -> !NamedTimes.isRollback(name));
+        return failed != null ? failed : longest(call, Phase.SQL, name -> !NamedTimes.isRollback(name));
     }
 
     private static @Nullable Part longest(EndedCall call, Phase phase, Predicate<String> wanted) {

@@ -61,7 +61,7 @@ public final class FailurePart {
             "Max requests per destination", Phase.HTTP_CONNECTION,
             "too many concurrent streams", Phase.HTTP_CONNECTION); // the JDK's client, with HTTP/2
 
-    /** A fragment of the error message of Redis clients whose pool has no free connection. */
+    /** Part of the error message of a Redis client whose connection pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
 
     /** The start of the file name in the stack frame that the client adds to a provider's exception. */
@@ -137,7 +137,7 @@ public final class FailurePart {
             late |= !atPool && Exceptions.isTimeOut(one);
         }
         String hidden = waited || late ? HiddenReasons.of(chain) : null;
-        // if a slow statement led to the loss of the connection, the statement is the cause
+        // if the connection was lost because of a slow statement, the statement is the cause
         return hidden != null || late ? hidden : DatabaseConditions.of(chain);
     }
 
@@ -238,13 +238,13 @@ public final class FailurePart {
     }
 
     /**
-     * Returns the line of application code that stopped waiting for a result, as in {@code Future.get} with a timeout;
-     * null if the call did not fail for this reason.
+     * If the call failed because application code stopped waiting for a result, for example {@code Future.get} with a
+     * timeout, returns the line of this code; otherwise null.
      */
     public static @Nullable String givenUpIn(EndedCall call) {
         Throwable failure = call.failure();
         List<Throwable> chain = failure == null ? List.of() : Exceptions.chain(failure);
-        // A client's exception may be caused by a TimeoutException, too, but the client then sets the time limit.
+        // The cause of a client's exception may also be a TimeoutException, but the client has then set the time limit.
         boolean isOfCode =
                 chain.stream().anyMatch(one -> one.getClass() == TimeoutException.class) && operation(chain) == null;
         return isOfCode ? placeOf(call) : null;
@@ -282,6 +282,10 @@ public final class FailurePart {
         if (longest != null && (phase != null || 2 * longest.nanos() >= call.tookNanos())) {
             return Account.part(longest.kind(), OperationNames.withoutStatus(longest.name()));
         }
+        NamedTimes.Entry awaited = phase == null ? WaitLimits.awaited(call, chain) : null;
+        if (awaited != null) {
+            return Account.part(awaited.kind(), OperationNames.withoutStatus(awaited.name()));
+        }
         return new Part(Kind.TIMEOUT, deadline ? DEADLINE : Exceptions.named(timeout) + Exceptions.in(chain));
     }
 
@@ -309,7 +313,7 @@ public final class FailurePart {
         return chain.stream().anyMatch(FailedPeer::isOfDatabase) ? Phase.SQL : null;
     }
 
-    private static boolean isOperation(Phase phase) {
+    static boolean isOperation(Phase phase) {
         return phase == Phase.SQL || phase == Phase.REDIS || phase == Phase.HTTP || phase == Phase.RPC;
     }
 
@@ -403,8 +407,10 @@ public final class FailurePart {
             }
             if (FailedPeer.isOfRedis(one) && one.getMessage() != null) {
                 Matcher word = REDIS_ERROR.matcher(one.getMessage());
+                String hidden = HiddenReasons.of(chain);
                 return failing(
-                        FailedPeer.name(call, chain), word.find() ? "answers " + word.group(1) : Exceptions.named(one));
+                        FailedPeer.name(call, chain),
+                        word.find() ? "answers " + word.group(1) : hidden == null ? Exceptions.named(one) : hidden);
             }
         }
         return new Part(Kind.FAILURE, Exceptions.named(innermost) + Exceptions.in(chain));

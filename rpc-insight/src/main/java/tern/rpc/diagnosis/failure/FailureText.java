@@ -261,7 +261,8 @@ public final class FailureText {
                 return known.change.replace("%s", target) + (isKnown(failure) ? "" : ": it fails with " + failure);
             }
         }
-        boolean isProvider = STATUS.matcher(failure).matches() || OperationNames.method(peer) != null;
+        String method = OperationNames.method(peer);
+        boolean isProvider = STATUS.matcher(failure).matches() || (method != null && method.contains("."));
         return (isProvider ? "read the diagnosis and the log of " : "read the log of ")
                 + peer
                 + (peer.endsWith(" providers") ? ": they fail with " : ": it fails with ")
@@ -269,8 +270,8 @@ public final class FailureText {
     }
 
     /**
-     * Returns whether the advice need not name the failure, because the advice already contains the failure or the
-     * failure adds no information.
+     * Returns whether the advice omits the failure, because it already contains the failure or the failure adds no
+     * information.
      */
     private static boolean isKnown(String failure) {
         return !failure.startsWith("HTTP status ")

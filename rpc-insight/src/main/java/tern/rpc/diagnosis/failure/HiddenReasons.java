@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.account.Part;
 
 /**
  * Finds the reason for a timeout if the reason is not the cause of the timeout's exception. Some clients try to connect
@@ -71,6 +72,9 @@ final class HiddenReasons {
         }
         if (hidden instanceof UnknownHostException) {
             return UNRESOLVED;
+        }
+        if (Exceptions.isConnectTimeOut(hidden)) {
+            return Part.NOT_ACCEPTED;
         }
         String message = ofMessage(hidden);
         boolean refused = hidden instanceof ConnectException && !(hidden instanceof NoRouteToHostException);

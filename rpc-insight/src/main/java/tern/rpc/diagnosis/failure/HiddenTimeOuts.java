@@ -26,8 +26,8 @@ public final class HiddenTimeOuts {
     private static final int MAX_CALLS = 512;
 
     /**
-     * Operations are considered to end after the same time if none is shorter than the median by more than this share
-     * of the median.
+     * Operations are considered to end after the same time if each of them is shorter than the median by at most this
+     * share of the median.
      */
     private static final double SAME = 0.1;
 
@@ -47,8 +47,8 @@ public final class HiddenTimeOuts {
     private static final double SHORTER = 0.9;
 
     /**
-     * A timeout is assumed only if the time that nine of ten answers do not exceed is at least this share of the
-     * timeout, and not notably longer than the timeout.
+     * A timeout is assumed only if the 90th percentile of the answers' times is at least this share of the timeout, and
+     * at most slightly longer than the timeout.
      */
     private static final double NEAR = 0.7;
 

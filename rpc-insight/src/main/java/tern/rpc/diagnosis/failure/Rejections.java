@@ -18,7 +18,7 @@ public final class Rejections {
     private static final Pattern STOPPED =
             Pattern.compile("is shut down|\\[(Shutting down|Terminated)|in (shutdown|terminated) state|been closed");
 
-    /** A part of the message with which Reactor's scheduler for blocking work rejects tasks. */
+    /** Part of the error message with which Reactor's bounded elastic scheduler rejects a task. */
     private static final String ELASTIC_FULL = "bounded elastic scheduler reached";
 
     private Rejections() {}

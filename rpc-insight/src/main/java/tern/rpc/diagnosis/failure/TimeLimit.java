@@ -42,7 +42,7 @@ public record TimeLimit(Phase kind, String property, Duration limit) {
         return kind == ended && nanos >= EARLY * limitNanos && nanos <= (1 + LATE) * limitNanos + LATE_NANOS;
     }
 
-    /** Returns the limit and the property, as in {@code 50 ms (spring.http.clients.read-timeout)}. */
+    /** Returns the limit and the property, for example {@code 50 ms (spring.http.clients.read-timeout)}. */
     public String text() {
         return limit.toMillis() + " ms (" + property + ")";
     }

@@ -62,8 +62,8 @@ public final class BusyProcesses {
     }
 
     /**
-     * Describes the program that used the most processor time since the last reading, as the end of a sentence. Returns
-     * an empty string if no program used much processor time or if there was no earlier reading.
+     * Returns the end of a sentence that names the program with the most processor time since the last reading. Returns
+     * an empty string if no program used a lot of processor time or if there was no earlier reading.
      */
     public synchronized String most() {
         long now = clock.nanoTime();

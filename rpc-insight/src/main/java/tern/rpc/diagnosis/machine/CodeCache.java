@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Reads how full the JVM's memory for compiled code is. If this memory is full, the JVM stops compiling, and interprets
- * new code.
+ * Reads the used share of the JVM's memory for compiled code. If this memory is full, the JVM stops compiling, and
+ * interprets new code.
  */
 public final class CodeCache {
 

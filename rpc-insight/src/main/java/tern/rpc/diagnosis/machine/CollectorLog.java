@@ -48,8 +48,8 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
     public static final String STALL = "Allocation Stall";
 
     /**
-     * Allocation stalls (waits of threads for free memory) are not reported as the main trigger of collections if they
-     * take less time than this in total.
+     * The minimum total time of allocation stalls (waits of threads for free memory). Shorter stalls are not reported
+     * as the main trigger of collections.
      */
     private static final long MIN_STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 

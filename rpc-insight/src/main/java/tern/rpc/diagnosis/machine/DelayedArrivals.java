@@ -14,8 +14,8 @@ import tern.rpc.diagnosis.machine.HiccupMeter.Stop;
 public final class DelayedArrivals {
 
     /**
-     * A call belongs to a pause even if it begins up to this long before the measured end of the pause. The end is
-     * measured by another thread, which wakes up slightly late.
+     * A call that begins at most this time before the measured end of a pause still belongs to the pause. Another
+     * thread measures the end, and wakes up slightly late.
      */
     private static final long SLACK_NANOS = 10_000_000;
 

@@ -26,12 +26,12 @@ final class ExplicitCollections {
     private static final Logger LOG = LoggerFactory.getLogger(ExplicitCollections.class);
     private static final String EVENT = "jdk.SystemGC";
 
-    /** A search with the flight recorder lasts at most this long. */
+    /** The maximum duration of a search with the flight recorder. */
     private static final Duration LENGTH = Duration.ofSeconds(60);
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    /** A caller that has not been seen for this long is assumed not to be the reason for the current collections. */
+    /** A caller that has not been seen for this time is assumed not to request the current collections. */
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private static final int MAX_CALLERS = 64;
@@ -91,7 +91,7 @@ final class ExplicitCollections {
             isOver = stream != null && now - begunNanos >= LENGTH.toNanos();
         }
         if (isOver) {
-            stop(); // without the lock, because the stream may wait for its thread, which calls add()
+            stop(); // outside the lock, because stop() may wait for the stream's thread, which calls add()
         }
         return known(now);
     }

@@ -16,7 +16,7 @@ public final class Finalizers {
 
     public static final String CHANGE = "close objects with try-with-resources or a Cleaner instead of finalize(): ";
 
-    /** Finalizers are mentioned only if at least this many objects wait to be finalized. */
+    /** The minimum number of objects waiting to be finalized from which finalizers are mentioned. */
     private static final int MANY = 10_000;
 
     private static final String THREAD = "Finalizer";

@@ -36,17 +36,19 @@ public final class FlightRecording {
     private static final int NOT_INSTRUMENTED_SINCE = 24;
 
     /**
-     * A recording is due when calls have missed the latency target for this long. Because of this delay, the processor
-     * time that a recording uses does not affect the first diagnoses.
+     * The time for which calls must have missed the latency target before a recording is due. Because of this delay,
+     * the processor time that a recording uses does not affect the first diagnoses.
      */
     private static final long DUE_AFTER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-    private static volatile @Nullable Long startedNanos; // when the last recording of this JVM started
+    /** The start of a recording counts as the reason for a redefinition of classes for this long. */
+    private static final long STARTING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile @Nullable Recorded last;
+    private volatile @Nullable Long startedNanos; // when the last recording started
     private volatile boolean startsInMisses;
     private long lastDue = Long.MIN_VALUE; // Only the diagnosis thread uses this field.
 
@@ -60,10 +62,18 @@ public final class FlightRecording {
         return !isThere() || Runtime.version().feature() >= NOT_INSTRUMENTED_SINCE || FlightRecorder.isInitialized();
     }
 
-    /** Returns whether the diagnosis has started a recording within the last given nanoseconds, in any application. */
-    static boolean hasStartedWithin(long nanos) {
+    /**
+     * Returns whether the start of a recording has recently requested the given operation of the JVM. The start of a
+     * recording redefines the event classes of libraries.
+     */
+    boolean hasRequested(String operation, long now) {
         Long started = startedNanos;
-        return started != null && System.nanoTime() - started < nanos;
+        return operation.equals("RedefineClasses") && started != null && now - started < STARTING_NANOS;
+    }
+
+    /** Must be called immediately before a recording starts. */
+    void starting(long now) {
+        startedNanos = now;
     }
 
     /** Returns the summary of the last recording, or null if there was none. */
@@ -127,7 +137,7 @@ public final class FlightRecording {
         Path file = null;
         try (Recording recording = new Recording()) {
             enable(recording);
-            startedNanos = System.nanoTime();
+            starting(System.nanoTime());
             recording.start();
             long end = System.nanoTime() + LENGTH.toNanos();
             while (System.nanoTime() - end < 0) {

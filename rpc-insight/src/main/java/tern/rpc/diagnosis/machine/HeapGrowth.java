@@ -43,8 +43,8 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_RECENT = 0.2;
 
     /**
-     * The growth is measured over major collections if there are at least this many, because a major collection frees
-     * all unused objects.
+     * The number of major collections from which the growth is measured over major collections only, because a major
+     * collection frees all unused objects.
      */
     private static final int MIN_MAJOR = 2;
 
@@ -54,7 +54,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     /** Before a single major collection, at least this number of other collections is needed. */
     private static final int MIN_UNTIL_MAJOR = 4;
 
-    /** Two major collections follow each other quickly if they are at most this long apart. */
+    /** The maximum time between two major collections that follow each other quickly. */
     private static final long MAX_NANOS_BETWEEN_MAJOR = TimeUnit.SECONDS.toNanos(20);
 
     /** While the heap is nearly full, growth by this share of the heap from one major collection to the next counts. */
@@ -140,9 +140,9 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     }
 
     /**
-     * Returns by how much the used memory has grown from the smallest earlier value to the given major collection; null
-     * if the growth is small or not steady. The earlier value may include garbage, so the memory that the application
-     * keeps has grown by at least this much.
+     * Returns the growth of the used memory from the smallest earlier value to the given major collection; null if the
+     * growth is small or not steady. The earlier value may include garbage, so the memory that the application keeps
+     * has grown at least as much.
      */
     private static @Nullable HeapGrowth growthUntil(Use major, List<Use> uses, double heapBytes) {
         List<Use> until = uses.subList(0, uses.indexOf(major) + 1);
@@ -261,7 +261,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     }
 
     /**
-     * Returns the line that describes the growth in a diagnosis.
+     * Returns the line with which a diagnosis describes the growth.
      *
      * @param allocatedPerSecond the number of bytes that are allocated per second; negative if unknown
      */
@@ -284,7 +284,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
         return secondsToFull <= MAX_SECONDS_TO_FULL && toShare >= MIN_SHARE_SOON;
     }
 
-    /** Returns the time until the heap is full, as in {@code the heap is full in about 20 s}. */
+    /** Returns the time until the heap is full, for example {@code the heap is full in about 20 s}. */
     public String untilFull() {
         return String.format(Locale.ROOT, "at this rate, the heap is full in about %.0f s", secondsToFull);
     }

@@ -26,7 +26,7 @@ public final class HiccupMeter {
     private static final long MIN_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final int MAX_PAUSES = 4_096;
 
-    /** A current pause that the meter's thread has not recorded yet is reported if it is at least this long. */
+    /** The minimum length of a current pause that is reported before the meter's thread has recorded it. */
     private static final long MIN_UNRECORDED_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final ThreadIds ids = new ThreadIds(Path.of("/"));

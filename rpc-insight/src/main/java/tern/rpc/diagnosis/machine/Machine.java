@@ -75,7 +75,7 @@ public record Machine(
 
     private static final double HALF = 0.5;
 
-    /** A process that keeps fewer processors busy than this number is considered nearly idle. */
+    /** A process is considered nearly idle if the number of processors that it keeps busy is below this value. */
     private static final double NEARLY_IDLE = 0.1;
 
     /**
@@ -101,12 +101,12 @@ public record Machine(
 
     private static final double MIN_STORM = 200e6; // an allocation rate in bytes per second
 
-    /** Waits for a processor are assumed not to make calls late if the mean wait is shorter than this. */
+    /** The minimum mean wait for a processor. Shorter waits are assumed not to make calls late. */
     private static final double LEAST_DELAY_NANOS = 1e6;
 
     /**
-     * Until the usual waits are known reliably, waits for a processor are assumed to make calls late if the mean wait
-     * is at least this long. One call may wait several times.
+     * The mean wait for a processor from which waits are assumed to make calls late while the usual waits are not known
+     * reliably. One call may wait several times.
      */
     private static final double LONG_DELAY_NANOS = 3e6;
 
@@ -201,7 +201,7 @@ public record Machine(
         return collecting < 0 || collecting >= MUCH_COLLECTING;
     }
 
-    /** Returns whether most of the time of collections is caused by objects larger than half a region of G1. */
+    /** Returns whether objects larger than half a G1 region cause most of the time spent in collections. */
     public boolean hasHumongousCollections() {
         return collectionCause != null && collectionCause.contains("Humongous");
     }
@@ -307,12 +307,7 @@ public record Machine(
          * Creates a group of threads that serve calls if their name says so. Carrier threads whose code is unknown
          * count as serving calls, because most virtual threads serve calls.
          */
-        public Burner(
-                String name,
-                int threads,
-                double processors,
-                double allocatedPerSecond,
-                @Nullable String place) {
+        public Burner(String name, int threads, double processors, double allocatedPerSecond, @Nullable String place) {
             this(
                     name,
                     threads,
@@ -464,9 +459,9 @@ public record Machine(
     }
 
     /**
-     * Returns the time for which threads that serve calls wait for a processor, as a share of the time for which they
-     * run or wait for a processor. Returns 0 unless work other than calls or a CPU quota takes the processors. With
-     * this share, times without samples can be divided into work and waits.
+     * Returns the share of time that the threads serving calls spend waiting for a processor. The total is the time for
+     * which they run or wait. Returns 0 unless work other than calls or a CPU quota takes the processors. With this
+     * share, times without samples can be divided into work and waits.
      */
     public double waitingShare() {
         boolean isTaken = isDelayedByOtherThreads() || isFullOfOthers() || throttled > THROTTLED;

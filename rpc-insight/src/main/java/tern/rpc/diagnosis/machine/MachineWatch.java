@@ -41,6 +41,7 @@ public final class MachineWatch implements ProcessWatch {
     private final CollectorShare share = CollectorShare.ofThisProcess();
     private final HiccupMeter hiccups = new HiccupMeter();
     private final VmOperations operations = new VmOperations();
+    private final FlightRecording recording = new FlightRecording();
     private final ExplicitCollections explicit = new ExplicitCollections();
     private final MachineReader reader = new MachineReader(Path.of("/"));
     private final CollectorThreads collectorThreads = new CollectorThreads(Path.of("/"));
@@ -69,6 +70,11 @@ public final class MachineWatch implements ProcessWatch {
     @Override
     public ThreadIds threads() {
         return ids;
+    }
+
+    @Override
+    public FlightRecording recording() {
+        return recording;
     }
 
     @Override
@@ -188,6 +194,11 @@ public final class MachineWatch implements ProcessWatch {
     @Override
     public Map<String, Double> operations() {
         return operations.since(VmOperations.uptimeSeconds() - WINDOW_NANOS / 1e9, VmOperations.MIN_PAUSE_NANOS);
+    }
+
+    @Override
+    public boolean isOfRecording(String operation) {
+        return recording.hasRequested(operation, System.nanoTime());
     }
 
     @Override

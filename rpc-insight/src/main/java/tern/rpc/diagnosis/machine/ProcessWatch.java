@@ -20,6 +20,11 @@ public interface ProcessWatch extends PauseTimes {
         return new ThreadIds(Path.of("/"));
     }
 
+    /** Returns the object that runs the flight recorder in this process. */
+    default FlightRecording recording() {
+        return new FlightRecording();
+    }
+
     /**
      * Returns the garbage collector's share of the time while the heap is exhausted, and 0 otherwise. Reads only
      * counters. Only one thread calls this method.

@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.management.JMException;
@@ -24,9 +23,6 @@ public final class VmOperations {
     public static final double MIN_PAUSE_NANOS = 20e6;
 
     private static final double KEPT_SECONDS = 60;
-
-    /** A pause counts as caused by a flight recording if the recording has started within this time. */
-    private static final long RECORDED_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
      * Matches the line that the log contains for the beginning or the end of an operation. Since JDK 21, the line also
@@ -108,12 +104,10 @@ public final class VmOperations {
     /**
      * Returns whether the diagnosis itself requests operations with the given name while it samples late calls. Such an
      * operation is not the reason for a pause. If it takes a long time, it is usually waiting for a thread that does
-     * not stop promptly. The start of a flight recording redefines the event classes of libraries.
+     * not stop promptly.
      */
     public static boolean isOwn(String operation) {
-        return operation.equals("ThreadDump")
-                || operation.equals("FindDeadlocks")
-                || (operation.equals("RedefineClasses") && FlightRecording.hasStartedWithin(RECORDED_NANOS));
+        return operation.equals("ThreadDump") || operation.equals("FindDeadlocks");
     }
 
     static double uptimeSeconds() {

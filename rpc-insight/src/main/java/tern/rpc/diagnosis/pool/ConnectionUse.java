@@ -32,8 +32,8 @@ public final class ConnectionUse {
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
     private final Times work = new Times(); // the work of calls that hold a connection
-    private final Map<Place, Double> outside = new HashMap<>(); // how often holders that serve no call were found
-    private final Map<Place, Double> nested = new HashMap<>(); // how often calls that wait for another one were found
+    private final Map<Place, Double> outside = new HashMap<>(); // the number of inspections, by holder
+    private final Map<Place, Double> nested = new HashMap<>(); // only holders waiting for another connection
     private double looks;
 
     /**
@@ -97,8 +97,8 @@ public final class ConnectionUse {
     }
 
     /**
-     * Returns whether at least half of the connections in use are held by calls that wait for another connection from
-     * the given pool.
+     * Returns whether at least half of the connections in use are held by calls waiting for another connection from the
+     * given pool.
      */
     boolean isMostlyNested(String pool) {
         return isKnown() && sum(nestedIn(pool)) >= HALF * looks;
@@ -119,7 +119,7 @@ public final class ConnectionUse {
         return most(outside);
     }
 
-    /** Returns the most frequent code of calls that wait for another connection; null if there is none. */
+    /** Returns the most frequent code of calls waiting for another connection; null if there is none. */
     @Nullable
     Place nestedPlace(String pool) {
         return most(nestedIn(pool));

@@ -90,13 +90,13 @@ public record PoolVerdict(
         /** Calls hold connections longer than usual. */
         SLOW_TO_USE,
         /**
-         * Connections are handed out in the order of requests. A returned connection stays unused until the first
+         * The pool lends connections in the order of requests. A returned connection stays unused until the first
          * thread in the queue wakes up.
          */
         FAIR,
         /** Calls need more connections than the pool has. */
         TOO_SMALL,
-        /** The reason is unknown. The pool has free connections, and calls seem to wait for something else. */
+        /** Unknown: the pool has free connections, and calls seem to wait for something else. */
         UNKNOWN
     }
 
@@ -245,7 +245,7 @@ public record PoolVerdict(
                 .toList();
     }
 
-    /** Returns the verdict that calls which hold a connection are waiting for another one. */
+    /** Returns the verdict that calls holding a connection are waiting for a further connection. */
     private static PoolVerdict nested(ObservedPool pool, ConnectionUse use, List<String> facts) {
         ConnectionUse.Place place = use.nestedPlace(pool.now().name());
         List<String> all = new ArrayList<>();
@@ -255,7 +255,7 @@ public record PoolVerdict(
         return new PoolVerdict(pool, Reason.NESTED, place == null ? null : place.line(), null, all);
     }
 
-    /** Returns the verdict that threads which serve no call hold the connections. */
+    /** Returns the verdict that the connections are held by threads that serve no call. */
     private static PoolVerdict outside(ObservedPool pool, ConnectionUse use, List<String> facts) {
         ConnectionUse.Place place = use.outsidePlace();
         List<String> all = new ArrayList<>();
@@ -364,6 +364,11 @@ public record PoolVerdict(
         return new PoolVerdict(pool, Reason.TOO_SMALL, place, user, facts);
     }
 
+    /** Returns a copy whose reason is that the pool opens connections slowly. */
+    public PoolVerdict opening() {
+        return new PoolVerdict(pool, Reason.OPENING, place, user, facts);
+    }
+
     /** Returns a copy whose reason is that the pool checks connections slowly. */
     public PoolVerdict checking() {
         return new PoolVerdict(pool, Reason.CHECKING, place, user, facts);
@@ -406,8 +411,8 @@ public record PoolVerdict(
     }
 
     /**
-     * Returns a copy whose reason is that threads outside of calls hold the connections. This reason applies if the
-     * calls themselves are not slower.
+     * Returns a copy whose reason is that the connections are held by threads that serve no call. This reason applies
+     * if the calls themselves are not slower.
      */
     public PoolVerdict heldByOthers() {
         List<Holder> outside = outside(pool);

@@ -39,7 +39,10 @@ import tern.rpc.pool.PoolSnapshot;
  */
 public final class AwaitedWork {
 
-    /** At least this many samples of waiting calls are needed to tell whether other threads work while calls wait. */
+    /**
+     * The minimum number of samples of waiting calls. Fewer samples do not show whether other threads work while calls
+     * wait.
+     */
     private static final int MIN_LOOKS = 6;
 
     /**
@@ -111,12 +114,12 @@ public final class AwaitedWork {
     }
 
     /**
-     * Returns the common name of the threads outside of calls that run code of the package in which calls wait for a
-     * future, and that worked in nearly all samples of these calls. A scheduler with one thread is an example: while a
-     * long job occupies the thread, the job that completes the futures has to wait. Threads that are always busy are
-     * also busy during every wait. Such threads count only if their name is the name of a scheduler's threads. Returns
-     * null if no group of threads or more than one meets these conditions. Ignores threads whose executor is measured
-     * by Tern.
+     * Returns the common name of certain threads that serve no call. These threads run code of the package in which
+     * calls wait for a future, and were working in nearly all samples of these calls. A scheduler with one thread is an
+     * example: while a long job occupies the thread, the job that completes the futures has to wait. Threads that are
+     * always busy are also busy during every wait. Such threads count only if their name is the name of a scheduler's
+     * threads. Returns null if no group of threads or more than one meets these conditions. Ignores threads whose
+     * executor is measured by Tern.
      */
     @Nullable
     String occupyingThreads(Part wait) {

@@ -90,7 +90,7 @@ public final class BlockedLoops {
     }
 
     /**
-     * Describes code that blocks an event loop, as a cause.
+     * Returns the cause description for code that blocks an event loop.
      *
      * @param place the line that blocks the loop, with the method that it calls
      */

@@ -1,20 +1,17 @@
 package tern.rpc.diagnosis.rule;
 
-import java.util.Map;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.MethodRate;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.MoreCalls;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 
 /** Attributes the extra time of calls to their callers, if the callers send several times the usual number of calls. */
-final class CallerRules {
+final class CallerRules extends Rule {
 
     /** The number of calls is considered a burst if it is at least this multiple of the usual number. */
     private static final double BURST = 4;
@@ -25,23 +22,8 @@ final class CallerRules {
      */
     private static final double LARGE_BURST = 8;
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
-
-    CallerRules(
-            Evidence evidence,
-            ExcessTime excess,
-            Operations operations,
-            Map<String, PoolVerdict> pools,
-            TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
-        this.pools = pools;
-        this.byCause = byCause;
+    CallerRules(Rule other) {
+        super(other);
     }
 
     /**

@@ -7,10 +7,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.machine.CollectorLog;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.stack.FrameworkWork;
@@ -20,7 +17,7 @@ import tern.rpc.pool.LargeReplies;
  * Decides whether the garbage collector makes calls late, or whether the reason is an operation that handles so much
  * data that it causes the collector's pauses.
  */
-final class CollectorRules {
+final class CollectorRules extends Rule {
 
     /**
      * Large requests are considered the reason for the collector's pauses only if reading a request takes at least this
@@ -69,16 +66,8 @@ final class CollectorRules {
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
     private static final Set<Kind> OWN = EnumSet.of(Kind.COMPUTING, Kind.UNEXPLAINED);
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
-    private final TimesByCause byCause;
-
-    CollectorRules(Evidence evidence, ExcessTime excess, Operations operations, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
-        this.byCause = byCause;
+    CollectorRules(Rule other) {
+        super(other);
     }
 
     /**

@@ -10,8 +10,8 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.ExcessTime;
 
 /**
- * Recognizes waits of calls that nearly all end after the same time. Because the duration of work varies, such waits do
- * not end when the awaited work is done. Most likely, the code stops waiting after a timeout.
+ * Recognizes waits of calls that nearly all take the same time. Because the duration of work varies, the end of such
+ * waits is most likely a timeout and not the end of the awaited work.
  */
 public final class EqualWaits {
 

@@ -26,7 +26,7 @@ final class FieldExecutors {
     /**
      * An executor in a field.
      *
-     * @param field the class and the field, as in {@code Prices.LOADERS}
+     * @param field the class and the field, for example {@code Prices.LOADERS}
      * @param state the executor's threads and queue; null if they are unknown
      */
     record Found(String field, @Nullable String state) {}

@@ -2,16 +2,13 @@ package tern.rpc.diagnosis.rule;
 
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
-import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.CallSamples;
 import tern.rpc.diagnosis.sample.CommonPool;
@@ -27,11 +24,11 @@ import tern.rpc.pool.PoolSnapshot;
  * the JDK's HTTP client may wait until a thread of the pool passes them on. Without this class, the diagnosis would
  * name the number or the duration of operations, or a slow peer, as the cause.
  */
-public final class ForkedWork {
+public final class ForkedWork extends Rule {
 
     /**
-     * The common pool is considered the cause only if the calling thread itself processes items of its parallel stream
-     * in at least this many late calls.
+     * The minimum number of late calls whose own thread processes items of their parallel stream. With fewer such
+     * calls, the common pool is not considered the cause.
      */
     private static final int MIN_CALLS = 3;
 
@@ -47,7 +44,7 @@ public final class ForkedWork {
      */
     private static final double NEARLY_ALWAYS = 0.8;
 
-    /** At least this many samples of a wait are needed to tell whether the pool had a free thread. */
+    /** The minimum number of samples of a wait. Fewer samples do not show whether the pool had a free thread. */
     private static final int MIN_LOOKS = 4;
 
     /**
@@ -60,17 +57,10 @@ public final class ForkedWork {
     private static final Set<Kind> WORK = EnumSet.of(
             Kind.COMPUTING, Kind.SLEEP, Kind.RESULT, Kind.FILE, Kind.SOCKET, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
     private boolean awaitAnswers; // whether answers of HTTP exchanges wait for a thread of the common pool
 
-    ForkedWork(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.pools = pools;
-        this.byCause = byCause;
+    ForkedWork(Rule other) {
+        super(other);
     }
 
     /**

@@ -8,11 +8,9 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Account;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
-import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.sample.CallSamples;
 import tern.rpc.diagnosis.sample.LikelyHolders;
@@ -27,11 +25,17 @@ import tern.rpc.diagnosis.stack.StackReader;
  * likely hold them. The likely holders are needed if the holders use a client that Tern does not measure. Ledgers do
  * not record the work of such a client.
  */
-public final class HolderRules {
+public final class HolderRules extends Rule {
 
     /** The kinds of work whose duration depends on something outside of the application's code. */
     private static final Set<Kind> OUTSIDE =
             EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
+
+    /**
+     * The kinds of work within the application that can be the reason why permits or pooled objects are held for long. A
+     * lock that is held during such work remains the cause.
+     */
+    private static final Set<Kind> INSIDE = EnumSet.of(Kind.COMPUTING, Kind.SLEEP, Kind.NATIVE, Kind.LOG);
 
     /**
      * The holders' work is the reason for a wait only if it takes longer than usual, by at least this share of the
@@ -42,16 +46,8 @@ public final class HolderRules {
     /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
     private static final double AS_USUAL = 1.5;
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
-    private final TimesByCause byCause;
-
-    HolderRules(Evidence evidence, ExcessTime excess, Operations operations, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
-        this.byCause = byCause;
+    HolderRules(Rule other) {
+        super(other);
     }
 
     void apply() {
@@ -63,12 +59,39 @@ public final class HolderRules {
         for (Part part : byCause.longestFirst()) {
             LikelyHolders.Activity activity = holdersOf(part, excess.samples);
             Part work = activity == null || activity.phase() != Phase.OWN ? null : activity.part();
-            if (work != null && OUTSIDE.contains(work.kind()) && hasGrown(part, work)) {
+            work = work == null ? lookupOfOwner(part) : work;
+            boolean isKnown = work != null
+                    && (OUTSIDE.contains(work.kind()) || (isLimited(part) && INSIDE.contains(work.kind())));
+            if (work != null && isKnown && hasGrown(work)) {
+                // The same work may have another cause. For example, all lookups of host names are one cause.
+                Part measured = work;
+                Times causes = byCause.causesOf(measured::equals).only(cause -> !cause.equals(part));
                 Times one = new Times();
                 one.add(work, 1);
-                byCause.pour(part, one, TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
+                byCause.pour(
+                        part, causes.isEmpty() ? one : causes, TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
             }
         }
+    }
+
+    /** Returns the lookup of a host name that the lock's owner waits for; null if there is none. */
+    private @Nullable Part lookupOfOwner(Part part) {
+        return part.kind() != Kind.LOCK || excess.samples.ownersWorkIn(part) != Kind.RESOLVER
+                ? null
+                : excess.samples.in(part).stream()
+                        .map(Sample::ownersPart)
+                        .filter(work -> work != null && work.kind() == Kind.RESOLVER)
+                        .findFirst()
+                        .orElse(null);
+    }
+
+    /** Returns whether calls wait for one of several permits or pooled objects rather than for a lock. */
+    private boolean isLimited(Part part) {
+        return part.name().startsWith(Part.SEMAPHORE)
+                || part.name().startsWith(LibraryWaits.BULKHEAD)
+                || part.name().startsWith(LibraryWaits.LIMIT)
+                || LibraryWaits.isOwnPool(part)
+                || isQueue(part, excess.samples);
     }
 
     /**
@@ -86,6 +109,11 @@ public final class HolderRules {
                 continue;
             }
             Times operation = operationsWith(part, kind);
+            Times others = otherCausesOf(phase, kind, operation);
+            if (others.sum() > operation.only(other -> byCause.of(other) > 0).sum()) {
+                byCause.pour(part, others, TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
+                continue;
+            }
             if (operation.sum() < GROWN * evidence.targetNanos()) {
                 continue;
             }
@@ -103,6 +131,16 @@ public final class HolderRules {
                     !slower.isEmpty() ? slower : known.isEmpty() ? operation : known,
                     TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
         }
+    }
+
+    /**
+     * Returns the causes of the extra time of the given operations that are not operations themselves, such as the
+     * lookup of a host name during an exchange.
+     */
+    private Times otherCausesOf(Phase phase, Kind kind, Times operation) {
+        Times apart = excess.samples.movedFrom(phase);
+        return byCause.causesOf(measured -> operation.of(measured) > 0 || apart.of(measured) > 0)
+                .only(cause -> OUTSIDE.contains(cause.kind()) && cause.kind() != kind);
     }
 
     /**
@@ -202,13 +240,11 @@ public final class HolderRules {
      * Returns whether the work of the likely holders takes longer than usual. The usual time of this work is unknown,
      * so the time of the work is compared with the time that calls usually spend outside of operations.
      */
-    private boolean hasGrown(Part wait, Part work) {
-        return excess.badByMethod().keySet().stream()
-                .filter(method -> excess.meanOf(method, wait) > 0)
-                .anyMatch(method -> {
-                    Times usual = evidence.usual().of(method);
-                    double grown = usual == null ? 0 : excess.meanOf(method, work) - usual.sum(Baseline::isOwn);
-                    return grown >= GROWN * evidence.targetNanos();
-                });
+    private boolean hasGrown(Part work) {
+        return excess.badByMethod().keySet().stream().anyMatch(method -> {
+            Times usual = evidence.usual().of(method);
+            double grown = usual == null ? 0 : excess.meanOf(method, work) - usual.sum(Baseline::isOwn);
+            return grown >= GROWN * evidence.targetNanos();
+        });
     }
 }

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.excess.Evidence;
@@ -21,20 +22,21 @@ import tern.rpc.diagnosis.failure.FailureText;
 import tern.rpc.diagnosis.sample.Sampler;
 
 /**
- * Describes HTTP exchanges that take a long time because calls open connections, or because they wait for a connection
- * from a client that Tern does not measure. Both reasons are found in the samples of the calls' threads.
+ * Creates the cause descriptions for HTTP exchanges that take a long time because calls open connections, or because
+ * calls wait for a connection from a client that Tern does not measure. Both reasons are found in the samples of the
+ * calls' threads.
  */
 public final class HttpConnections {
 
     /**
-     * The connections are reported as the cause only if at least this number of samples show calls that wait for a
+     * The connections are reported as the cause only if at least this number of samples show calls waiting for a
      * connection, or at least this number of calls opened one.
      */
     private static final int MIN_WAITS = 3;
 
     /**
      * Unclosed responses are assumed to hold the connections only if there are at least this number of samples and all
-     * of them show calls that wait for a connection. Because the sampler prefers the calls that have run longest, it
+     * of them show calls waiting for a connection. Because the sampler prefers the calls that have run longest, it
      * would have found running calls that use a connection.
      */
     private static final int MIN_LEAKING = 20;
@@ -45,6 +47,11 @@ public final class HttpConnections {
     private static final double MANY_CLIENTS = 0.3;
 
     private static final double MIN_CLIENTS = 1; // per second
+
+    /** A peer is slow if an exchange keeps its connection for at least this multiple of the usual time. */
+    private static final double SLOWER = 1.5;
+
+    private static final double WIDE_NANOS = 10e6;
 
     /** If the peer accepts connections, a client is expected to open a connection within this time. */
     private static final long SLOW_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -81,11 +88,17 @@ public final class HttpConnections {
      *
      * @param host the name of the exchange
      * @param place the code that runs it, preceded by {@code " in "}; empty if unknown
+     * @param eachNanos the mean time of the exchange, including the wait for a connection
+     * @param usualNanos the usual time of the exchange; -1 if unknown
      */
     @Nullable
-    public Found of(Part part, String host, String place) {
+    public Found of(Part part, String host, String place, double eachNanos, double usualNanos) {
         Looks looks = looks(part);
         if (isMostlyWaiting(looks)) {
+            double used = eachNanos * (looks.all - looks.waits) / looks.all;
+            if (usualNanos > 0 && used >= SLOWER * usualNanos && used - usualNanos >= WIDE_NANOS) {
+                return slowPeer(host, place, used, usualNanos);
+            }
             Change change = Change.of(Where.CODE, waiting(looks, host, place, ended(part)));
             return new Found("HTTP CONNECTIONS", host, change, List.of());
         }
@@ -115,6 +128,20 @@ public final class HttpConnections {
                                 + "; if the client already keeps them, find out why the peer accepts connections"
                                 + " slowly or closes them"),
                 facts);
+    }
+
+    /** Describes a peer whose slow answers keep the connections in use. More connections would only add load to it. */
+    private static Found slowPeer(String host, String place, double used, double usually) {
+        return new Found(
+                "SLOW HTTP PEER",
+                host,
+                Change.of(
+                        Where.PEER,
+                        "find out why " + host + " is slow: read its own log or diagnosis; an exchange keeps its"
+                                + " connection for about " + Times.millis(used) + " ms, usually "
+                                + Times.millis(usually) + " ms, so calls wait for the connections of the client;"
+                                + " meanwhile use a shorter response timeout or a fallback" + place),
+                List.of());
     }
 
     private static Found newClients(String host, String place, double perSecond) {

@@ -31,12 +31,12 @@ public final class LargeResults {
     private static final double MORE = 3;
 
     /**
-     * Results are considered large only if the rows of at least this many results were counted, because a single large
-     * result may occur by chance.
+     * The minimum number of results whose rows were counted. With fewer results, they are not considered large, because
+     * a single large result may occur by chance.
      */
     private static final int MIN_RESULTS = 3;
 
-    /** The number of rows is included in the evidence only if it is at least this number. */
+    /** The evidence omits numbers of rows below this value. */
     private static final double NOTABLE = 100;
 
     /**

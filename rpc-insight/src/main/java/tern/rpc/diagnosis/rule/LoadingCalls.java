@@ -20,9 +20,9 @@ import tern.rpc.diagnosis.sample.LikelyHolders;
  * Attributes waits for a result to the work of another call that produces the result. In a cache, for example, one call
  * loads a value while the other calls that need the value wait.
  */
-final class LoadingCalls {
+final class LoadingCalls extends Rule {
 
-    /** At least this many samples, taken at different times, must show a loading call at work while others wait. */
+    /** The minimum number of samples, taken at different times, that show a loading call at work while others wait. */
     private static final int MIN_LOOKS = 3;
 
     /**
@@ -35,12 +35,8 @@ final class LoadingCalls {
     /** An activity of the loading calls is ignored if it takes less than this share of their time. */
     private static final double LITTLE = 0.1;
 
-    private final ExcessTime excess;
-    private final TimesByCause byCause;
-
-    LoadingCalls(ExcessTime excess, TimesByCause byCause) {
-        this.excess = excess;
-        this.byCause = byCause;
+    LoadingCalls(Rule other) {
+        super(other);
     }
 
     void apply() {

@@ -1,10 +1,12 @@
 package tern.rpc.diagnosis.rule;
 
+import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
@@ -21,6 +23,9 @@ public final class LookupRules {
      * be the reason for the wait.
      */
     private static final int MIN_QUICK = 3;
+
+    /** At least this many samples must show a lookup of a call that opens a connection of a pool. */
+    private static final int MIN_LOOKS = 3;
 
     /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
     private static final double QUICK_FACTOR = 2;
@@ -44,12 +49,40 @@ public final class LookupRules {
             String threads = peer == null || !waits
                     ? null
                     : lookups.threadsFor(peer, group -> !isPool || !kinds.areOfAnotherPool(group, part));
-            if (threads != null && (isPool || !areQuick(part.kind(), excess, operations))) {
+            Part lookup = threads != null && (isPool || !areQuick(part.kind(), excess, operations))
+                    ? new Part(Kind.RESOLVER, "threads " + threads)
+                    : isPool && peer != null ? ofOpeningCalls(peer, excess) : null;
+            if (lookup != null) {
                 Times one = new Times();
-                one.add(new Part(Kind.RESOLVER, "threads " + threads), 1);
+                one.add(lookup, 1);
                 byCause.pour(part, one, TimesByCause.WAIT_FOR + (part.name().isEmpty() ? "an answer" : part.name()));
             }
         }
+    }
+
+    /**
+     * Returns the lookups of calls that open a connection of a pool for the given kind of peer; null if few of the
+     * pool's places are occupied by such calls. Some pools let the thread of a call open a connection. Other calls then
+     * wait for this place, although the recorded uses of the pool are short.
+     */
+    private static @Nullable Part ofOpeningCalls(Kind peer, ExcessTime excess) {
+        Phase waits = switch (peer) {
+            case HTTP -> Phase.HTTP_CONNECTION;
+            case REDIS -> Phase.REDIS_CONNECTION;
+            default -> Phase.JDBC_CONNECTION;
+        };
+        Phase uses = Operations.phase(peer);
+        Times lookups = new Times();
+        int used = 0;
+        for (Sample sample : excess.samples.all()) {
+            used += sample.phase() == uses ? 1 : 0;
+            if (sample.phase() == waits && sample.part().kind() == Kind.RESOLVER) {
+                lookups.add(sample.part(), 1);
+            }
+        }
+        return lookups.sum() >= MIN_LOOKS && lookups.sum() >= used
+                ? lookups.longestFirst().get(0)
+                : null;
     }
 
     /**

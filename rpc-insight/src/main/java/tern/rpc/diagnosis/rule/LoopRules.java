@@ -7,8 +7,6 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.sample.TaskSamples;
 
@@ -17,7 +15,7 @@ import tern.rpc.diagnosis.sample.TaskSamples;
  * processes. While such code occupies the event loop of a connection, an answer that has arrived is not read. Without
  * this class, the diagnosis would name a slow peer, or asynchronous work done by unknown threads.
  */
-final class LoopRules {
+final class LoopRules extends Rule {
 
     /**
      * A thread that reads answers is assumed to deliver them late if it runs application code in at least this share of
@@ -32,12 +30,12 @@ final class LoopRules {
     private static final double FULLY_OCCUPIED = 0.9;
 
     /**
-     * Code is considered the reason for waits if the number of threads that run it, divided by the number of calls that
-     * wait at the same time, is at least this value.
+     * Code is considered the reason for waits if the number of threads that run it, divided by the number of calls
+     * waiting at the same time, is at least this value.
      */
     private static final double MUCH = 0.3;
 
-    /** A wait that takes less than this share of the latency target is not considered. */
+    /** Waits that take less than this share of the latency target are ignored. */
     private static final double NOTABLE = 0.1;
 
     private static final String LETTUCE = "lettuce-";
@@ -45,14 +43,8 @@ final class LoopRules {
 
     private static final Set<Kind> DELIVERED = EnumSet.of(Kind.ELSEWHERE, Kind.HTTP, Kind.REDIS, Kind.RPC);
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final TimesByCause byCause;
-
-    LoopRules(Evidence evidence, ExcessTime excess, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.byCause = byCause;
+    LoopRules(Rule other) {
+        super(other);
     }
 
     void apply() {

@@ -53,13 +53,18 @@ public final class OtherTasks {
     public boolean occupy(PoolVerdict executor, Times tasks) {
         Set<Kind> kinds = tasks.longestFirst().stream().map(Part::kind).collect(Collectors.toSet());
         return occupy(executor)
-                && excess.ofCallsWith(
-                                part -> part.kind() == Kind.POOL && part.name().equals(executor.name()))
-                        .only(part -> kinds.contains(part.kind())
-                                && !part.name().isEmpty()
-                                && !part.name().startsWith(StackReader.CALLED)
-                                && operations.isSlower(part))
+                && slowOperations(executor)
+                        .only(part -> kinds.contains(part.kind()))
                         .isEmpty();
+    }
+
+    /** Returns the operations that became slower in calls that wait for a thread of the executor, with their times. */
+    Times slowOperations(PoolVerdict executor) {
+        return excess.ofCallsWith(
+                        part -> part.kind() == Kind.POOL && part.name().equals(executor.name()))
+                .only(part -> !part.name().isEmpty()
+                        && !part.name().startsWith(StackReader.CALLED)
+                        && operations.isSlower(part));
     }
 
     /**
@@ -81,7 +86,7 @@ public final class OtherTasks {
                 : (double) others.running() / Math.max(1, pool.now().active());
     }
 
-    /** Describes the executor as a cause. */
+    /** Returns the cause description for the executor. */
     public CauseDescription describe(PoolVerdict executor) {
         PoolSnapshot now = executor.pool().now();
         PoolSnapshot since = executor.pool().since();

@@ -88,8 +88,9 @@ public final class OutsideWork {
     }
 
     /**
-     * Returns the operations of threads outside of calls that became slower and may be the given operation. The name of
-     * the given operation is unknown, because the operation is known only from samples of these threads.
+     * Returns the operations of threads that serve no call. The operations must have become slower, and may be the
+     * given operation. The name of the given operation is unknown, because the operation is known only from samples of
+     * these threads.
      */
     public List<Operation> slowerIn(Part called) {
         String name =

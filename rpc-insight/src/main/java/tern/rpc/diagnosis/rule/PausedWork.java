@@ -6,9 +6,9 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
 
 /**
- * Separates the pauses of the process during the work of calls from the pauses during their waits. A pause of the
- * process makes a wait in a queue longer only by the duration of the pause, but a pause during the work also keeps a
- * worker or a connection occupied. A long wait in a queue contains many pauses. Without this class, such a wait would
+ * Distinguishes pauses of the process that occur while calls work from pauses that occur while calls wait. A pause of
+ * the process makes a wait in a queue longer only by the duration of the pause, but a pause during the work also keeps
+ * a worker or a connection occupied. A long wait in a queue contains many pauses. Without this class, such a wait would
  * be attributed to the pauses.
  */
 final class PausedWork {

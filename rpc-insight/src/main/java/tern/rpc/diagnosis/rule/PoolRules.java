@@ -1,7 +1,6 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
@@ -9,7 +8,6 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RunningStatements;
@@ -24,7 +22,7 @@ import tern.rpc.pool.PoolSnapshot;
 /**
  * Attributes the time that calls wait for connections to the work of the calls or threads that hold the connections.
  */
-final class PoolRules {
+final class PoolRules extends Rule {
 
     /**
      * Calls that wait for the results of tasks may also do other work. If the other work takes at least this share of
@@ -44,34 +42,22 @@ final class PoolRules {
      */
     private static final double MIN_EXPLAINED = 0.2;
 
+    /**
+     * A server is considered the reason why connections are opened slowly only if its operations take at least this
+     * share of the wait for a connection.
+     */
+    private static final double MIN_OF_SERVER = 0.25;
+
     private static final double HALF = 0.5;
 
     /** Many calls are considered to fail if more than one in {@value} calls fails. */
     private static final int MANY_FAILED = 10;
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
     private final OperationCounts counts;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
 
-    /**
-     * @param pools the reasons why calls wait for each pool, by the name of the pool; this class may replace a reason
-     */
-    PoolRules(
-            Evidence evidence,
-            ExcessTime excess,
-            Operations operations,
-            OperationCounts counts,
-            Map<String, PoolVerdict> pools,
-            TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
+    PoolRules(Rule other, OperationCounts counts) {
+        super(other);
         this.counts = counts;
-        this.pools = pools;
-        this.byCause = byCause;
     }
 
     /**
@@ -81,7 +67,7 @@ final class PoolRules {
     void apply() {
         for (Part part : byCause.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
-            // An executor's threads are occupied by the executor's tasks. The calls that wait for the executor do not
+            // An executor's threads are occupied by the executor's tasks. The calls waiting for the executor do not
             // occupy them.
             if (verdict == null || verdict.pool().now().kind() == PoolKind.EXECUTOR) {
                 continue;
@@ -89,7 +75,7 @@ final class PoolRules {
             Kind operation = operationOf(verdict);
             boolean slow = verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE;
             boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
-            // The mean time of use covers only completed uses. These may be as short as usual while other uses do not
+            // The mean time of use includes only completed uses, which may be as short as usual while other uses do not
             // end.
             boolean hangs = full
                     && new RunningStatements(List.of(verdict))
@@ -101,6 +87,10 @@ final class PoolRules {
             Part more = full ? counts.filling(verdict.pool(), byCause.only(TimesByCause::isLeaf)) : null;
             if (more != null) {
                 byCause.pour(part, byCause.only(more::equals), TimesByCause.WAIT_FOR + verdict.resource());
+                continue;
+            }
+            if (verdict.reason() == PoolVerdict.Reason.OPENING) {
+                byCause.pour(part, ofSlowServer(part, verdict), TimesByCause.WAIT_FOR + verdict.resource());
                 continue;
             }
             if (!slow && !hangs) {
@@ -123,29 +113,41 @@ final class PoolRules {
             }
             ConnectionUse use = verdict.pool().use();
             boolean isUseKnown = use != null && use.isKnown();
-            // The calls that hold connections may do different work from the calls that wait for one.
+            // The calls that hold connections may do different work from the calls waiting for one.
             work = PausedWork.of(
                     isUseKnown ? byCause.only(PoolRules::mayHold) : work,
                     excess.account,
                     other -> !TimesByCause.isLeaf(other));
             if (use != null && isUseKnown) {
-                work = HeldWork.weighted(use, work, excess.account, this::isNew);
+                work = new HeldWork(excess, byCause, PoolRules::mayHold)
+                        .weighted(part, use, work.only(Baseline::isPause), this::isNew);
                 if (work.sum() < MIN_EXPLAINED) {
                     pools.put(verdict.name(), verdict.tooSmall());
                     continue;
                 }
             }
-            if (operation != null && !hangs && work.sum() < MIN_WORK * byCause.of(part)) {
-                // So little additional work does not explain the wait, whatever else the connections are used for.
+            if (operation != null
+                    && !hangs
+                    && work.sum(operation) <= 0
+                    && work.sum() < MIN_WORK * byCause.of(part)) {
+                // The operations take their usual time, and the little other work does not explain the wait.
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }
-            Times lent = work.only(other -> other.kind() == operation || isOfMachine(other));
-            byCause.pour(
-                    part,
-                    lent.sum(other -> other.kind() == operation) > 0 ? lent : work,
-                    TimesByCause.WAIT_FOR + verdict.resource());
+            byCause.pour(part, lent(work, operation), TimesByCause.WAIT_FOR + verdict.resource());
         }
+    }
+
+    /**
+     * Returns the operations on the server to which a pool opens connections slowly, if they have become slower, too;
+     * otherwise an empty result. The server is then slow for new and open connections, or does not answer for a while,
+     * and the pool opens new connections only because timeouts have closed the other ones.
+     */
+    private Times ofSlowServer(Part wait, PoolVerdict verdict) {
+        Kind kind = operationOf(verdict) == null ? Kind.SQL : operationOf(verdict);
+        Times slower =
+                byCause.only(part -> part.kind() == kind && (part.name().isEmpty() || operations.isSlower(part)));
+        return slower.sum() >= MIN_OF_SERVER * byCause.of(wait) ? slower : new Times();
     }
 
     /**
@@ -161,14 +163,42 @@ final class PoolRules {
     }
 
     /**
+     * Returns the work during which calls hold a connection: the causes of the extra time of operations of the given
+     * kind, and the pauses of the machine. If the operations take no extra time, returns all work.
+     *
+     * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
+     */
+    private Times lent(Times work, @Nullable Kind operation) {
+        if (operation == null) {
+            return work;
+        }
+        Times apart = movedFrom(operation);
+        Times causes = byCause.causesOf(measured -> measured.kind() == operation || apart.of(measured) > 0);
+        Times during = work.only(part -> part.kind() == operation || causes.of(part) > 0);
+        if (during.isEmpty()) {
+            return work;
+        }
+        during.addAll(work.only(part -> isOfMachine(part) && causes.of(part) <= 0), 1);
+        return during;
+    }
+
+    /**
+     * Returns the activities and waits that the ledgers record as part of operations of the given kind. For example, a
+     * client looks up the name of a host while it already occupies a connection.
+     */
+    private Times movedFrom(Kind operation) {
+        Phase phase = Operations.phase(operation);
+        return phase == null ? new Times() : excess.samples.movedFrom(phase);
+    }
+
+    /**
      * Returns the extra time of the calls that waited for a pool or a worker. The result does not include the waits for
      * the pool or the worker. The calls that hold the connections are assumed to do the same work as the waiting calls.
      */
     private Times workOfHolders() {
-        Times used = byCause.only(PoolRules::mayHold);
         Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
                 .only(PoolRules::mayHold);
-        Times done = used.only(other -> byHolders.of(other) > 0);
+        Times done = byCause.causesOf(other -> byHolders.of(other) > 0).only(PoolRules::mayHold);
         return withoutResults(done.isEmpty() ? byHolders : done);
     }
 
@@ -182,8 +212,8 @@ final class PoolRules {
 
     /**
      * Removes the waits for the results of tasks from the given work, if calls also do enough other work (see {@link
-     * #MIN_OTHER_WORK}). Waits for the results of tasks are not the reason for a full pool. One reason is that a call
-     * rarely holds a connection while it waits for a task. In addition, the tasks often wait for the pool themselves.
+     * #MIN_OTHER_WORK}). Waits for the results of tasks are not the reason for a full pool. A call rarely holds a
+     * connection while it waits for a task, and the tasks often wait for the pool themselves.
      */
     private static Times withoutResults(Times work) {
         Times other = work.only(part -> part.kind() != Kind.RESULT);
@@ -191,7 +221,7 @@ final class PoolRules {
     }
 
     /**
-     * Returns whether threads outside of calls occupy the pool. They do so if at least half of its connections are in
+     * Returns whether threads that serve no call occupy the pool. They do so if at least half of its connections are in
      * use and calls hold fewer than half of these connections. A call is assumed to hold a connection to Redis or an
      * HTTP peer during its operations, and a connection to a database during all of its work, which is the longest
      * possible time. If many calls fail, this method returns false for databases: a failed call has often held no
@@ -212,7 +242,8 @@ final class PoolRules {
         Times account = excess.account;
         double held = operation == null
                 ? account.sum() - account.sum(Kind.POOL) - account.sum(Kind.QUEUE)
-                : account.sum(operation);
+                : account.sum(
+                        part -> part.kind() == operation || movedFrom(operation).of(part) > 0);
         double inUse = inUse(pool);
         double perSecond = calls.calls() / evidence.seconds();
         double byCalls = Math.max(perSecond * held / 1e9, running(operation));

@@ -13,7 +13,7 @@ import tern.rpc.evidence.MachineSecond;
 
 /**
  * Decides from the kernel's counters whether threads wait for memory or for a disk, and describes such waits as a
- * cause. The stacks of the threads do not show these waits: a thread that waits for a page of memory seems to run.
+ * cause. The stacks of the threads do not show these waits: a thread waiting for a page of memory seems to be running.
  */
 public final class Pressure {
 
@@ -145,7 +145,7 @@ public final class Pressure {
         }
     }
 
-    /** Describes waits for memory. */
+    /** Returns the cause description for waits for memory. */
     public CauseDescription memory() {
         long limit = now == null ? -1 : now.to().memory().limitBytes() >> 20;
         boolean isLimit = now != null && limit > 0 && (isAtLimit(now) || now.memoryShare() >= NEARLY_AT_LIMIT);
@@ -171,7 +171,7 @@ public final class Pressure {
                 facts);
     }
 
-    /** Describes waits for a disk that other processes keep busy. */
+    /** Returns the cause description for waits for a disk that other processes keep busy. */
     public CauseDescription disk() {
         return new CauseDescription(
                 "DISK",

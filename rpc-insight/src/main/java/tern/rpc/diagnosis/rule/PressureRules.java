@@ -5,15 +5,13 @@ import java.util.Set;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.TimesByCause;
 
 /**
  * While threads wait for memory or for a disk, attributes the calls' extra time to the lack of memory or to the disk.
  * No stack shows a wait for memory or for a disk. Instead, code, the garbage collector and operations seem to become
  * slower.
  */
-final class PressureRules {
+final class PressureRules extends Rule {
 
     /**
      * Activities and waits that may contain waits for memory or for a disk are considered only if together they take at
@@ -36,13 +34,10 @@ final class PressureRules {
 
     private static final Set<Kind> BY_DISK = EnumSet.of(Kind.FILE, Kind.LOG, Kind.NATIVE);
 
-    private final Evidence evidence;
-    private final TimesByCause byCause;
     private final Pressure pressure;
 
-    PressureRules(Evidence evidence, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.byCause = byCause;
+    PressureRules(Rule other) {
+        super(other);
         this.pressure = new Pressure(evidence.machine(), evidence.usual());
     }
 

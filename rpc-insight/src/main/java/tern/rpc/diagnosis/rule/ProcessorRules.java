@@ -1,15 +1,12 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.machine.Machine;
@@ -22,7 +19,7 @@ import tern.rpc.pool.PoolSnapshot;
  * If the processors are saturated or throttled, attributes the extra time of calls to the processors, or to the code
  * that uses the processors.
  */
-final class ProcessorRules {
+final class ProcessorRules extends Rule {
 
     /** Times below this share of the extra time are ignored. */
     private static final double NOTABLE = 0.1;
@@ -48,7 +45,7 @@ final class ProcessorRules {
             EnumSet.of(Kind.RUN_QUEUE, Kind.COMPUTING, Kind.UNEXPLAINED, Kind.QUEUE, Kind.OUTSIDE);
 
     /**
-     * Pauses of the whole process are not attributed to busy processors if they take at least this long and at least
+     * Pauses of the whole process are not attributed to busy processors if they take at least this time and at least
      * half of a call's time. The second condition is needed because a long call may contain many short pauses.
      */
     private static final double LONG_PAUSE_NANOS = 5e8;
@@ -59,23 +56,8 @@ final class ProcessorRules {
      */
     private static final int SEVERAL = 3;
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
-
-    ProcessorRules(
-            Evidence evidence,
-            ExcessTime excess,
-            Operations operations,
-            Map<String, PoolVerdict> pools,
-            TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
-        this.pools = pools;
-        this.byCause = byCause;
+    ProcessorRules(Rule other) {
+        super(other);
     }
 
     /**
@@ -129,9 +111,9 @@ final class ProcessorRules {
      * Attributes the extra time of operations to the processors, if the processors are saturated and operations of
      * several kinds are slower. While the processors are saturated, the calls' threads, the event loops and possibly
      * the servers on this machine wait for processors. If work other than calls saturates the processors, three slower
-     * operations of one kind are enough, because their server may run on this machine. Two things remain separate
-     * causes: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time of
-     * the slower operations. There are two exceptions. All operations of a kind together are not a separate cause if
+     * operations of one kind are enough, because their server may run on this machine. Two kinds of causes remain
+     * separate: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time
+     * of the slower operations. There are two exceptions. All operations of a kind together are not a separate cause if
      * work other than calls saturates the processors and operations of another kind are slower, too. A single operation
      * is not a separate cause if threads of this process that serve no call take the processors and calls measurably
      * wait for a processor. If the processors are usually about as busy as they are now, they are considered the cause

@@ -20,11 +20,11 @@ import tern.rpc.pool.OutsideOperations;
 /**
  * Finds commands that block the Redis server, or whose large replies block a shared connection to it. Redis runs one
  * command at a time, so a command over many elements delays all other commands. Some commands are known to be slow.
- * Other blocking commands are recognized by taking much longer than the commands that wait for them.
+ * Other blocking commands are recognized by taking much longer than the commands waiting for them.
  */
 final class RedisStops {
 
-    /** A command is considered to delay other commands noticeably if it takes at least this long. */
+    /** The minimum duration of a command that noticeably delays other commands. */
     private static final double STOPPED_NANOS = 10e6;
 
     /** A command blocks the server only if it takes at least this multiple of the time of any other command. */
@@ -74,10 +74,10 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether the run time of a command that blocks the server and is usually quick has become much longer. All
-     * commands wait about equally long for the server, so the difference between the duration of this command and that
-     * of any other command is its own run time. If the server or the network is slow, the durations of all commands
-     * grow by about the same amount.
+     * Returns whether the run time of a usually quick command has become so much longer that the command blocks the
+     * server. All commands wait for the server for about the same time, so the command's own run time is its duration
+     * minus the duration of another command. If the server or the network is slow, the durations of all commands grow
+     * by about the same amount.
      */
     private boolean runsLonger(String name, double each, double usually) {
         double waits = operations.each(Phase.REDIS).entrySet().stream()
@@ -102,7 +102,7 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a command with a large reply, or a command of a thread outside of calls, is a possible cause.
+     * Returns whether a command with a large reply, or a command of a thread that serves no call, is a possible cause.
      * Such a command is a possible cause if it is new or takes much longer than usual.
      */
     private static boolean isNewOrSlower(double each, double usually) {
@@ -111,9 +111,9 @@ final class RedisStops {
 
     /**
      * Returns a command that blocks the Redis server of the given commands and does not belong to a call, for example
-     * the command of a scheduled job; null if there is none. Such a command must exceed its usual time by more than the
-     * waiting commands exceed theirs. If all commands exceed their usual times by about the same amount, the server or
-     * the network is slow instead.
+     * the command of a scheduled job; null if there is none. The additional time of such a command must be longer than
+     * the additional time of the waiting commands. If the additional times of all commands are about the same, the
+     * server or the network is slow instead.
      *
      * @param waiting the slow commands of calls
      */
@@ -162,7 +162,7 @@ final class RedisStops {
                 }
             }
         }
-        double inTime = count == 0 ? usually : sum / count; // a short command has no name in most calls
+        double inTime = count == 0 ? usually : sum / count; // most calls record short commands without their names
         double late = Math.min(
                 1,
                 (double) evidence.calls().late() / Math.max(1, evidence.calls().calls()));

@@ -11,7 +11,6 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.failure.FailurePart;
@@ -20,7 +19,7 @@ import tern.rpc.diagnosis.failure.LocalRefusals.Limiter;
 import tern.rpc.diagnosis.stack.LibraryWaits;
 
 /** Attributes refused calls to the work that makes the served calls slow, or makes them fail. */
-final class RefusalRules {
+final class RefusalRules extends Rule {
 
     /** The number of calls is considered usual if it is less than this multiple of the usual number. */
     private static final double MORE = 1.5;
@@ -35,13 +34,10 @@ final class RefusalRules {
     private static final double NOTABLE = 0.1;
 
     /**
-     * The reason why a circuit breaker opened is determined from this many calls: the newest calls that show a reason.
+     * The number of calls from which the reason why a circuit breaker opened is determined. The newest calls that show
+     * a reason are used.
      */
     private static final int NEWEST = 32;
-
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final TimesByCause byCause;
 
     /** Returns the reason why a call failed or was late; null if the call does not show one. */
     @FunctionalInterface
@@ -50,10 +46,8 @@ final class RefusalRules {
         Part of(EndedCall call);
     }
 
-    RefusalRules(Evidence evidence, ExcessTime excess, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.byCause = byCause;
+    RefusalRules(Rule other) {
+        super(other);
     }
 
     /**

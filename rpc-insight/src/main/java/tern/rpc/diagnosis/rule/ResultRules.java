@@ -2,7 +2,6 @@ package tern.rpc.diagnosis.rule;
 
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
@@ -10,10 +9,6 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
-import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.diagnosis.sample.TaskSamples;
@@ -27,7 +22,7 @@ import tern.rpc.pool.PoolSnapshot;
  * Attributes the time spent waiting for results to the work of the tasks that produce the results, or to the executor
  * of these tasks.
  */
-public final class ResultRules {
+public final class ResultRules extends Rule {
 
     /**
      * Tasks are considered to wait for a thread if the wait for the executor is at least this share of the wait for
@@ -50,25 +45,11 @@ public final class ResultRules {
      */
     private static final double MUCH_LONGER = 10;
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
     private final AwaitedWork work;
     private final OtherTasks others;
 
-    ResultRules(
-            Evidence evidence,
-            ExcessTime excess,
-            Operations operations,
-            Map<String, PoolVerdict> pools,
-            TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
-        this.pools = pools;
-        this.byCause = byCause;
+    ResultRules(Rule other) {
+        super(other);
         this.work = new AwaitedWork(evidence, excess, operations, pools);
         this.others = new OtherTasks(evidence, excess, operations);
     }

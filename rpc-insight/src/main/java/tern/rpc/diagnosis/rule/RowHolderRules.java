@@ -6,21 +6,19 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.Statements;
 
 /**
- * Relates statements that wait for locked rows to the operation that the holders of the rows run at the same time, such
+ * Relates statements waiting for locked rows to the operation that the holders of the rows run at the same time, such
  * as an HTTP exchange within a transaction. The wait and the operation usually have one common cause. If the operation
  * became slower, it is the cause. Otherwise the cause is that the rows are locked during the operation, unless the
  * operation takes much longer than the wait and makes calls late even without the wait. In this case, the wait and the
  * operation remain separate causes.
  */
-final class RowHolderRules {
+final class RowHolderRules extends Rule {
 
     /** A wait for rows is ignored unless it takes at least this share of the latency target. */
     private static final double NOTABLE = 0.1;
@@ -33,16 +31,8 @@ final class RowHolderRules {
      */
     private static final double HALF = 0.5;
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
-    private final TimesByCause byCause;
-
-    RowHolderRules(Evidence evidence, ExcessTime excess, Operations operations, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
-        this.byCause = byCause;
+    RowHolderRules(Rule other) {
+        super(other);
     }
 
     void apply() {

@@ -30,8 +30,8 @@ import tern.rpc.diagnosis.stack.StackReader;
 
 /**
  * Recognizes a database or Redis server that has stopped answering: several calls are waiting for it, and it has
- * answered no call since they began to wait. A slow store, or one that makes some calls wait for a lock, still answers
- * other calls.
+ * answered no call since they began to wait. A store that is slow, or in which some calls wait for a lock, still
+ * answers other calls.
  */
 final class SilentStores {
 
@@ -85,8 +85,8 @@ final class SilentStores {
     }
 
     /**
-     * A call that waits for a store, or whose wait for a store ended with a timeout. {@code atPool} is true if the call
-     * waited mostly for a connection.
+     * A call that is waiting for a store, or whose wait for a store ended with a timeout. {@code atPool} is true if the
+     * call waited mostly for a connection.
      */
     private record Waiting(EndedCall call, boolean atPool) {}
 

@@ -38,16 +38,14 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class Stampedes {
 
-    /**
-     * Calls that run the same operation at the same time count as a burst only if there are at least this many of them.
-     */
+    /** The minimum number of calls in a burst, that is, of calls that run the same operation at the same time. */
     private static final int MIN_AT_ONCE = 5;
 
     private static final int MIN_BURSTS = 2;
 
     /**
-     * An operation can belong to a stampede only if usual calls run it at most this many times on average. Usual calls
-     * find the entry in the cache, so they rarely run the operation that loads it.
+     * The maximum mean number of times that a usual call runs the operation of a stampede. Usual calls find the entry
+     * in the cache, so they rarely run the operation that loads it.
      */
     private static final double RARELY = 0.5;
 
@@ -55,11 +53,12 @@ public final class Stampedes {
     private static final double SELDOM = 0.2;
 
     /**
-     * At least this many recorded calls that met the target are needed to tell whether such calls run the operation.
+     * The minimum number of recorded calls that met the target. Fewer calls do not show whether such calls run the
+     * operation.
      */
     private static final int MIN_GOOD = 8;
 
-    /** An operation that usually takes at least this long is always recorded by name in calls that met the target. */
+    /** An operation with at least this usual time is always recorded by name in calls that met the target. */
     private static final double SURELY_NAMED_NANOS = 1e6;
 
     /**
@@ -200,7 +199,7 @@ public final class Stampedes {
         return all > 0 && during >= HALF * all;
     }
 
-    /** Describes the stampede of the given operation; null if there is none. */
+    /** Returns the cause description for a stampede of the given operation; null if there is no stampede. */
     @Nullable
     public CauseDescription describe(Part part) {
         Found found = find(part);

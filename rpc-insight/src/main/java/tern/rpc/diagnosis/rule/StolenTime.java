@@ -1,13 +1,10 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Set;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.pool.PoolKind;
 
@@ -16,7 +13,7 @@ import tern.rpc.pool.PoolKind;
  * Everything on this machine then becomes slower at the same time: code, databases and other servers, and the JVM
  * itself. Meanwhile, the processors seem to be idle.
  */
-final class StolenTime {
+final class StolenTime extends Rule {
 
     /** A kind of work is considered slower if it takes at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
@@ -42,14 +39,8 @@ final class StolenTime {
             Kind.OUTSIDE,
             Kind.UNEXPLAINED);
 
-    private final Evidence evidence;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
-
-    StolenTime(Evidence evidence, Map<String, PoolVerdict> pools, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.pools = pools;
-        this.byCause = byCause;
+    StolenTime(Rule other) {
+        super(other);
     }
 
     /**

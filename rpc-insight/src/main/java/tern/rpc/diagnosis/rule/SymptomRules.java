@@ -40,14 +40,9 @@ import tern.rpc.pool.PoolKind;
  * Attributes the time of symptoms to their causes: the time of a wait goes to the awaited work. The order of the rules
  * matters, because a later rule may move time that an earlier rule has already moved.
  */
-public final class SymptomRules {
+public final class SymptomRules extends Rule {
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
     private final OperationCounts counts;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
 
     /**
      * @param pools the reasons why calls wait for each pool, by the name of the pool; a rule may replace a reason
@@ -59,26 +54,22 @@ public final class SymptomRules {
             Operations operations,
             Map<String, PoolVerdict> pools,
             TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
+        super(evidence, excess, operations, pools, byCause);
         this.counts = new OperationCounts(evidence, excess, operations);
-        this.pools = pools;
-        this.byCause = byCause;
     }
 
     public void apply() {
         passOnToUnanswered();
         new CarrierRules(evidence, byCause).apply();
-        new TasksOfCallers(evidence, excess, pools, byCause).passOn();
-        ForkedWork forked = new ForkedWork(evidence, excess, pools, byCause);
+        new TasksOfCallers(this).passOn();
+        ForkedWork forked = new ForkedWork(this);
         forked.apply();
         mergeClassLoading();
-        new LoopRules(evidence, excess, byCause).apply();
-        new ResultRules(evidence, excess, operations, pools, byCause).apply();
+        new LoopRules(this).apply();
+        new ResultRules(this).apply();
         forked.passOnTasks();
-        new TaskRules(evidence, excess, operations, pools, byCause).apply();
-        new LoadingCalls(excess, byCause).apply();
+        new TaskRules(this).apply();
+        new LoadingCalls(this).apply();
         LookupRules.passOn(evidence, excess, operations, new PeerKinds(pools), byCause);
         LookupRules.merge(byCause);
         new FailedPeers(excess, pools, byCause).apply();
@@ -90,24 +81,24 @@ public final class SymptomRules {
         new Redirects(excess, operations, counts).merge(byCause);
         mergeStatements();
         new LargeResults(evidence, excess, operations).passOn(byCause);
-        new RowHolderRules(evidence, excess, operations, byCause).apply();
+        new RowHolderRules(this).apply();
         mergeOperations(redisStands, areRepeated);
         new HttpConnections(evidence, excess).merge(byCause);
         new RunningOperations(excess, operations, byCause).name();
         passOnAttempts();
-        new HolderRules(evidence, excess, operations, byCause).apply();
-        new PoolRules(evidence, excess, operations, counts, pools, byCause).apply();
-        new WorkerRules(evidence, excess, byCause).apply();
-        new RefusalRules(evidence, excess, byCause).apply();
-        ProcessorRules processors = new ProcessorRules(evidence, excess, operations, pools, byCause);
+        new HolderRules(this).apply();
+        new PoolRules(this, counts).apply();
+        new WorkerRules(this).apply();
+        new RefusalRules(this).apply();
+        ProcessorRules processors = new ProcessorRules(this);
         boolean isStorm = new ImmediateRetries(excess, operations).passOnRunQueue(byCause);
         processors.passOnRunQueue();
         passOnStalls();
-        new CollectorRules(evidence, excess, operations, byCause).apply();
+        new CollectorRules(this).apply();
         processors.passOnToOtherProcesses();
-        new StolenTime(evidence, pools, byCause).apply();
-        new PressureRules(evidence, byCause).apply();
-        new CallerRules(evidence, excess, operations, pools, byCause).apply();
+        new StolenTime(this).apply();
+        new PressureRules(this).apply();
+        new CallerRules(this).apply();
         FailedProviders.merge(byCause);
         if (!isStorm && !new OneSlowPeer(evidence, excess, operations).merge(byCause)) {
             processors.passOnToProcessors();

@@ -1,14 +1,12 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RejectedTasks;
 import tern.rpc.diagnosis.excess.TimesByCause;
@@ -24,9 +22,9 @@ import tern.rpc.pool.PoolKind;
  * executor's threads. If an executor is full because its tasks wait, for example for a connection or a lock, the full
  * executor is only a symptom. Neither more threads nor another executor would help while the tasks of an executor wait.
  */
-final class TaskRules {
+final class TaskRules extends Rule {
 
-    /** At least this many samples of busy threads are needed to tell what an executor's tasks wait for. */
+    /** The minimum number of samples of busy threads. Fewer samples do not show what an executor's tasks wait for. */
     private static final int MIN_BUSY = 2;
 
     /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */
@@ -34,24 +32,20 @@ final class TaskRules {
 
     private static final Set<Kind> OPERATIONS = Set.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Operations operations;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
+    /** The kinds of work that make tasks slower although no operation became slower. */
+    private static final Set<Kind> WORK =
+            Set.of(Kind.RESOLVER, Kind.FILE, Kind.SOCKET, Kind.SLEEP, Kind.COMPUTING, Kind.LOG, Kind.NATIVE);
+
+    /**
+     * Work of tasks is considered the reason for a full executor only if at least this share of the samples of its
+     * tasks show the same work.
+     */
+    private static final double NEARLY_ALL = 0.9;
+
     private final OtherTasks others;
 
-    TaskRules(
-            Evidence evidence,
-            ExcessTime excess,
-            Operations operations,
-            Map<String, PoolVerdict> pools,
-            TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.operations = operations;
-        this.pools = pools;
-        this.byCause = byCause;
+    TaskRules(Rule other) {
+        super(other);
         this.others = new OtherTasks(evidence, excess, operations);
     }
 
@@ -83,14 +77,17 @@ final class TaskRules {
     /**
      * Returns the waits of the executor's tasks, if at least half of the samples of the tasks show such waits;
      * otherwise an empty result. A wait for other tasks of the same executor is included, because such tasks fill the
-     * queue: the other tasks get no thread. Operations are included only if the tasks belong to the waiting calls and
-     * take longer than usual. Unrelated tasks that occupy the executor with operations need a separate executor
-     * instead.
+     * queue: the other tasks get no thread. Operations and other work are included only if the tasks belong to the
+     * waiting calls and take longer than usual. Unrelated tasks that occupy the executor with operations need a separate
+     * executor instead. Tasks also count as tasks of the waiting calls if these calls run a slow operation of the same
+     * kind.
      */
     private Times reasons(PoolVerdict executor, TaskSamples tasks) {
         Times waits = new Times();
         Times slow = new Times();
-        boolean slower = isSlower(executor) && isOfCalls(tasks) && !others.occupy(executor, tasks.parts);
+        boolean mayBeSlower = isSlower(executor) && !others.occupy(executor, tasks.parts);
+        boolean slower = mayBeSlower && isOfCalls(tasks);
+        Times ofCalls = mayBeSlower ? others.slowOperations(executor) : new Times();
         String threads = evidence.tasks().threadsOfPool(executor.name());
         Part connections = connectionsFor(executor, tasks);
         if (connections != null) {
@@ -113,8 +110,13 @@ final class TaskRules {
                 if (pool != null && isCause(pool)) {
                     waits.add(new Part(Kind.POOL, pool.name()), looks);
                 }
-            } else if (slower && OPERATIONS.contains(part.kind())) {
+            } else if (OPERATIONS.contains(part.kind()) && (slower || ofCalls.sum(part.kind()) > 0)) {
                 slow.add(new Part(part.kind(), nameOf(part)), looks);
+            } else if (part.kind() == Kind.RESULT) {
+                Part awaited = awaited(executor, ofCalls);
+                slow.add(awaited == null ? part : awaited, awaited == null ? 0 : looks);
+            } else if (slower && WORK.contains(part.kind()) && looks >= NEARLY_ALL * tasks.parts.sum()) {
+                slow.add(part, looks);
             }
         }
         double half = tasks.parts.sum() / 2;
@@ -123,6 +125,26 @@ final class TaskRules {
         }
         slow.addAll(waits, 1);
         return slow.sum() >= half ? slow : new Times();
+    }
+
+    /**
+     * Returns the operation of a peer for which tasks of the executor wait without running it themselves, as with an
+     * asynchronous client; null if there is none. The operation must take at least half of the tasks' time.
+     *
+     * @param ofCalls the slow operations of the calls whose tasks the executor runs
+     */
+    private @Nullable Part awaited(PoolVerdict executor, Times ofCalls) {
+        double hold = executor.pool().holdNanos();
+        return ofCalls.longestFirst().stream()
+                .filter(part -> OPERATIONS.contains(part.kind()))
+                .filter(part -> {
+                    Phase phase = Operations.phase(part.kind());
+                    return phase != null
+                            && hold >= 0
+                            && 2 * operations.of(phase, part.name()).eachNanos() >= hold;
+                })
+                .findFirst()
+                .orElse(null);
     }
 
     /**

@@ -1,14 +1,12 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.EnumSet;
-import java.util.Map;
 import java.util.Set;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
-import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.Sampler;
 import tern.rpc.pool.PoolKind;
@@ -19,16 +17,19 @@ import tern.rpc.pool.PoolSnapshot;
  * executor with the caller-runs policy lets the submitting thread run a rejected task. If the tasks have become much
  * slower, however, they are the reason why the executor is full, and their work is the cause.
  */
-final class TasksOfCallers {
+final class TasksOfCallers extends Rule {
 
-    /** Tasks that callers run are considered a cause only if at least this many late calls run them. */
+    /**
+     * The minimum number of late calls that run rejected tasks themselves. With fewer such calls, these tasks are not
+     * considered a cause.
+     */
     private static final int MIN_CALLS = 3;
 
     /** Tasks have become much slower if they take at least this multiple of their usual time. */
     private static final double SLOWER = 2;
 
     /** The activities and waits that can occur in a task. */
-    private static final Set<Kind> WORK = EnumSet.of(
+    static final Set<Kind> WORK = EnumSet.of(
             Kind.COMPUTING,
             Kind.SLEEP,
             Kind.RESULT,
@@ -42,16 +43,8 @@ final class TasksOfCallers {
             Kind.HTTP,
             Kind.RPC);
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final Map<String, PoolVerdict> pools;
-    private final TimesByCause byCause;
-
-    TasksOfCallers(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.pools = pools;
-        this.byCause = byCause;
+    TasksOfCallers(Rule other) {
+        super(other);
     }
 
     /** Attributes the work to the executor if at least half of the sampled late calls ran rejected tasks. */
@@ -77,13 +70,22 @@ final class TasksOfCallers {
         }
     }
 
-    /** Returns whether the tasks of a full executor take several times as long as usual. */
+    /** Returns whether the tasks of the executor whose tasks callers run take several times as long as usual. */
     private boolean areTasksSlower() {
+        String executor = new CallerRuns(evidence, excess, pools).executor();
+        PoolVerdict known = executor == null ? null : pools.get(executor);
+        if (known != null) {
+            return areSlower(known.pool());
+        }
         return pools.values().stream().map(PoolVerdict::pool).anyMatch(pool -> {
             PoolSnapshot now = pool.now();
             boolean isFull = now.kind() == PoolKind.EXECUTOR && now.active() >= now.max();
-            return isFull && pool.usualHoldNanos() > 0 && pool.holdNanos() >= SLOWER * pool.usualHoldNanos();
+            return isFull && areSlower(pool);
         });
+    }
+
+    private static boolean areSlower(ObservedPool pool) {
+        return pool.usualHoldNanos() > 0 && pool.holdNanos() >= SLOWER * pool.usualHoldNanos();
     }
 
     /** Returns whether calls that did not run a rejected task also spent at least half of their time on this work. */

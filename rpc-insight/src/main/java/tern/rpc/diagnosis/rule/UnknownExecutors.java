@@ -18,12 +18,12 @@ import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.sample.TaskSamples;
 
 /**
- * Recognizes executors that have too few threads, although their state is unknown: Tern takes no snapshots of some
- * executors, such as those in static fields. The number of their threads is known from samples. The time that a thread
- * works for a call is computed from the number of busy threads and the number of results per second: n busy threads
- * complete n / t tasks per second if a task takes time t. The operations of the tasks show whether tasks have become
- * slower. If no usual times of the operations are known, the time that calls usually spend outside of operations is
- * used instead: a call that finds an idle thread waits only for as long as its task takes.
+ * Recognizes executors that have too few threads, although Tern does not know their state. Tern takes no snapshots of
+ * some executors, such as executors in static fields. The number of their threads is known from samples. The time that
+ * a thread works for a call is computed from the number of busy threads and the number of results per second: if a task
+ * takes time t, n busy threads complete n / t tasks per second. The operations of the tasks show whether tasks have
+ * become slower. If no usual times of the operations are known, the time that calls usually spend outside of operations
+ * is used instead: a call that finds an idle thread waits only for as long as its task takes.
  */
 public final class UnknownExecutors {
 
@@ -95,7 +95,7 @@ public final class UnknownExecutors {
             return workNanos(threads) <= AS_USUAL * usualNanos;
         }
 
-        /** Returns the mean number of calls that wait at the same time. */
+        /** Returns the mean number of calls waiting at the same time. */
         long atOnce() {
             return Math.round(perSecond * waitNanos / 1e9);
         }
@@ -223,7 +223,7 @@ public final class UnknownExecutors {
     }
 
     /**
-     * Recommends a change for the executor for whose threads the calls wait.
+     * Recommends a change to the executor whose threads the calls are waiting for.
      *
      * @param part the wait of calls for a thread of the executor
      * @param symptoms the waits for results that the wait for a thread causes
@@ -268,7 +268,7 @@ public final class UnknownExecutors {
     }
 
     /**
-     * Returns the evidence about the executor for whose threads the calls wait, one fact per short line.
+     * Returns the evidence about the executor whose threads the calls are waiting for, one fact per short line.
      *
      * @param part the wait of calls for a thread of the executor
      * @param symptoms the waits for results that the wait for a thread causes

@@ -5,8 +5,6 @@ import java.util.Set;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.ObservedPool;
 
@@ -14,7 +12,7 @@ import tern.rpc.diagnosis.pool.ObservedPool;
  * Decides whether calls wait for a worker because their work takes too long, or because there are too few workers.
  * Extra work is the reason for the wait only if there would be enough workers without this work.
  */
-public final class WorkerRules {
+public final class WorkerRules extends Rule {
 
     /**
      * Work that takes less than this share of the latency target is not considered the reason for a wait for a worker.
@@ -27,14 +25,8 @@ public final class WorkerRules {
     /** The refusal reasons caused by limits other than the number of workers. */
     private static final Set<String> LIMITS = Set.of("method", "connection", Part.UNREAD);
 
-    private final Evidence evidence;
-    private final ExcessTime excess;
-    private final TimesByCause byCause;
-
-    WorkerRules(Evidence evidence, ExcessTime excess, TimesByCause byCause) {
-        this.evidence = evidence;
-        this.excess = excess;
-        this.byCause = byCause;
+    WorkerRules(Rule other) {
+        super(other);
     }
 
     /**
@@ -59,8 +51,8 @@ public final class WorkerRules {
 
     /**
      * Returns whether there are too few workers. Two conditions must be met. First, calls that have a worker meet the
-     * latency target. Second, their work takes about its usual time, or there would be too few workers even if their
-     * work took its usual time. If the usual time is unknown, the current time counts as usual.
+     * latency target. Second, the work of these calls takes about its usual time, or there would be too few workers
+     * even without the additional time of this work. If the usual time is unknown, the current time counts as usual.
      */
     private boolean areTooFew() {
         double service = PausedWork.of(excess.account, excess.account, part -> !needsWorker(part))
@@ -69,9 +61,9 @@ public final class WorkerRules {
             return false;
         }
         double usually = usualService();
-        // If all workers are busy, they complete workers / service calls per second. At this rate of calls, they would
-        // usually be busy for a share of usually / service of the time. The workers are sufficient if this share is at
-        // most 80 %.
+        // If all workers are busy, they complete workers / service calls per second. With the usual service time, the
+        // same rate of calls would keep a share of usually / service of the workers busy. The workers are sufficient if
+        // this share is at most 80 %.
         boolean isWorkAsUsual = usually <= 0 || service < usually / FULL;
         double workers = workers();
         return isWorkAsUsual || (workers > 0 && wantedPerSecond() * usually / 1e9 > FULL * workers);

@@ -12,8 +12,8 @@ import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.stack.LibraryWaits;
 
 /**
- * Finds the operations that the threads of calls run or wait for. An example is a thread that waits for the answer of a
- * WebClient. Its stack shows only a wait for a result, but the ledger of its call shows the exchange.
+ * Finds the operations that the threads of calls are running or waiting for. An example is a thread waiting for the
+ * answer of a WebClient. Its stack shows only a wait for a result, but the ledger of its call shows the exchange.
  */
 final class AwaitedOperations {
 
@@ -52,9 +52,9 @@ final class AwaitedOperations {
     }
 
     /**
-     * Returns the samples of a call with each wait for an operation that has ended replaced by the operation. The
-     * ledger contains the time of an ended operation, and no longer counts it as time of the call's own code. An
-     * operation that has not ended has no time in the ledger, so its samples stay samples of a wait.
+     * Returns the samples of a call. In these samples, each wait for an operation that has ended is replaced with the
+     * operation. The ledger contains the time of an ended operation, and no longer counts it as time of the call's own
+     * code. An operation that has not ended has no time in the ledger, so its samples stay samples of a wait.
      */
     static List<Sample> resolved(List<Sample> samples, CallLedger ledger) {
         if (samples.stream().noneMatch(Sample::isAwaiting)) {

@@ -19,6 +19,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Shares;
+import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.sample.Sampler.Samples;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.ApplicationCode;
@@ -94,6 +95,21 @@ public final class CallSamples {
      */
     public Shares of(String method) {
         return byMethod.getOrDefault(method, NONE);
+    }
+
+    /**
+     * Returns the shares of an operation's time that belong to other activities and waits, over all late or failed
+     * calls. See {@link Shares#movedFrom}.
+     */
+    public Times movedFrom(Phase phase) {
+        Times moved = new Times();
+        double all = 0;
+        for (Shares shares : byMethod.values()) {
+            moved.addAll(shares.movedFrom(phase), shares.looks(phase));
+            all += shares.looks(phase);
+        }
+        moved.scale(1 / Math.max(1, all));
+        return moved;
     }
 
     /** Returns the samples in which a thread was in the given activity or wait. */

@@ -49,8 +49,7 @@ public final class CarrierThreads {
         for (RunningCall call : running.subList(0, Math.min(MAX_CALLS, running.size()))) {
             for (CallThread worker : CallThread.of(call)) {
                 ThreadSnapshot known = looks.get(worker.id());
-                Carrier carrier =
-                        known == null ? Carrier.of(worker.work().thread()) : known.carrier();
+                Carrier carrier = known == null ? Carrier.of(worker.work().thread()) : known.carrier();
                 waits += carrier == Carrier.AWAITED ? 1 : 0;
                 if (carrier == Carrier.TAKEN && left-- > 0) {
                     addOfCall(known == null ? worker.virtual() : known);

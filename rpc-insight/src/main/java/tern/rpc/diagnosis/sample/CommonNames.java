@@ -50,8 +50,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     private static final String HELD = " held in ";
 
     /**
-     * Returns a copy of the sample that is named after its lock's usual holder, or after the common caller of running
-     * code. If neither applies, returns the sample itself.
+     * Returns a copy of the sample whose name contains its lock's usual holder or the common caller of running code. If
+     * neither is known, returns the sample itself.
      */
     Sample of(Sample sample) {
         String lock = lock(sample);

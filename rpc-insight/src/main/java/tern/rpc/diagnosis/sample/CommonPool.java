@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Recognizes threads that wait for the JVM's common pool, and whether one of its threads is free. */
+/** Recognizes threads waiting for the JVM's common pool, and whether one of its threads is free. */
 public final class CommonPool {
 
     /** Since this version of Java, futures always use the common pool. */
@@ -44,7 +44,7 @@ public final class CommonPool {
     }
 
     /**
-     * Returns the activity of a thread outside of calls. A thread that waits for an answer through the JDK's HTTP
+     * Returns the activity of a thread that serves no call. A thread waiting for an answer through the JDK's HTTP
      * client while the common pool is full most likely waits for this pool and not for the peer.
      */
     public static Part read(ThreadSnapshot thread, boolean isFull) {
@@ -59,8 +59,8 @@ public final class CommonPool {
     }
 
     /**
-     * Describes the busy common pool as a cause. More threads are never recommended: the JVM derives their number from
-     * the number of processors, and all code in the process shares these threads.
+     * Returns the cause description for a busy common pool. More threads are never recommended: the JVM derives their
+     * number from the number of processors, and all code in the process shares these threads.
      *
      * @param tasks the samples of the pool's threads; null if there are none
      */

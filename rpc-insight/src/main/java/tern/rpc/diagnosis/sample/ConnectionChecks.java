@@ -13,7 +13,7 @@ final class ConnectionChecks {
     private static final Pattern CHECK =
             Pattern.compile("test\\w*Connection\\w*|validate\\w*|isValid\\w*|isConnection(Alive|Dead)|activeCheck\\w*");
 
-    /** Druid checks connections in classes of this package. These classes also have other tasks. */
+    /** Druid checks connections in classes of this package, which also do other work. */
     private static final String DRUID = "com.alibaba.druid.pool.";
 
     private ConnectionChecks() {}

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentMap;
 
 /**
  * The names of executors in pool snapshots, and the names of their threads. If an application does not name the threads
- * of an executor, the two names differ, as in {@code loaders} and {@code pool-2-thread-1}. Thread-safe.
+ * of an executor, the two names differ, for example {@code loaders} and {@code pool-2-thread-1}. Thread-safe.
  */
 public final class ExecutorNames {
 
@@ -34,8 +34,8 @@ public final class ExecutorNames {
     public static final String ELASTIC_SIZE = "-Dreactor.schedulers.defaultBoundedElasticSize";
 
     /**
-     * The name of each pool by the common name of the pool's threads. Contains only pools whose snapshots name a
-     * thread.
+     * The name of each pool by the common name of the pool's threads. Contains only pools whose snapshots contain the
+     * name of a thread.
      */
     private static final ConcurrentMap<String, String> POOLS = new ConcurrentHashMap<>();
 

@@ -33,16 +33,16 @@ import tern.rpc.pool.PoolSource;
 public final class HeldRows {
 
     /**
-     * A transaction is considered a possible holder of a lock only if at least this many pairs of consecutive
-     * inspections find the transaction. Short transactions may use the same table, but each of them is found by only
-     * one inspection.
+     * The minimum number of pairs of consecutive inspections that must find a transaction before it is considered a
+     * possible holder of a lock. Short transactions may use the same table, but each of them is found by only one
+     * inspection.
      */
     private static final int MIN_PAIRS = 1;
 
     /**
      * Transactions that run an operation on a different server, such as an HTTP exchange, are considered possible
-     * holders of a lock even if each of them is found by only one inspection. At least this many inspections must find
-     * exactly one such transaction.
+     * holders of a lock even if each of them is found by only one inspection. This is the minimum number of inspections
+     * that must find exactly one such transaction.
      */
     private static final int MIN_OUTSIDE = 4;
 
@@ -55,7 +55,7 @@ public final class HeldRows {
      */
     private static final int PART_OF_WAITS = 3;
 
-    /** A transaction or wait is forgotten if no inspection has found it for this long. */
+    /** A transaction or wait is forgotten if no inspection has found it for this time. */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final int MAX_TRANSACTIONS = 16; // the maximum number of transactions remembered for one Key
@@ -111,12 +111,11 @@ public final class HeldRows {
         StackTraceElement begun;
 
         int looks;
-        // the number of inspections that found exactly one holder that ran an operation on a server other than the
-        // database
+        // the number of inspections in which exactly one holder ran an operation on a server other than the database
         int outside;
-        // the number of the last inspection that found a holder that ran an operation on such a server
+        // the number of the last inspection that found such a holder
         int outsideIn;
-        // whether this last inspection found only one such holder
+        // true if the inspection with the number outsideIn found exactly one such holder
         boolean isOneOutside;
         int pairs; // the number of pairs of consecutive inspections that found the same transaction
         long lastNanos;

@@ -21,7 +21,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 public final class LikelyHolders {
 
-    /** The activity of holders is determined only if there are at least this many samples of them. */
+    /** The minimum number of samples of holders from which their activity is determined. */
     private static final int MIN_SAMPLES = 3;
 
     /**

@@ -13,10 +13,10 @@ import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes work and pauses of this process during an operation of an HTTP, Redis or RPC client. The ledger records
- * them as part of the operation, although the peer does not cause them. Two cases are known: an HTTP, Redis or RPC
- * client pauses before it repeats a request, and a client filter of the application works or waits during a remote
- * call.
+ * Recognizes an operation of an HTTP, Redis or RPC client during which this process itself works or pauses. The ledger
+ * records this time as part of the operation, although the peer does not cause it. Two cases are known: an HTTP, Redis
+ * or RPC client pauses before it repeats a request, and a client filter of the application works or waits during a
+ * remote call.
  */
 final class LocalWork {
 
@@ -38,7 +38,7 @@ final class LocalWork {
     private LocalWork() {}
 
     /**
-     * Returns the thread's activity if it is work or a wait of this process; null if the thread waits for the peer.
+     * Returns what the thread does or waits for within this process; null if the thread waits for the peer.
      *
      * @param read what the stack of the thread shows
      * @param phase the phase of the call

@@ -41,15 +41,15 @@ public final class SampledMoments {
         }
 
         /**
-         * Returns whether it is known if threads with the given name were working. This is the case if one of them was
-         * found working or all of them were sampled.
+         * Returns whether the samples show if threads with the given name were working: one of them was found working,
+         * or all of them were sampled.
          */
         public boolean isKnown(String threads) {
             return isBusy(threads) || !incomplete.contains(threads);
         }
     }
 
-    /** Adds a moment at which the other threads have not been sampled yet. */
+    /** Adds a moment. The samples of the other threads at this moment follow later. */
     public void add(long time, boolean isCommonPoolFull) {
         if (byTime.put(time, new Moment(isCommonPoolFull, null)) == null) {
             times.addLast(time);
@@ -59,7 +59,7 @@ public final class SampledMoments {
         }
     }
 
-    /** Adds the work of the threads outside of calls. */
+    /** Adds the work of the threads that serve no call. */
     public void add(long time, Work work) {
         boolean isFull = isCommonPoolFull(time);
         add(time, isFull);
@@ -72,9 +72,7 @@ public final class SampledMoments {
         return known != null && known.isCommonPoolFull;
     }
 
-    /**
-     * Returns the work of the threads outside of calls at the given time; null if these threads were not sampled then.
-     */
+    /** Returns what the threads that serve no call were doing at the given time; null if they were not sampled then. */
     @Nullable
     public Work workAt(long time) {
         Moment known = byTime.get(time);

@@ -18,6 +18,7 @@ import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
+import tern.rpc.diagnosis.stack.CacheLoads;
 import tern.rpc.diagnosis.stack.CalledMethods;
 import tern.rpc.diagnosis.stack.CallerWaits;
 import tern.rpc.diagnosis.stack.ClassInitializers;
@@ -93,11 +94,17 @@ public final class Sampler {
         @Nullable
         public String eventLoop; // the name of the last event loop that ran the call; null if there is none
 
+        // the cache for which the call's thread loaded a value in an operation, as found last; null if there is none
+        public @Nullable String cache;
+        public @Nullable Phase loadedIn; // the kind of the operation that loaded the value
+
         public int looks; // the number of samples that found a thread of the call
         public int loopLooks; // the number of samples in which the call's thread was an event loop
         public int poolLooks; // the number of samples in which the call waited for a JDBC connection
         public int
                 checkLooks; // the number of samples in which the pool checked the connection for which the call waited
+        // the number of samples in which the thread opened a connection of a pool of HTTP or Redis connections
+        public int openLooks;
         public int sqlLooks; // the number of samples taken while a statement ran
         public int
                 rowLooks; // the number of samples in which the thread waited for the next rows of a statement's result
@@ -121,8 +128,8 @@ public final class Sampler {
         }
 
         /**
-         * Adds a sample. A wait for the initialization of a class is recognized only in its second sample. The first
-         * sample of the wait, which seemed to show running code, is then changed to show the wait, too.
+         * Adds a sample. If the sample shows a wait for the initialization of a class, the previous sample of the same
+         * wait is changed to show this wait, too. A single sample of such a wait seems to show running code.
          */
         public void add(Sample sample) {
             Sample before = list.isEmpty() ? null : list.get(list.size() - 1);
@@ -175,10 +182,18 @@ public final class Sampler {
             }
             String writes = phase == Phase.LOGGING || isLogging() ? LibraryWork.appender(thread) : null;
             appender = writes == null ? appender : writes;
+            String loads = phase.isOperation() ? CacheLoads.cacheIn(thread) : null;
+            if (loads != null) {
+                cache = loads;
+                loadedIn = phase;
+            }
             locationLooks += phase == Phase.LOGGING && LibraryWork.findsLocation(thread) ? 1 : 0;
             if (phase == Phase.JDBC_CONNECTION) {
                 poolLooks++;
                 checkLooks += ConnectionChecks.isOne(thread) ? 1 : 0;
+            }
+            if (phase == Phase.HTTP_CONNECTION || phase == Phase.REDIS_CONNECTION) {
+                openLooks += NewConnections.isOpening(thread) ? 1 : 0;
             }
             if (phase == Phase.SQL) {
                 sqlLooks++;
@@ -279,8 +294,8 @@ public final class Sampler {
     }
 
     /**
-     * Returns whether the thread has finished the call after the list of running calls was read. Its stack then shows
-     * another call, or that the thread waits for its next task.
+     * Returns whether the thread has finished the call since the list of running calls was read. The thread's stack
+     * then shows another call, or the wait for the next task.
      */
     private static boolean hasLeft(CallThread worker, ThreadSnapshot thread) {
         return worker.call().ledger().isEnded() || JdkLocks.isIdle(thread);

@@ -18,7 +18,7 @@ import tern.rpc.pool.ApplicationCode;
 /** The samples of threads that serve no call: of one executor's threads, or of other threads with a common name. */
 public final class TaskSamples {
 
-    /** The waits of busy threads are evaluated only if at least this many samples show busy threads. */
+    /** The minimum number of samples of busy threads from which their waits are evaluated. */
     public static final int MIN_BUSY = 4;
 
     /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */
@@ -137,7 +137,7 @@ public final class TaskSamples {
         return remote.getOrDefault(isAnyKnown ? method : "", 0) > 0;
     }
 
-    /** Returns whether the sampled tasks run code of the package of the given stack frame. */
+    /** Returns whether the sampled tasks run code in the same package as the given stack frame. */
     public boolean runsPackageOf(StackTraceElement line) {
         String wanted = packageOf(line.getClassName());
         return classes.entrySet().stream()
@@ -149,7 +149,7 @@ public final class TaskSamples {
         return type.substring(0, type.lastIndexOf('.') + 1);
     }
 
-    /** Returns whether the stacks of sampled tasks contain the class of the given stack frame. */
+    /** Returns whether the given stack frame's class is on the stacks of sampled tasks. */
     public boolean runs(@Nullable StackTraceElement line) {
         return samplesOf(line) > 0;
     }

@@ -167,13 +167,13 @@ public final class TaskWatch {
         return known != null && known.busy > 0;
     }
 
-    /** Returns what the threads outside of calls were doing each time the threads of calls were sampled. */
+    /** Returns what the threads that serve no call were doing each time the threads of calls were sampled. */
     public SampledMoments moments() {
         return moments;
     }
 
     /**
-     * Returns whether every sample of the threads outside of calls includes the threads with the given name. Returns
+     * Returns whether every sample of the threads that serve no call includes the threads with the given name. Returns
      * false for the names of virtual threads, whose stacks are read less often.
      */
     public boolean isAlwaysSeen(String name) {
@@ -193,7 +193,7 @@ public final class TaskWatch {
     public void addVirtual(ThreadSnapshot thread) {
         String name = nameOf(thread);
         add(executors, true, thread, false, new HashSet<>());
-        // Only names of groups with samples are added, because the number of these groups is limited.
+        // Names without samples are not added, because only the number of groups with samples is limited.
         if (executors.containsKey(name)) {
             seldomSeen.add(name);
         }
@@ -319,8 +319,8 @@ public final class TaskWatch {
     }
 
     /**
-     * Returns the threads that take items from a queue in the class in which a call waits, and that were seldom busy,
-     * as in {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
+     * Returns the seldom busy threads that take items from a queue in the class in which a call waits, for example
+     * {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
      *
      * @param waiting the call's waiting frame; null if it is unknown
      */
@@ -372,9 +372,9 @@ public final class TaskWatch {
     }
 
     /**
-     * Returns the tasks or threads outside of calls that most likely hold the lock for which a call waits. The likely
-     * holders run code of the class in which the call waits, and do not wait for a lock themselves. Tasks that sleep
-     * come last. A single sample is not sufficient, because other methods of the class may not use the lock.
+     * Returns the tasks, or the threads that serve no call, that most likely hold the lock for which a call waits. The
+     * likely holders run code of the class in which the call waits, and do not wait for a lock themselves. Tasks that
+     * sleep come last. A single sample is not sufficient, because other methods of the class may not use the lock.
      *
      * @param waiting the call's waiting frame
      * @return null if there are none
@@ -451,8 +451,8 @@ public final class TaskWatch {
     }
 
     /**
-     * Returns the name of the threads outside of calls that were most often found in operations of the given kind; null
-     * if there are none.
+     * Returns the name of the threads that serve no call and were most often found in operations of the given kind;
+     * null if there are none.
      */
     @Nullable
     public String mostOftenIn(Part.Kind kind) {

@@ -46,8 +46,7 @@ final class VirtualTasks {
 
     private static ThreadSnapshot look(VirtualStacks.Stack stack) {
         String name = stack.name().isEmpty() ? UNNAMED : stack.name();
-        ThreadSnapshot.Carrier carrier =
-                stack.runs() ? ThreadSnapshot.Carrier.TAKEN : ThreadSnapshot.Carrier.NONE;
+        ThreadSnapshot.Carrier carrier = stack.runs() ? ThreadSnapshot.Carrier.TAKEN : ThreadSnapshot.Carrier.NONE;
         return new ThreadSnapshot(name, stack.id(), stack.state(), stack.frames(), null, null, -1, -1, carrier);
     }
 }

@@ -8,8 +8,8 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes threads that wait for the caller of a web request, because the caller sends the request or reads the
- * answer slowly.
+ * Recognizes threads waiting for the caller of a web request, because the caller sends the request or reads the answer
+ * slowly.
  */
 public final class CallerWaits {
 
@@ -35,8 +35,8 @@ public final class CallerWaits {
     private CallerWaits() {}
 
     /**
-     * Returns the thread's wait for the caller that sends the request and reads the answer; null if the thread does not
-     * wait for the caller.
+     * If the thread waits until the caller sends more of the request or reads more of the answer, returns this wait;
+     * otherwise null.
      */
     public static @Nullable Part of(ThreadSnapshot thread) {
         if (thread.state() == Thread.State.RUNNABLE) {

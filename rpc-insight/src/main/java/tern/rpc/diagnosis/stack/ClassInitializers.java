@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 
 /**
- * Finds threads that wait until another thread has initialized a class. Java reports a waiting thread as runnable, even
+ * Finds threads waiting until another thread has initialized a class. Java reports a waiting thread as runnable, even
  * though it stays at the line that uses the class and consumes no processor time. To find the thread that runs the
  * static initializer, this class searches the sampled threads. If none of these threads runs the initializer, this
  * class searches up to {@value #MAX_THREADS} randomly chosen threads, at most once a second. Not thread-safe.
@@ -26,7 +26,7 @@ public final class ClassInitializers {
     private static final int MAX_THREADS = 256;
 
     /**
-     * Samples of a thread are kept for this long. If many calls are running, each round samples only some of their
+     * The time for which samples of a thread are kept. If many calls are running, each round samples only some of their
      * threads.
      */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -51,7 +51,7 @@ public final class ClassInitializers {
     }
 
     /**
-     * Returns the threads that run static initializers, by the id of the sampled thread that waits for the initializer.
+     * Returns the threads that run static initializers, by the id of the sampled thread waiting for the initializer.
      */
     public Map<Long, ThreadSnapshot> awaited(Collection<ThreadSnapshot> sampled, long now) {
         List<ThreadSnapshot> standing = standing(sampled, now);

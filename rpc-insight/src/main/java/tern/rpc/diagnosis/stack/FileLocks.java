@@ -5,8 +5,8 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
- * Recognizes threads that wait for a file lock ({@link java.nio.channels.FileChannel#lock()}). Another process must
- * hold the lock: if this process held it, the request would fail at once. The thread waits in a JDK method that is also
+ * Recognizes threads waiting for a file lock ({@link java.nio.channels.FileChannel#lock()}). Another process must hold
+ * the lock: if this process held it, the request would fail immediately. The thread waits in a JDK method that is also
  * used to read and write files. Without this class, the wait would look like slow disk access.
  */
 public final class FileLocks {

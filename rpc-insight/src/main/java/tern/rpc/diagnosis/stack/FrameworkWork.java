@@ -7,7 +7,7 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Recognizes the work that a web framework or Tern's server does for a call without running application code, such as
- * reading a request from JSON. This work is spread over many library methods, so it needs one common name.
+ * decoding a JSON request. This work is spread over many library methods, so it needs one common name.
  */
 public final class FrameworkWork {
 

@@ -66,7 +66,7 @@ public final class Hints {
             "\\((Buffered|InputStream|File)Reader\\.|\\(Files\\.(read|lines|newBufferedReader|newInputStream)"
                     + "|\\((File|Buffered)InputStream\\.read|\\(Scanner\\.|\\(Properties\\.load");
 
-    /** Matches methods that access a file for each value. */
+    /** Matches methods that access the file separately for each value, without a buffer. */
     private static final Pattern UNBUFFERED =
             Pattern.compile("\\(RandomAccessFile\\.(write|read)|\\(File(Out|In)putStream\\.(write|read)\\b");
 
@@ -259,8 +259,8 @@ public final class Hints {
     private Hints() {}
 
     /**
-     * Returns the advice for code that spends processor time in the given method, preceded by a separator, or an empty
-     * string if there is none.
+     * Returns the advice for code that spends processor time in the given method, preceded by a separator; an empty
+     * string if there is no advice.
      */
     public static String computing(@Nullable String called) {
         if (called != null && called.endsWith(".<init>") && isThrowable(called)) {

@@ -112,7 +112,7 @@ public final class Libraries {
             "org.apache.derby.impl.sql.execute.",
             "org.sqlite.core.NativeDB");
 
-    /** Class-name prefixes of pools that hand out database connections. */
+    /** Class-name prefixes of pools that lend database connections. */
     static final List<String> POOLS = List.of(
             "com.zaxxer.hikari.",
             "com.alibaba.druid.pool.DruidDataSource",
@@ -132,7 +132,7 @@ public final class Libraries {
         return (library == Kind.HTTP || library == Kind.RPC || library == Kind.REDIS) && pauses(thread);
     }
 
-    /** Returns whether code outside the JDK makes the thread sleep. */
+    /** Returns whether the thread sleeps because of a call from outside the JDK. */
     public static boolean pauses(ThreadSnapshot thread) {
         boolean sleeps = false;
         for (StackTraceElement frame : thread.frames()) {

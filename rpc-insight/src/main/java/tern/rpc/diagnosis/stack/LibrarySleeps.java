@@ -13,7 +13,7 @@ final class LibrarySleeps {
 
     /**
      * Returns the library's method that sleeps, as simple class name and method name. Returns null if the thread does
-     * not sleep, or if the library whose method the application called sleeps itself.
+     * not sleep, or if the library that the application called directly sleeps itself.
      */
     static @Nullable String of(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());

@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.account.Part.Kind;
 public final class NameLookups {
 
     /**
-     * Host name lookups are considered the reason for a wait for a peer only if at least this many samples show a
-     * lookup.
+     * The minimum number of samples with a lookup from which host name lookups are considered the reason for a wait for
+     * a peer.
      */
     private static final int MIN_LOOKS = 3;
 

@@ -37,7 +37,6 @@ public final class NewHttpClients {
         return false;
     }
 
-    /** Adds the name of a thread. */
     public void add(String thread) {
         Matcher client = THREAD.matcher(thread);
         if (client.matches()) {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param lock the class of the object for which the thread waits; null if the thread does not wait
  * @param owner the thread that holds the lock; null if the lock is free or its owner is unknown
  * @param cpuNanos the processor time that the thread has used so far; -1 if unknown
- * @param holdsAt the index of the frame that entered a monitor that another thread waits for; -1 if unknown or if this
- *     thread owns no such monitor
+ * @param holdsAt the index of the frame that entered the monitor for which another thread is waiting; -1 if unknown or
+ *     if this thread owns no such monitor
  * @param carrier whether the thread is a virtual thread that occupies a carrier thread or waits for one
  */
 public record ThreadSnapshot(

@@ -32,6 +32,7 @@ import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.AwaitedWork;
 import tern.rpc.diagnosis.rule.BlockedLoops;
+import tern.rpc.diagnosis.rule.CallerRuns;
 import tern.rpc.diagnosis.rule.CommonDelays;
 import tern.rpc.diagnosis.rule.MissedJobs;
 import tern.rpc.diagnosis.rule.Pressure;
@@ -52,7 +53,10 @@ public final class CauseText {
     /** A wait for a connection is considered noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
-    /** More permits are recommended only if calls wait for a permit at least this many times as long as they use it. */
+    /**
+     * More permits are recommended only if the wait for a permit takes at least this multiple of the time for which a
+     * permit is used.
+     */
     private static final double PERMIT_FACTOR = 3;
 
     /** More permits are not recommended if the operation takes at least this multiple of its usual time. */
@@ -85,6 +89,7 @@ public final class CauseText {
     private final TimeOuts timeOuts;
     private final Stampedes stampedes;
     private final ImmediateRetries retries;
+    private final CallerRuns callerRuns;
 
     public CauseText(
             Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, Map<Part, List<Symptom>> symptoms) {
@@ -99,15 +104,17 @@ public final class CauseText {
         this.timeOuts = new TimeOuts(evidence, excess, operations);
         this.stampedes = new Stampedes(evidence, excess, operations, new OperationCounts(evidence, excess, operations));
         this.retries = new ImmediateRetries(excess, operations);
-        this.storeText = new StoreText(evidence, excess, operations, pools);
-        this.redisText = new RedisText(evidence, excess, operations, storeText);
+        ServerText servers = new ServerText(evidence, excess, operations);
+        this.storeText = new StoreText(evidence, excess, operations, pools, servers);
+        this.redisText = new RedisText(evidence, excess, operations, servers);
+        this.callerRuns = new CallerRuns(evidence, excess, pools);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
         this.changes = new Changes(evidence, excess, operations);
         this.codeText = new CodeText(
                 evidence, excess, executorText, operations, new AwaitedWork(evidence, excess, operations, pools));
     }
 
-    /** Describes one cause of slow calls, with its evidence and the recommended change. */
+    /** Returns a cause of slow calls, with its evidence and the recommended change. */
     public Cause cause(Part part, double nanos, double ofNanos, double saves, double ofFailures, double certainNanos) {
         TimeOuts.TooShort timeout = mayHaveTooShortTimeout(part) ? timeOuts.of(part) : null;
         CauseDescription stampede = timeout == null ? stampedes.describe(part) : null;
@@ -143,9 +150,12 @@ public final class CauseText {
                 certainNanos / 1e6,
                 new MissedJobs(evidence, excess, operations)
                         .change(
-                                withoutWorkers(
-                                        withMorePermits(
-                                                withoutHolding(withBackOff(description.change(), part), part), part),
+                                callerRuns.withPolicy(
+                                        withoutWorkers(
+                                                withMorePermits(
+                                                        withoutHolding(withBackOff(description.change(), part), part),
+                                                        part),
+                                                part),
                                         part),
                                 part),
                 facts,
@@ -249,7 +259,7 @@ public final class CauseText {
     }
 
     /**
-     * Extends the recommended change if calls that wait for a result occupy the workers needed by other calls. A method
+     * Extends the recommended change if calls waiting for a result occupy the workers needed by other calls. A method
      * that returns a future needs no worker while it waits.
      */
     private Change withoutWorkers(Change change, Part part) {

@@ -48,7 +48,7 @@ public final class CausedLeaks {
     private static final double NEW = 0.01;
 
     /**
-     * Failures can be the reason for waits only if at most this share of the waiting calls ended before the first
+     * Failures are a possible reason for waits only if at most this share of the waiting calls ended before the first
      * failed call.
      */
     private static final double FEW = 0.1;

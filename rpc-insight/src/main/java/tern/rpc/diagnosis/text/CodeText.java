@@ -1,12 +1,15 @@
 package tern.rpc.diagnosis.text;
 
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
@@ -18,17 +21,19 @@ import tern.rpc.diagnosis.excess.RepeatedOperations;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.failure.FailureText;
 import tern.rpc.diagnosis.machine.ChildProcesses;
+import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.AwaitedWork;
 import tern.rpc.diagnosis.rule.BlockedLoops;
 import tern.rpc.diagnosis.rule.EqualWaits;
 import tern.rpc.diagnosis.rule.UnknownExecutors;
+import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.diagnosis.sample.Sampler;
 import tern.rpc.diagnosis.sample.TaskSamples;
 import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.ApplicationCode;
 
-/** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
+/** Creates the cause descriptions for application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
 
     /**
@@ -42,6 +47,9 @@ final class CodeText {
      * before each access.
      */
     private static final Pattern LOCK_COMMANDS = Pattern.compile("^SET|^EXISTS .*[Ll]ock");
+
+    /** The kinds of work that also take long if no other task occupies the executor. */
+    private static final Set<Part.Kind> OUTSIDE = EnumSet.of(Part.Kind.RESOLVER, Part.Kind.FILE, Part.Kind.SOCKET);
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -143,13 +151,25 @@ final class CodeText {
         CauseDescription description = part.kind() == Part.Kind.LOCK
                 ? new LockText(evidence, excess).describe(part, place, line, null)
                 : describe(part, place, line);
-        if (!tasks.isFull() || part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
+        if (part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
             return description;
         }
         List<String> facts = new ArrayList<>(description.facts());
+        PoolVerdict pool = work.poolOf(executor);
+        if (pool != null && pool.isSlower()) {
+            facts.add("tasks    of " + pool.name() + " take "
+                    + Times.millis(pool.pool().holdNanos()) + " ms each, usually "
+                    + Times.millis(pool.pool().usualHoldNanos()) + " ms");
+        }
+        if (!tasks.isFull()) {
+            return new CauseDescription(description.kind(), description.name(), description.change(), facts);
+        }
         facts.add("threads  " + 100 * tasks.busy / tasks.looks + " % of the threads of " + executor + " are busy");
-        if (work.poolOf(executor) == null) {
+        if (pool == null) {
             facts.addAll(UnknownExecutors.origin(tasks, null));
+        }
+        if (OUTSIDE.contains(part.kind()) && !executor.equals(ExecutorNames.COMMON_THREADS)) {
+            return new CauseDescription(description.kind(), description.name(), description.change(), facts);
         }
         return new CauseDescription(
                 "SLOW TASKS",
@@ -171,7 +191,10 @@ final class CodeText {
                 + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller));
     }
 
-    /** Describes a sleep in application code. After a failed operation, the sleep is a pause before a retry. */
+    /**
+     * Returns the cause description for a sleep in application code. After a failed operation, the sleep is a pause
+     * before a retry.
+     */
     private CauseDescription sleep(Part part, String place, @Nullable StackTraceElement line) {
         RepeatedOperations repeated = new RepeatedOperations(excess, operations);
         RepeatedOperations.Failed failing = repeated.failedIn(part);
@@ -263,8 +286,8 @@ final class CodeText {
     }
 
     /**
-     * Describes code that polls: it repeats an operation and sleeps in between, because it waits for another thread or
-     * process.
+     * Returns the cause description for code that polls: the code waits for another thread or process by repeating an
+     * operation, with sleeps in between.
      */
     private static CauseDescription polling(
             Part part, RepeatedOperations.Polled polled, String place, @Nullable StackTraceElement line) {
@@ -345,7 +368,7 @@ final class CodeText {
                         + " from a disk";
     }
 
-    /** Describes the time that calls wait for a static initializer to finish. */
+    /** Returns the cause description for calls waiting for a static initializer to finish. */
     private CauseDescription initialization(Part part, String place, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {

@@ -22,7 +22,7 @@ import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.pool.ApplicationCode;
 
-/** Describes causes that concern the garbage collector and the heap. */
+/** Creates the cause descriptions for the garbage collector and the heap. */
 public final class CollectorText {
 
     private static final double MUCH_MORE = 2;
@@ -216,7 +216,7 @@ public final class CollectorText {
         return HeapText.mostAllocating(evidence.machine());
     }
 
-    /** Describes the threads that allocate the most memory, with the code that they run. */
+    /** Returns a text that names the threads that allocate the most memory, and the code that they run. */
     String allocators() {
         Machine.Burner topAllocator = mostAllocating();
         if (topAllocator == null) {

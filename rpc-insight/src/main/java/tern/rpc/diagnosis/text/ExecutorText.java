@@ -17,6 +17,7 @@ import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.diagnosis.rule.CallerRuns;
 import tern.rpc.diagnosis.rule.ForkedWork;
 import tern.rpc.diagnosis.rule.ResultRules;
 import tern.rpc.diagnosis.sample.CommonPool;
@@ -26,7 +27,7 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes executors whose tasks wait for a thread, and recommends numbers of threads. */
+/** Creates the cause descriptions for executors whose tasks wait for a thread, and recommends numbers of threads. */
 final class ExecutorText {
 
     /**
@@ -111,12 +112,17 @@ final class ExecutorText {
 
     /** Creates the cause for an executor whose tasks were run by the threads that submitted them. */
     CauseDescription executor() {
-        PoolVerdict full = full();
+        String name = new CallerRuns(evidence, excess, pools).executor();
+        PoolVerdict full = name == null ? full() : pools.get(name);
         if (full == null) {
             return new CauseDescription(
                     "CALLER RUNS",
-                    "executor",
-                    Change.of(Where.UNKNOWN, "allow more threads in the executor whose tasks the callers run"),
+                    name == null ? "executor" : name,
+                    Change.of(
+                            Where.CODE,
+                            "allow more threads or a longer queue for "
+                                    + (name == null ? "the executor whose tasks the callers run" : "\"" + name + "\"")
+                                    + ", or use a rejection policy other than caller-runs"),
                     List.of());
         }
         CauseDescription description = executor(full);
@@ -180,7 +186,7 @@ final class ExecutorText {
     }
 
     /**
-     * Creates the cause for tasks that wait for other tasks of their executor.
+     * Creates the cause for tasks waiting for other tasks of their executor.
      *
      * @param part the wait of the tasks, which names the threads of their executor
      * @param line the line where calls wait in this way; null if no call does

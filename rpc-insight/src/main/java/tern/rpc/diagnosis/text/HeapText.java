@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.sample.Sampler;
 import tern.rpc.pool.ApplicationCode;
 
-/** Describes a heap that fills, and the code that allocates. */
+/** Creates texts about a heap that is filling up, and about the code that allocates. */
 public final class HeapText {
 
     /** The name prefix of the threads of the diagnosis itself, which do more work while calls are late. */
@@ -23,13 +23,13 @@ public final class HeapText {
     /** The diagnosis names threads that allocate at least this number of bytes per second. */
     private static final double MIN_ALLOCATION = 10e6;
 
-    /** Code that calls run is named only if at least this number of samples found it. */
+    /** The minimum number of samples that show a line of code before the line is named. */
     private static final int MIN_LOOKS = 3;
 
     private HeapText() {}
 
     /**
-     * Describes a heap that will soon be full although calls still meet the latency target.
+     * Returns lines about a heap that will soon be full although calls still meet the latency target.
      *
      * @param samples the samples of calls, which show the code that allocates
      */
@@ -80,7 +80,7 @@ public final class HeapText {
                 .orElse(null);
     }
 
-    /** Describes threads that allocate much memory, with the code that they run. */
+    /** Returns a text about threads that allocate a lot of memory, with the code that they run. */
     static String text(Machine.Burner top) {
         return String.format(
                 Locale.ROOT,

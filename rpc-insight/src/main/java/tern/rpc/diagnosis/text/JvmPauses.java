@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.machine.VmOperations;
 
-/** Describes pauses of the JVM that no collection caused. */
+/** Creates the cause descriptions for pauses of the JVM that are not caused by garbage collections. */
 final class JvmPauses {
 
     /**
@@ -35,7 +35,7 @@ final class JvmPauses {
         double others = 0;
         Map.Entry<String, Double> longest = null;
         for (Map.Entry<String, Double> operation : operations.entrySet()) {
-            if (VmOperations.isOwn(operation.getKey())) {
+            if (VmOperations.isOwn(operation.getKey()) || evidence.pauses().isOfRecording(operation.getKey())) {
                 own += operation.getValue();
                 continue;
             }
@@ -58,8 +58,8 @@ final class JvmPauses {
     }
 
     /**
-     * Describes pauses that no long operation caused. In such a pause, the JVM waited for threads that did not stop
-     * in time.
+     * Returns the cause description for pauses that are not caused by a long JVM operation. In such a pause, the JVM
+     * waited for threads that did not stop in time.
      */
     private static CauseDescription late(@Nullable Part code, List<String> facts) {
         return new CauseDescription(

@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.MoreCalls;
 import tern.rpc.diagnosis.failure.LocalRefusals;
 
-/** Describes refusals by limits of the server, of the application and of its libraries. */
+/** Creates the cause descriptions for calls that a limit of the server, the application or a library refuses. */
 final class LimitText {
 
     /** The refusal reason for calls that the limit of their own method refuses. */
@@ -48,7 +48,7 @@ final class LimitText {
         return new CauseDescription("LIMIT", part.name(), Change.of(Where.UNKNOWN, text), List.of());
     }
 
-    /** Describes refusals by the limits of methods. */
+    /** Returns the cause description for calls that the limits of their methods refuse. */
     private CauseDescription ofMethod() {
         MoreCalls calls = new MoreCalls(evidence, excess);
         MethodRate limited = calls.limited();

@@ -22,11 +22,12 @@ import tern.rpc.diagnosis.stack.LibraryWaits;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.ApplicationCode;
 
-/** Describes waits for locks and permits as causes. */
+/** Creates the cause descriptions for waits for locks and permits. */
 final class LockText {
 
     /**
-     * Permits are considered lost if at least this many samples show waits for a permit and no sample shows a holder.
+     * Permits are considered lost if this number of samples or more show waits for a permit and no sample shows a
+     * holder.
      */
     private static final int MIN_LOST_LOOKS = 30;
 
@@ -42,7 +43,7 @@ final class LockText {
     }
 
     /**
-     * Describes the wait for this lock.
+     * Returns the cause description for the wait for a lock.
      *
      * @param place the code that holds the lock or, if the holder is unknown, the code that waits for it
      * @param line the line of this code; null if unknown
@@ -179,7 +180,7 @@ final class LockText {
         String less = "hold it for less time" + place;
         if (part.name().startsWith(Part.SEMAPHORE) && !place.isEmpty()) {
             // Calls are holding the permits, so their work is a more likely reason than permits that were not released.
-            return "find out why the code that holds the permits takes long, or " + less + "; otherwise allow more"
+            return "find out why the code that holds the permits is slow, or " + less + "; otherwise allow more"
                     + " permits, and release each permit in a finally block, also if code fails";
         }
         if (part.name().startsWith(Part.SEMAPHORE)) {
@@ -187,11 +188,11 @@ final class LockText {
                     + " more permits";
         }
         if (part.name().startsWith(LibraryWaits.BULKHEAD)) {
-            return "find out why the calls within this bulkhead take long; otherwise allow more concurrent calls in its"
+            return "find out why the calls within this bulkhead are slow; otherwise allow more concurrent calls in its"
                     + " configuration";
         }
         return part.name().startsWith(LibraryWaits.LIMIT)
-                ? "find out why the calls within this limit take long; otherwise raise the limit"
+                ? "find out why the calls within this limit are slow; otherwise raise the limit"
                 : null;
     }
 

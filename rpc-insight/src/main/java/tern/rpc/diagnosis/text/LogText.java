@@ -40,7 +40,7 @@ final class LogText {
         this.operations = operations;
     }
 
-    /** Describes the time that calls spend writing log lines as a cause. */
+    /** Returns the cause description for the time that calls spend writing log lines. */
     CauseDescription describe(Part part) {
         List<String> facts = new ArrayList<>();
         Operations.Sum sum = operations.of(Phase.LOGGING, "");

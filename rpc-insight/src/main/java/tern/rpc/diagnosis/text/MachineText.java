@@ -28,13 +28,14 @@ import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.diagnosis.stack.PinnedCarriers;
 import tern.rpc.pool.ApplicationCode;
 
-/** Describes causes that concern processors, memory, and code that uses processor time. */
+/** Creates the cause descriptions for processors, memory, and code that uses processor time. */
 public final class MachineText {
 
     private static final double STOLEN = 0.1;
 
-    private static final String ON_CARRIERS = ", or run it on a few platform threads: it occupies the carrier threads, for"
-            + " which other virtual threads wait";
+    private static final String ON_CARRIERS =
+            ", or run it on a few platform threads: it occupies the carrier threads, for"
+                    + " which other virtual threads wait";
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -78,7 +79,10 @@ public final class MachineText {
         };
     }
 
-    /** Describes pauses of the whole process in which the process neither used a processor nor waited for one. */
+    /**
+     * Returns the cause description for pauses of the whole process in which the process neither used a processor nor
+     * waited for one.
+     */
     private CauseDescription stoodStill(Part part) {
         List<String> facts = new ArrayList<>();
         double longest = excess.accounts.stream()
@@ -276,7 +280,7 @@ public final class MachineText {
                 "PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
     }
 
-    /** Describes the cause of lateness for calls whose requests take a long time to read. */
+    /** Returns the cause description for calls that are late because reading their requests takes a long time. */
     private CauseDescription largeRequests() {
         Part decode = Part.of(Kind.DECODE);
         String method = "";

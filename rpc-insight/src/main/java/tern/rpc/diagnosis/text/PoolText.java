@@ -30,7 +30,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes waits for connections and for executor threads, and recommends pool sizes. */
+/** Creates the cause descriptions for waits for connections and executor threads, and recommends pool sizes. */
 final class PoolText {
 
     /**
@@ -53,7 +53,7 @@ final class PoolText {
     private static final double FEW = 0.1;
 
     /**
-     * Connections are considered closed after each use only after calls have missed the latency target for this long.
+     * Connections are considered closed after each use only after calls have missed the latency target for this time.
      * Until then, the pool may still be opening its first connections.
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -128,7 +128,7 @@ final class PoolText {
                         verdict.name(),
                         Change.of(
                                 Where.PEER,
-                                "connections of " + name + " are free, but borrowing one takes long: " + check(verdict)
+                                "connections of " + name + " are free, but borrowing one is slow: " + check(verdict)
                                         + "; check idle connections in the background. No size helps"),
                         verdict.facts());
             case OPENING ->
@@ -139,7 +139,7 @@ final class PoolText {
                                 Where.PEER,
                                 unkept(verdict)
                                         + "find out why new connections of " + name
-                                        + " take long: check the server's limit of connections, its name lookup, TLS"
+                                        + " take so long: check the server's limit of connections, its name lookup, TLS"
                                         + " and the network"),
                         verdict.facts());
             case TOO_SMALL -> tooSmall(part, verdict);
@@ -212,7 +212,7 @@ final class PoolText {
     }
 
     /**
-     * Returns the code and the threads outside of calls that were most often found in operations of the pool's kind,
+     * Returns the code and the threads that serve no call and were most often found in operations of the pool's kind,
      * and the longest of these operations. HTTP connection pools do not record who uses a connection.
      *
      * @param unknown the text if no such thread was found

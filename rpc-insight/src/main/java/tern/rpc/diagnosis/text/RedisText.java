@@ -29,7 +29,7 @@ import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 
-/** Describes causes in Redis. */
+/** Creates the cause descriptions for Redis. */
 final class RedisText {
 
     /**
@@ -39,8 +39,8 @@ final class RedisText {
     private static final double LOOPS = 0.25;
 
     /**
-     * If a call runs at least this many commands, their number is considered the cause, even if the commands also
-     * occupy the event loops.
+     * The number of commands per call from which their number is considered the cause, even if the commands also occupy
+     * the event loops.
      */
     private static final double TOO_MANY = 100;
 
@@ -56,14 +56,14 @@ final class RedisText {
     private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
-    private final StoreText store;
+    private final ServerText servers;
 
-    RedisText(Evidence evidence, ExcessTime excess, Operations operations, StoreText store) {
+    RedisText(Evidence evidence, ExcessTime excess, Operations operations, ServerText servers) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
         this.counts = new OperationCounts(evidence, excess, operations);
-        this.store = store;
+        this.servers = servers;
     }
 
     CauseDescription command(Part part) {
@@ -73,7 +73,7 @@ final class RedisText {
             return outside(outside);
         }
         Operations.Sum sum = operations.sum(Phase.REDIS, part.name());
-        String name = store.name(part, "Redis commands");
+        String name = servers.name(part, "Redis commands");
         String place = operations.placeOf(Phase.REDIS, part.name());
         List<String> facts = new ArrayList<>();
         facts.addAll(operations.figures("redis", Phase.REDIS, part.name()));
@@ -84,7 +84,7 @@ final class RedisText {
         if (loops != null) {
             return loops;
         }
-        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part)) {
+        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
             return new CauseDescription(
                     "MANY COMMANDS",
                     name,
@@ -111,14 +111,14 @@ final class RedisText {
             return new CauseDescription(
                     "SLOW REDIS",
                     "every command of " + server,
-                    store.server("Redis server of " + server, part, server, SLOW_REDIS),
+                    servers.change("Redis server of " + server, part, server, SLOW_REDIS),
                     facts);
         }
         Set<String> all = operations.allSlower(Kind.REDIS);
         if (part.name().isEmpty() && !all.isEmpty()) {
             facts.add("all      " + all.size() + " different commands are slower");
             return new CauseDescription(
-                    "SLOW REDIS", "every command", store.server("Redis server", part, "", SLOW_REDIS), facts);
+                    "SLOW REDIS", "every command", servers.change("Redis server", part, "", SLOW_REDIS), facts);
         }
         return new CauseDescription(
                 "SLOW REDIS COMMAND",
@@ -130,7 +130,7 @@ final class RedisText {
                 facts);
     }
 
-    /** Returns the command with this name that is run by a thread outside of calls; null if there is none. */
+    /** Returns the command with this name run by a thread that serves no call; null if there is none. */
     private OutsideOperations.@Nullable Timed outside(Part part) {
         return evidence.outside().stream()
                 .filter(timed -> timed.kind() == Phase.REDIS && timed.name().equals(part.name()))
@@ -138,7 +138,10 @@ final class RedisText {
                 .orElse(null);
     }
 
-    /** Describes a command that is run by a thread outside of calls and blocks the Redis server. */
+    /**
+     * Returns the cause description for a command that blocks the Redis server and is run by a thread that serves no
+     * call.
+     */
     private CauseDescription outside(OutsideOperations.Timed command) {
         TaskSamples threads = evidence.tasks().executor(TaskWatch.nameOf(command.threadName()));
         StackTraceElement line = threads == null ? null : threads.lineIn(Kind.REDIS);
@@ -159,9 +162,9 @@ final class RedisText {
     }
 
     /**
-     * Returns a blocking command that is run by a thread outside of calls on the Redis server of the given operation;
-     * null if there is none. Also returns null if the application has a Redis pool. Without a pool, calls and other
-     * threads share one connection, so the commands of calls wait behind the blocking command.
+     * Returns a blocking command run on the Redis server of the given operation by a thread that serves no call; null
+     * if there is none. Also returns null if the application has a Redis pool. Without a pool, calls and other threads
+     * share one connection, so the commands of calls wait behind the blocking command.
      */
     private OutsideOperations.@Nullable Recent blockingOutside(Part part) {
         boolean isShared =
@@ -186,8 +189,8 @@ final class RedisText {
     }
 
     /**
-     * Describes Lettuce's threads, which decode all replies, as a cause. Returns null unless the processors are nearly
-     * saturated and these threads use a large share of the processor time.
+     * Returns the cause description for Lettuce's threads, which decode all replies. Returns null unless the processors
+     * are nearly saturated and these threads use a large share of the processor time.
      */
     private @Nullable CauseDescription eventLoops(List<String> facts) {
         Machine machine = evidence.machine();

@@ -31,8 +31,10 @@ import tern.rpc.diagnosis.rule.OutsideWork;
 import tern.rpc.diagnosis.rule.Redirects;
 import tern.rpc.diagnosis.stack.StackReader;
 
-/** Describes problems caused by another service that is called over HTTP or RPC. */
+/** Creates the cause descriptions for other services that are called over HTTP or RPC. */
 final class RemoteText {
+
+    private static final String NO_LONGER_TIMEOUT = "use a fallback; a longer timeout would only let more calls wait";
 
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
@@ -67,10 +69,12 @@ final class RemoteText {
 
     /** Returns the recommended change if calls run an operation more often than usual. */
     static Change more(OperationCounts counts, Part part, @Nullable String place) {
+        String cache = counts.cacheOf(part);
         if (counts.isBehindEmptyCache(part)) {
             return Change.of(
                     Where.CODE,
                     "find out why the cache in front of this operation no longer holds its values"
+                            + (cache == null ? "" : " (" + cache + ")")
                             + Operations.at(place)
                             + ": it was cleared, its entries expire at once, it is too small, its"
                             + " keys have changed, or its server has lost them; calls run " + part.name() + " "
@@ -163,7 +167,7 @@ final class RemoteText {
         if (OperationNames.isRedirected(part.name()) && counts.areMoreRedirects()) {
             return redirects(part, facts);
         }
-        if (counts.areMany(Kind.HTTP, part.name()) && !counts.isBehindEmptyCache(part)) {
+        if (counts.areMany(Kind.HTTP, part.name()) && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
             return new CauseDescription(
                     "MANY HTTP CALLS",
                     host,
@@ -182,7 +186,8 @@ final class RemoteText {
             return new CauseDescription("MORE HTTP CALLS", host, more(counts, part, place), facts);
         }
         String in = Operations.at(operations.placeOf(Phase.HTTP, part.name()));
-        HttpConnections.Found found = new HttpConnections(evidence, excess).of(part, host, in);
+        HttpConnections.Found found = new HttpConnections(evidence, excess)
+                .of(part, host, in, sum.eachNanos(), operations.usualNamed(Phase.HTTP, part.name()));
         if (found != null) {
             facts.addAll(found.facts());
             return new CauseDescription(found.kind(), found.name(), found.change(), facts);
@@ -203,10 +208,12 @@ final class RemoteText {
                     facts);
         }
         String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
-        String meanwhile = timeOuts.failCalls(part)
-                ? "use a fallback, or a longer response timeout" + (limit.isEmpty() ? "" : " than " + limit)
-                        + ", because calls fail at this timeout"
-                : "use a shorter response timeout or a fallback";
+        String meanwhile = timesOutLate(part, Phase.HTTP)
+                ? NO_LONGER_TIMEOUT
+                : timeOuts.failCalls(part)
+                        ? "use a fallback, or a longer response timeout" + (limit.isEmpty() ? "" : " than " + limit)
+                                + ", because calls fail at this timeout"
+                        : "use a shorter response timeout or a fallback";
         String target = !outside.isEmpty()
                 ? names(outside) + ", " + host + ","
                 : called ? "the HTTP peer " + host + " (its name is not recorded)" : host;
@@ -297,7 +304,8 @@ final class RemoteText {
                 && !part.name().contains(AT)
                 && sum.count() >= Operations.MANY
                 && !isSlowEverywhere(part)
-                && !counts.isBehindEmptyCache(part)) {
+                && !counts.isBehindEmptyCache(part)
+                && !counts.wereRare(part)) {
             return new CauseDescription(
                     "MANY REMOTE CALLS",
                     service,
@@ -374,17 +382,21 @@ final class RemoteText {
      * answer time.
      */
     private boolean hangs(Part part) {
-        String only = OperationNames.storeOfAll(part);
-        double usually = operations.usualEach(Phase.RPC);
-        return only != null
+        return OperationNames.storeOfAll(part) != null && timesOutLate(part, Phase.RPC);
+    }
+
+    /** Returns whether the operation's timeout fails calls and is much longer than the operation's usual time. */
+    private boolean timesOutLate(Part part, Phase phase) {
+        double named = operations.usualNamed(phase, part.name());
+        double usually = named > 0 ? named : operations.usualEach(phase);
+        return usually > 0
                 && timeOuts.failCalls(part)
-                && usually > 0
-                && operations.sum(Phase.RPC, part.name()).eachNanos() >= HANGS * usually;
+                && operations.sum(phase, part.name()).eachNanos() >= HANGS * usually;
     }
 
     private String meanwhile(Part part) {
-        if (hangs(part)) {
-            return "use a fallback; a longer timeout would only let more calls wait";
+        if (timesOutLate(part, Phase.RPC)) {
+            return NO_LONGER_TIMEOUT;
         }
         String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
         return limit.isEmpty()
@@ -421,9 +433,7 @@ final class RemoteText {
                 : "slower   " + slower.size() + " of " + all.size() + " endpoints";
     }
 
-    /**
-     * Returns whether the given operation stands for a remote method that became slower at all of several providers.
-     */
+    /** Returns whether the operation's remote method became slower at all of several providers. */
     private boolean isSlowEverywhere(Part part) {
         Set<String> all = providers.all(part.name());
         return all.size() > 1 && providers.slower(part.name()).equals(all);
@@ -442,7 +452,9 @@ final class RemoteText {
         return network().isEmpty() ? "" : ", or repair the network to it, which loses segments";
     }
 
-    /** Describes another process that refuses calls, closes connections or answers with errors. */
+    /**
+     * Returns the cause description for another process that refuses calls, closes connections or answers with errors.
+     */
     CauseDescription fails(Part part) {
         String all = FailedProviders.isOfSeveral(part) ? ": " + failingProviders(part) : "";
         return new CauseDescription(

@@ -18,9 +18,9 @@ import tern.rpc.diagnosis.sample.CallSamples;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Describes collections that code in the process requests by calling {@code System.gc()}. The code may belong to the
- * application, to a library or to RMI. The JDK itself requests a collection if no memory is left for a new direct
- * buffer.
+ * Creates the cause description for collections that code in the process requests with {@code System.gc()}. The code
+ * may belong to the application, to a library or to RMI. The JDK itself requests a collection if no memory is left for
+ * a new direct buffer.
  */
 final class RequestedCollections {
 

@@ -9,9 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
-import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
@@ -21,7 +19,6 @@ import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.BackgroundStatements;
 import tern.rpc.diagnosis.excess.Deadlocks;
-import tern.rpc.diagnosis.excess.DelayedAcks;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
@@ -41,10 +38,9 @@ import tern.rpc.diagnosis.stack.NewConnections;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
-import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.StoreNames;
 
-/** Describes causes in databases. */
+/** Creates the cause descriptions for databases. */
 final class StoreText {
 
     private static final int MIN_ROW_LOOKS = 3;
@@ -58,45 +54,25 @@ final class StoreText {
     /** A write statement is assumed to wait for a lock if it takes more than this multiple of its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
-    /**
-     * A command is considered to take about its usual time if it takes at most this multiple of its usual time plus
-     * {@link #QUICK_NANOS}.
-     */
-    private static final double QUICK = 1.5;
-
-    private static final double QUICK_NANOS = 1e6;
-
-    /**
-     * Some commands are considered to take their usual time if at least one in {@value} commands takes its usual time.
-     */
-    private static final int SOME = 5;
-
-    private static final int MIN_COMMANDS = 8;
-
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools;
+    private final ServerText servers;
 
-    StoreText(Evidence evidence, ExcessTime excess, Operations operations, Map<String, PoolVerdict> pools) {
+    StoreText(
+            Evidence evidence,
+            ExcessTime excess,
+            Operations operations,
+            Map<String, PoolVerdict> pools,
+            ServerText servers) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
         this.counts = new OperationCounts(evidence, excess, operations);
         this.pools = pools;
-    }
-
-    /**
-     * Returns the name of the given operation. If the operation has no name, returns the names of the operations of the
-     * same kind that take the most time; {@code otherwise} if these names are unknown.
-     */
-    String name(Part part, String otherwise) {
-        if (!part.name().isEmpty() && !part.name().equals(NamedTimes.OTHERS)) {
-            return part.name();
-        }
-        String names = operations.names(part.kind(), !counts.areMany(part.kind(), ""));
-        return names.isEmpty() ? otherwise : names;
+        this.servers = servers;
     }
 
     CauseDescription statement(Part part) {
@@ -108,7 +84,7 @@ final class StoreText {
             return outside(part, outside);
         }
         Operations.Sum sum = operations.sum(Phase.SQL, part.name());
-        String text = name(part, "statements");
+        String text = servers.name(part, "statements");
         String place = operations.placeOf(Phase.SQL, part.name());
         List<String> facts = new ArrayList<>(operations.figures("sql", Phase.SQL, part.name()));
         if (place != null) {
@@ -124,7 +100,7 @@ final class StoreText {
         if (deadlock != null && repeats) {
             return deadlock;
         }
-        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part)) {
+        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part) && !counts.wereRare(part)) {
             return new CauseDescription(
                     "MANY STATEMENTS",
                     text,
@@ -147,7 +123,7 @@ final class StoreText {
             return new CauseDescription(
                     "SLOW DATABASE",
                     "every statement of " + store,
-                    server(
+                    servers.change(
                             "database of " + store,
                             part,
                             store,
@@ -160,7 +136,8 @@ final class StoreText {
             return new CauseDescription(
                     "SLOW DATABASE",
                     "every statement",
-                    server("database", part, "", "its load, disk and locks" + BackgroundStatements.longest(pools, "")),
+                    servers.change(
+                            "database", part, "", "its load, disk and locks" + BackgroundStatements.longest(pools, "")),
                     facts);
         }
         if (deadlock != null) {
@@ -262,7 +239,10 @@ final class StoreText {
                 all);
     }
 
-    /** Describes a statement that is run by a thread that serves no call, while calls wait for its result. */
+    /**
+     * Returns the cause description for a statement run by a thread that serves no call, while calls wait for its
+     * result.
+     */
     private CauseDescription outside(Part part, OutsideStatements.Found outside) {
         String text = outside.statement();
         String line = excess.samples.shownLineOf(part);
@@ -330,7 +310,7 @@ final class StoreText {
         if (excess.samples.areReadingResults(Phase.SQL)) {
             LargeResults results = new LargeResults(evidence, excess, operations);
             String rows = results.fact(part) == null ? "" : " (" + results.text(part) + ")";
-            return "read fewer rows or columns, or read in pages, because this statement returns much data" + rows
+            return "read fewer rows or columns, or read in pages, because this statement returns a lot of data" + rows
                     + Operations.at(place) + ": " + text + isNew + "; a different pool size does not help";
         }
         String locks = Statements.writes(text.toLowerCase(Locale.ROOT))
@@ -350,78 +330,10 @@ final class StoreText {
     }
 
     /**
-     * Returns the recommended change if all operations on a server became slower.
-     *
-     * @param store the server's data source or Redis server; empty if there is only one
-     */
-    Change server(String server, Part part, String store, String look) {
-        String network = "check the network to the " + server;
-        String itself = "the " + server + ": " + look;
-        if (part.kind() == Kind.REDIS && !isLossy() && stopsForMoments(store)) {
-            String large = largeReply(store);
-            String who = large == null
-                    ? "another client runs it, because some commands of calls are as quick as usual"
-                    : "it may be " + large + " of these calls, because the other commands of a shared connection wait"
-                            + " until this reply has been read, or a command of another client";
-            return Change.of(
-                    Where.PEER,
-                    "find the command or script that blocks the " + server + " for moments (SLOWLOG GET, INFO"
-                            + " commandstats): " + who + "; otherwise check its load and its memory"
-                            + DelayedAcks.hint(part, excess, operations));
-        }
-        return Change.of(
-                Where.PEER,
-                (isLossy()
-                                ? network
-                                : operations.isSameForAll(part.kind(), store)
-                                        ? network + ", or " + itself
-                                                + "; each operation takes about the same time longer"
-                                        : "check " + itself)
-                        + DelayedAcks.hint(part, excess, operations));
-    }
-
-    /** Returns the command of late calls with a large reply that takes the most time; null if there is none. */
-    private @Nullable String largeReply(String store) {
-        return operations.each(Phase.REDIS).entrySet().stream()
-                .filter(command -> !LargeReplies.sizeIn(command.getKey()).isEmpty())
-                .filter(command -> store.isEmpty()
-                        || OperationNames.store(command.getKey()).equals(store))
-                .max(Map.Entry.comparingByValue())
-                .map(Map.Entry::getKey)
-                .orElse(null);
-    }
-
-    /**
-     * Returns whether some commands still take about their usual time, for example because they run between two
-     * blocking commands of another client. If the network were slow, every command would take longer.
-     */
-    private boolean stopsForMoments(String store) {
-        int all = 0;
-        int quick = 0;
-        for (EndedCall call : excess.goodDuringMiss()) {
-            for (NamedTimes.Entry entry : call.ledger().named()) {
-                boolean isOfStore =
-                        store.isEmpty() || OperationNames.store(entry.name()).equals(store);
-                double usually = operations.usualNamed(Phase.REDIS, entry.name());
-                if (entry.kind() == Phase.REDIS && isOfStore && usually > 0) {
-                    all++;
-                    quick += entry.nanos() <= entry.count() * (QUICK * usually + QUICK_NANOS) ? 1 : 0;
-                }
-            }
-        }
-        return all >= MIN_COMMANDS && SOME * quick >= all;
-    }
-
-    private boolean isLossy() {
-        return evidence.machine().second() != null
-                && evidence.machine().second().retransmitShare() > 0.01;
-    }
-
-    /**
      * Returns whether a write statement suddenly became many times slower while all other statements kept their usual
      * times. Read statements are not considered, because a slow disk or a bad query plan would also slow them down.
-     * Inserts are not considered either. A row that is not visible yet is rarely locked. A trigger or an index is
-     * therefore just as likely a reason as a lock.
+     * Inserts are not considered either, because a row that is not visible yet is rarely locked, so a trigger or an
+     * index is just as likely to be the reason.
      */
     private boolean waitsForLock(String statement, double eachNanos) {
         double usually = operations.usualNamed(Phase.SQL, statement);

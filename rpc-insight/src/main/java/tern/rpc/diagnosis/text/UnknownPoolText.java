@@ -13,12 +13,12 @@ import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Describes waits for pools whose state Tern does not measure: executors that hide their threads, data sources without
- * a pool, and pools that the application or a client library creates itself.
+ * Creates the cause descriptions for waits for pools whose state Tern does not measure: executors that hide their
+ * threads, data sources without a pool, and pools that the application or a client library creates itself.
  */
 final class UnknownPoolText {
 
-    /** The wait for a connection of an HTTP client that Tern does not measure. */
+    /** The name of the wait for a connection of an HTTP client that Tern does not measure. */
     private static final Part HTTP = Account.part(Phase.HTTP_CONNECTION, "");
 
     private final ExcessTime excess;

@@ -20,7 +20,7 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Creates the text for late calls that wait for a worker, if no slow activity of the calls is the reason for the wait.
+ * Creates the text for late calls waiting for a worker, if no slow activity of the calls is the reason for the wait.
  * The text recommends a number of workers.
  */
 final class WorkerText {

@@ -1,4 +1,4 @@
-/** Describes the causes: title, evidence and recommended change. */
+/** Creates the descriptions of causes: title, evidence and recommended change. */
 @NullMarked
 package tern.rpc.diagnosis.text;
 

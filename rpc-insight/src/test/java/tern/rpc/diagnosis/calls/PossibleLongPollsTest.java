@@ -19,7 +19,7 @@ import tern.rpc.diagnosis.Diagnosis.State;
 import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.Shop;
 
-/** Tests calls that wait for an event before the diagnosis has learned how long such calls usually take. */
+/** Tests calls waiting for an event before the diagnosis has learned how long such calls usually take. */
 class PossibleLongPollsTest {
 
     private static final String POLL = "web.GET /events";

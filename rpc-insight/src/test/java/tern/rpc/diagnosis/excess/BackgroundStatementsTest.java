@@ -14,7 +14,7 @@ import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests which statements of threads outside of calls may load a database. */
+/** Tests which statements of threads that serve no call may load a database. */
 class BackgroundStatementsTest {
 
     private static String longest(PoolKind kind, String operation) {

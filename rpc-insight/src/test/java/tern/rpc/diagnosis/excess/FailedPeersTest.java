@@ -88,6 +88,28 @@ class FailedPeersTest {
         assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("CONNECTIONS OPEN SLOWLY");
     }
 
+    /** An exception with the same simple name as the exceptions of Jedis. */
+    private static final class JedisException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        JedisException(String message) {
+            super(message);
+        }
+    }
+
+    @Test
+    void suppressedTimeoutOfAConnectionIsTheReasonWhyRedisFails() {
+        Throwable failure = new JedisException("Failed to connect to redis-1:6379.");
+        failure.addSuppressed(new SocketTimeoutException("Connect timed out"));
+        shop.healthy(USUAL);
+
+        Diagnosis miss = failing(failure, call -> call.own(1).in(Phase.REDIS_CONNECTION, "jedis", 500));
+
+        assertThat(first(miss).title())
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: Redis at redis-1:6379: connections are not accepted in time");
+    }
+
     @Test
     void callsThatStillWaitHaveTheReasonOfTheCallsThatFailed() {
         shop.healthy(USUAL);

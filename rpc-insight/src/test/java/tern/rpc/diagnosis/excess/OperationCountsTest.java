@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,6 +20,8 @@ import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.SampledCalls;
 import tern.rpc.diagnosis.Shop;
 import tern.rpc.diagnosis.WaitingCalls;
+import tern.rpc.diagnosis.account.Account;
+import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.calls.UsualOperations;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.rule.MissedJobs;
@@ -77,6 +80,42 @@ class OperationCountsTest {
                 chatty(Phase.SQL, "select item", "select item", 1, 1),
                 chatty(Phase.SQL, "select item", "select item", 60, 4),
                 "MANY STATEMENTS: select item");
+    }
+
+    @Test
+    void manyRemoteCallsThatWereRareBeforeAreNotFewerWithABatch() {
+        seconds(90, cached(Phase.RPC, "Events.find", 3, 6));
+        seconds(6, () -> chatty(Phase.RPC, "Events.find", "Events.find", 36, 6));
+
+        Cause first = assertFirst("MORE REMOTE CALLS: Events.find");
+        assertThat(first.change().text()).contains("times as often as usual").contains("a cache");
+    }
+
+    /** Returns calls with 30 operations whose threads load values of a cache. */
+    private static Cause firstOfLoads(Phase phase, @Nullable String cache, int usually) {
+        return new SampledCalls()
+                .usuallyRuns("Events.page", phase, "Events.find", usually)
+                .repeatingIn("Events.page", phase, "Events.find", 30, 6, samples -> {
+                    samples.add(new Sample(
+                            0, phase, Account.part(phase, ""), List.of(), null, null, null, false, null, -1, -1));
+                    samples.cache = cache;
+                    samples.loadedIn = phase;
+                })
+                .causes()
+                .get(0);
+    }
+
+    @Test
+    void cacheThatLoadsValuesInManyOperationsIsNamed() {
+        Cause first = firstOfLoads(Phase.RPC, "Caffeine", 0);
+
+        assertThat(first.title()).isEqualTo("MORE REMOTE CALLS: Events.find");
+        assertThat(first.change().text()).contains(NO_LONGER_HOLDS + " (Caffeine)");
+    }
+
+    @Test
+    void cacheOfAnOperationThatCallsRunAsOftenAsUsualIsNotNamed() {
+        assertThat(firstOfLoads(Phase.RPC, "Caffeine", 30).change().text()).doesNotContain("no longer holds");
     }
 
     /** Returns the steps of calls. Only one in {@code oneIn} calls runs the slow operation. */
@@ -170,7 +209,7 @@ class OperationCountsTest {
         assertThat(assertFirst(kind + ": " + name).change().text()).contains(NO_LONGER_HOLDS);
     }
 
-    /** Returns the steps of calls of which one in {@code oneIn} loads a price by three statements. */
+    /** Returns the steps of calls. One in {@code oneIn} calls loads a price with three statements. */
     private static Supplier<Consumer<Shop.Steps>> cachedPrice(int oneIn, double millis) {
         int[] number = {0};
         return () -> {
@@ -273,7 +312,7 @@ class OperationCountsTest {
         Supplier<Consumer<Shop.Steps>> usual = cached(Phase.SQL, "select price", 21, 60);
         seconds(6, () -> {
             Consumer<Shop.Steps> steps = usual.get();
-            return call -> steps.accept(call.own(50)); // a call is late only if it runs the statement
+            return call -> steps.accept(call.own(50)); // Only calls that run the statement are late.
         });
 
         assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);

@@ -83,6 +83,17 @@ class TimeOutsTest {
     }
 
     @Test
+    void longerTimeoutIsNotRecommendedForAPeerThatUsuallyAnswersMuchSooner() {
+        Diagnosis miss = failing(
+                new HttpTimeoutException("request timed out"),
+                call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.HTTP, "GET stock:80", 5_000));
+
+        assertThat(first(miss).change().text())
+                .as(miss.text())
+                .contains("use a fallback; a longer timeout would only let more calls wait");
+    }
+
+    @Test
     void deadlineOfTheCallerIsTooShort() {
         Diagnosis miss = failing(
                 new RpcException(StatusCode.DEADLINE_EXCEEDED, "late"),

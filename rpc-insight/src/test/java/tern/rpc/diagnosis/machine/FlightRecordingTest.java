@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis.machine;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
@@ -34,6 +35,22 @@ class FlightRecordingTest {
         assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);
         assertThat(FlightRecorder.isInitialized()).isFalse();
         shop.diagnostician.stop();
+    }
+
+    @Test
+    void startOfARecordingRequestsTheRedefinitionOfClassesForHalfAMinute() {
+        FlightRecording recording = new FlightRecording();
+        assertThat(recording.hasRequested("RedefineClasses", 0)).isFalse();
+
+        recording.starting(Long.MAX_VALUE); // The clock may overflow.
+
+        assertThat(recording.hasRequested("RedefineClasses", Long.MAX_VALUE + SECONDS.toNanos(29)))
+                .isTrue();
+        assertThat(recording.hasRequested("RedefineClasses", Long.MAX_VALUE + SECONDS.toNanos(31)))
+                .isFalse();
+        assertThat(recording.hasRequested("HeapDumper", Long.MAX_VALUE)).isFalse();
+        assertThat(new FlightRecording().hasRequested("RedefineClasses", Long.MAX_VALUE))
+                .isFalse();
     }
 
     @Test

@@ -45,8 +45,8 @@ class HeapGrowthTest {
     }
 
     /**
-     * Returns the growth if G1 runs a young or mixed collection every second, with the given used memory in each
-     * minute.
+     * Returns the growth that is computed if G1 runs a young or mixed collection every second and the given amounts of
+     * memory are used in successive minutes.
      */
     private static @Nullable HeapGrowth slowGrowth(boolean marks, long... megabytesOfMinutes) {
         LeastUses least = new LeastUses();
@@ -108,8 +108,8 @@ class HeapGrowthTest {
     @CsvSource({
         "1, false, FREES, '300 310 305 290 300 310 305'", // The application allocates a lot and keeps nothing.
         "1, false, FREES, '700 690 710 700 705 695 700'", // The application has a large cache that does not grow.
-        "1, false, FREES, '300 400 500 600 700 310 320'", // The collector has freed old objects.
-        "1, false, FREES, '100 160 220 280 340 400 450'", // The collector has not freed old objects yet.
+        "1, false, FREES, '300 400 500 600 700 310 320'", // The used memory falls when old objects are freed.
+        "1, false, FREES, '100 160 220 280 340 400 450'", // Old objects have not been collected yet.
         "20, false, FREES, '500 540 580 620 660 700'", // The used memory grows slowly.
         "1, false, FREES, '300 500 700'", // There are too few garbage collections to tell whether the heap grows.
         "1, false, KEEPS, '300 400 500 600 700 800 900'", // Young collections do not free old objects.

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,6 +19,7 @@ import tern.rpc.diagnosis.cause.Cause;
 class VmOperationsTest {
 
     private final VmOperations operations = new VmOperations();
+    private final FlightRecording recording = new FlightRecording();
 
     @Test
     void operationsOfJdk17AreRead() {
@@ -69,7 +71,7 @@ class VmOperationsTest {
         assertThat(operations.since(0, 0)).isNotEmpty();
     }
 
-    private static Cause first(Map<String, Double> millis) {
+    private Cause first(Map<String, Double> millis) {
         PauseTimes pauses = new PauseTimes() {
             @Override
             public Times between(long fromNanos, long toNanos) {
@@ -81,6 +83,11 @@ class VmOperationsTest {
             @Override
             public Map<String, Double> operations() {
                 return millis;
+            }
+
+            @Override
+            public boolean isOfRecording(String operation) {
+                return recording.hasRequested(operation, TimeUnit.SECONDS.toNanos(29));
             }
         };
         Shop shop = new Shop().healthy(Shop.USUAL);
@@ -118,6 +125,15 @@ class VmOperationsTest {
         assertThat(DiagnosisText.title(first)).isEqualTo("JVM PAUSE: pauses that no collector explains");
         assertThat(first.change().text()).contains("threads that do not stop in time");
         assertThat(first.evidence()).anyMatch(line -> line.contains("30 ms for HeapDumper"));
+    }
+
+    @Test
+    void operationThatTheStartOfAFlightRecordingRequestsIsNotTheCause() {
+        recording.starting(0);
+
+        Cause first = first(Map.of("RedefineClasses", 900e6, "HeapDumper", 30e6));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("JVM PAUSE: pauses that no collector explains");
     }
 
     @Test

@@ -71,7 +71,7 @@ class AwaitedWorkTest {
         }
     }
 
-    /** Adds a sample of a call that waits for a result. */
+    /** Adds a sample of a call waiting for a result. */
     private void waits(Sampler.Samples samples) {
         Part wait = new Part(Part.Kind.RESULT, "Parcels.of");
         List<StackTraceElement> path = List.of(frame("depot.Parcels", "of"));
@@ -80,7 +80,7 @@ class AwaitedWorkTest {
     }
 
     /**
-     * Adds a sample of a call that waits for a result, and the work of other threads at the same moment.
+     * Adds a sample of a call waiting for a result, and the work of other threads at the same moment.
      *
      * @param workingOfTen the number of samples, out of ten, in which one of the other threads works
      */
@@ -165,7 +165,7 @@ class AwaitedWorkTest {
         calls.pools(measured("parcels"));
     }
 
-    /** Adds calls that wait for a result, and whose tasks have ended. */
+    /** Adds calls that are waiting for a result and whose tasks have ended. */
     private void waitAfterTasks() {
         calls.calls("Desk.parcels", Phase.OWN, 400, samples -> {
             waits(samples, 10); // the threads run tasks of other calls
@@ -204,7 +204,7 @@ class AwaitedWorkTest {
         assertThat(DiagnosisText.title(first())).isEqualTo(PEER);
     }
 
-    /** Records an operation of a thread outside of calls. Its usual time is 12 ms. */
+    /** Records an operation of a thread that serves no call. Its usual time is 12 ms. */
     private void runsOutside(double nowMillis) throws InterruptedException {
         Thread thread = new Thread(
                 () -> OutsideOperations.ran(Phase.HTTP, "POST sms:80/send", (long) (nowMillis * 1e6)), "parcels-3");

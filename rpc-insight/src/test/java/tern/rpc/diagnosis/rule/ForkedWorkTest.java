@@ -163,7 +163,7 @@ class ForkedWorkTest {
         assertThat(titleOfExchanges(SPRINGS_CLIENT, false)).isEqualTo("SLOW NETWORK: every HTTP peer");
     }
 
-    /** Adds a sample, taken at the given time, of a call that waits for its tasks. */
+    /** Adds a sample, taken at the given time, of a call waiting for its tasks. */
     private static void waitForTasks(Sampler.Samples samples, long time) {
         samples.add(new Sample(
                 time,

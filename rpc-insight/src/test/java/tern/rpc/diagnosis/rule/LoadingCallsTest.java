@@ -16,7 +16,7 @@ import tern.rpc.diagnosis.Shop;
 import tern.rpc.diagnosis.WaitingCalls;
 import tern.rpc.diagnosis.cause.Cause;
 
-/** Tests calls that wait for a result that another call completes. */
+/** Tests calls waiting for a result that another call completes. */
 class LoadingCallsTest {
 
     private final Shop shop = new Shop().healthy(call -> call.own(2));

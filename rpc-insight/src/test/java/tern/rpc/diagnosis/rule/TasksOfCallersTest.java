@@ -51,6 +51,40 @@ class TasksOfCallersTest {
         Cause first = first(new SampledCalls().pool(notices(583), 9.6));
 
         assertThat(DiagnosisText.title(first)).isEqualTo("SLOW NAME LOOKUP: EdiGateway.exchange");
+        assertThat(first.change().text())
+                .contains("because \"noticeExecutor\" is full and has the policy caller-runs")
+                .contains("a policy that refuses or drops tasks, or a longer queue");
+    }
+
+    @Test
+    void workThatCallsDoWithoutAnExecutorHasNothingToDoWithItsPolicy() {
+        Cause first = new SampledCalls()
+                .pool(notices(583), 9.6)
+                .calls("OrderService.place", Phase.OWN, 4_000, lookup(false))
+                .causes()
+                .get(0);
+
+        assertThat(first.change().text()).doesNotContain("caller-runs");
+    }
+
+    /** The executor is no longer full when the causes are found. */
+    @Test
+    void executorIsNamedAfterTheLedgersOfTheCallsThatRanItsTasks() {
+        PoolSnapshot idle = PoolSnapshot.builder("noticeExecutor", PoolKind.EXECUTOR, 2)
+                .now(0, 2, 0)
+                .counts(120, 0)
+                .sums(Duration.ZERO, Duration.ofSeconds(60))
+                .settings(List.of())
+                .build();
+        Cause first = new SampledCalls()
+                .pool(idle, 500)
+                .running("noticeExecutor")
+                .calls("OrderService.place", Phase.OWN, 4_000, lookup(true))
+                .causes()
+                .get(0);
+
+        assertThat(first.title()).isEqualTo("CALLER RUNS: noticeExecutor");
+        assertThat(first.change().text()).contains("use a rejection policy other than caller-runs");
     }
 
     @Test

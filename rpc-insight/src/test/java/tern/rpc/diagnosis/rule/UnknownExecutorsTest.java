@@ -24,7 +24,7 @@ import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 /**
- * Tests calls that wait for tasks of an executor whose state Tern does not measure, because the executor is not a bean.
+ * Tests calls waiting for tasks of an executor whose state Tern does not measure, because the executor is not a bean.
  */
 class UnknownExecutorsTest {
 

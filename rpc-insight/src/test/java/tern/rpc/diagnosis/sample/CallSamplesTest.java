@@ -53,7 +53,7 @@ class CallSamplesTest {
             all.add(new Sample(0, Phase.OWN, LOCK, List.of(caller), null, null, null, false, null, -1, -1));
             Part result = new Part(Part.Kind.RESULT, "Client.get");
             all.add(new Sample(0, Phase.HTTP, result, below, null, null, null, false, null, -1, -1));
-            // Desk.touch also runs a statement in an earlier line, without the lock.
+            // An earlier line of Desk.touch also runs a statement, but without holding the lock.
             all.add(sample(Phase.SQL, new Part(Part.Kind.RESULT, "Desk.touch"), "touch", 12));
             all.add(sample(Phase.SQL, new Part(Part.Kind.RESULT, "Desk.touch"), "touch", 12));
         }

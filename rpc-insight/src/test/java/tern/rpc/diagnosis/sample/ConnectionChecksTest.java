@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests calls that wait for a connection of a small pool while the pool checks or opens it. */
+/** Tests calls waiting for a connection of a small pool while the pool checks or opens it. */
 class ConnectionChecksTest {
 
     private static final String POOL = "GET stock:80"; // the name that SampledCalls gives to each operation

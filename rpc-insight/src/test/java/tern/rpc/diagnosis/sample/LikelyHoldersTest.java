@@ -27,7 +27,7 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 /**
- * Tests calls that wait for locks, permits or pooled objects. Other calls hold these locks, permits or objects, but the
+ * Tests calls waiting for locks, permits or pooled objects. Other calls hold these locks, permits or objects, but the
  * JVM does not report the holders.
  */
 class LikelyHoldersTest {

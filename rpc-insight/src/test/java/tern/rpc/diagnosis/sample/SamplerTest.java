@@ -126,6 +126,9 @@ class SamplerTest {
             await();
         });
         begun.await();
+        while (worker.get().getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
         return ledger.get();
     }
 

@@ -48,7 +48,7 @@ class StackReaderTest {
                 .isEqualTo(new Part(Part.Kind.COMPUTING, "Tracking.track"));
     }
 
-    /** Reads the stack of a thread that waits in the first of the given methods. */
+    /** Reads the stack of a thread waiting in the first of the given methods. */
     private static Part waitingIn(String... frames) {
         return read(Thread.State.WAITING, frames);
     }
@@ -230,7 +230,7 @@ class StackReaderTest {
                 .isEqualTo(Part.of(Part.Kind.CARRIER));
     }
 
-    /** Reads the stack of a thread that waits for a lock held by the given thread. */
+    /** Reads the stack of a thread waiting for a lock held by the given thread. */
     private static Part waitingFor(Thread.State state, String lock, ThreadSnapshot owner, String... frames) {
         return StackReader.read(
                 new ThreadSnapshot("worker-1", 7, state, look(state, frames).frames(), lock, owner, -1, -1));

@@ -296,7 +296,10 @@ final class BodyArguments {
         return first;
     }
 
-    /** Returns the last part of the error message about a body that is not JSON. */
+    /**
+     * Returns the end of the error message about a body that contains no JSON, with an example of a body if there is
+     * one.
+     */
     private static String noJson(@Nullable String example) {
         return example == null ? ", found no JSON" : ", found no JSON; an example is " + example;
     }

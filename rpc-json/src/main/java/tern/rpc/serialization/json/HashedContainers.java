@@ -180,7 +180,7 @@ final class HashedContainers extends ValueDeserializerModifier {
     private static final class Count {
         private static final int PLACES = 1 << 12;
 
-        /** Composite keys are counted only in containers with at least this many keys. */
+        /** The minimum number of keys in a container before its composite keys are counted. */
         private static final int FEW = 32;
 
         /**

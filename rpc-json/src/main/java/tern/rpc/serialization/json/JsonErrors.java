@@ -93,6 +93,9 @@ final class JsonErrors {
     private static final List<String> UNQUOTED =
             List.of("Unrecognized token", "Unexpected character ('''", "Expected space separating root-level values");
 
+    /** A part of Jackson's message about the name of a property without double quotes, or in single quotes. */
+    private static final String UNQUOTED_NAME = "was expecting double-quote to start";
+
     private static final Set<String> BOOLEANS = Set.of("boolean", "java.lang.Boolean");
 
     private static final Set<String> NUMBERS = Set.of(
@@ -224,7 +227,7 @@ final class JsonErrors {
         return EXAMPLES.get(type);
     }
 
-    /** Describes an abstract type for which no annotation or setting names the class to create. */
+    /** Returns the error text for an abstract type for which no annotation or setting names the class to create. */
     static String isAbstract(String typeName, boolean isSealed) {
         // Jackson finds the subtypes of a sealed type itself.
         return typeName + " is abstract and cannot be read from JSON; "
@@ -233,7 +236,7 @@ final class JsonErrors {
                         : "name its subtypes with @JsonTypeInfo and @JsonSubTypes, or declare a class");
     }
 
-    /** Describes a class whose objects Jackson cannot create. */
+    /** Returns the error text for a class whose objects Jackson cannot create. */
     static String hasNoConstructor(String typeName) {
         return typeName + " has no constructor that JSON can use; annotate a constructor or a static method with"
                 + " @JsonCreator, add a constructor without parameters, or declare a record";
@@ -294,6 +297,10 @@ final class JsonErrors {
         boolean isTyped = expected != null && !expected.isEmpty();
         if (message.startsWith(NOT_UTF_8)) {
             return "the bytes are not UTF-8" + place + "; send JSON in UTF-8";
+        }
+        if (message.contains(UNQUOTED_NAME)) {
+            return "not JSON: expected a name in double quotes" + place + "; some shells, such as Windows PowerShell 5,"
+                    + " remove the quotes, so put the JSON into a file and use --data-binary @file";
         }
         if (UNQUOTED.stream().anyMatch(message::contains)) {
             return (isTyped ? "expected " + expected + " in JSON, found" : "not JSON: found")

@@ -9,9 +9,9 @@ import tools.jackson.databind.BeanProperty;
 import tools.jackson.databind.DatabindContext;
 
 /**
- * Encodes and decodes dates and times in the usual form, {@code 2024-01-02} and {@code 2024-01-02T03:04:05.678} (ISO
- * 8601, RFC 3339). The JDK's formatters are not used, because they would take half of the time for decoding an object
- * with three timestamps. Jackson handles all other forms, such as five-digit years.
+ * Encodes and decodes dates and times with four-digit years, {@code 2024-01-02} and {@code 2024-01-02T03:04:05.678}
+ * (ISO 8601, RFC 3339). The JDK's formatters are not used, because they would take half of the time for decoding an
+ * object with three timestamps. Jackson handles all other forms, such as five-digit years.
  */
 final class PlainTime {
 
@@ -28,7 +28,8 @@ final class PlainTime {
     private PlainTime() {}
 
     /**
-     * Returns whether values of the type have the usual form, because neither the property nor the type sets a format.
+     * Returns whether values of the type are written in the default form. This is the case if neither the property nor
+     * the type sets a format.
      */
     static boolean isWanted(DatabindContext context, @Nullable BeanProperty property, Class<?> type) {
         JsonFormat.Value format = property == null
@@ -107,7 +108,7 @@ final class PlainTime {
         return number;
     }
 
-    /** Returns whether the date can be written in the usual form. */
+    /** Returns whether the date has a year of four digits, so that this class can encode it. */
     static boolean fits(LocalDate date) {
         return date.getYear() >= 0 && date.getYear() <= MAX_YEAR;
     }

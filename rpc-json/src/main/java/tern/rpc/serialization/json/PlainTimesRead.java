@@ -52,11 +52,32 @@ final class PlainTimesRead extends ValueDeserializerModifier {
         }
     }
 
+    /** Decodes values for which no format is set. If a property or its type sets a format, Jackson decodes the value. */
+    private abstract static class WithoutFormat extends DelegatingDeserializer {
+
+        WithoutFormat(ValueDeserializer<?> delegate) {
+            super(delegate);
+        }
+
+        @Override
+        public ValueDeserializer<?> createContextual(DeserializationContext context, @Nullable BeanProperty property) {
+            // A format may declare numbers as milliseconds.
+            return PlainTime.isWanted(context, property, handledType())
+                    ? this
+                    : getDelegatee().createContextual(context, property);
+        }
+
+        @Override
+        protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
+            return delegate;
+        }
+    }
+
     /**
      * Rejects a number of seconds after the year 9999. Such a number is probably a JavaScript time in milliseconds, and
      * would otherwise be decoded as a time in the distant future.
      */
-    private static final class Seconds extends DelegatingDeserializer {
+    private static final class Seconds extends WithoutFormat {
         private static final long MAX_SECONDS = 253_402_300_799L;
 
         /** The number of digits of a time in milliseconds, for all times from 2001 to 2286. */
@@ -90,19 +111,6 @@ final class PlainTimesRead extends ValueDeserializerModifier {
             }
             return true;
         }
-
-        @Override
-        public ValueDeserializer<?> createContextual(DeserializationContext context, @Nullable BeanProperty property) {
-            // The property may have an annotation that declares its numbers as milliseconds.
-            return PlainTime.isWanted(context, property, handledType())
-                    ? this
-                    : getDelegatee().createContextual(context, property);
-        }
-
-        @Override
-        protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
-            return delegate;
-        }
     }
 
     @FunctionalInterface
@@ -111,7 +119,7 @@ final class PlainTimesRead extends ValueDeserializerModifier {
         Object read(char[] text, int from, int length);
     }
 
-    private static final class Reading extends DelegatingDeserializer {
+    private static final class Reading extends WithoutFormat {
         private final Form form;
 
         Reading(ValueDeserializer<?> delegate, Form form) {
@@ -129,18 +137,6 @@ final class PlainTimesRead extends ValueDeserializerModifier {
                 }
             }
             return super.deserialize(parser, context);
-        }
-
-        @Override
-        public ValueDeserializer<?> createContextual(DeserializationContext context, @Nullable BeanProperty property) {
-            return PlainTime.isWanted(context, property, handledType())
-                    ? this
-                    : getDelegatee().createContextual(context, property);
-        }
-
-        @Override
-        protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
-            return delegate;
         }
     }
 }

@@ -58,7 +58,7 @@ final class QueryArguments {
                 arguments[i] = withAdvice(
                         values, commas(parameter, name, values), () -> parse(parameter, named(parameter, values)));
             } else if (parameter.kind() == Position.Kind.OTHER) {
-                arguments[i] = ofProperties(parameter, query);
+                arguments[i] = ofProperties(parameter, names.get(i), query);
             } else {
                 arguments[i] = parameter.missing();
             }
@@ -91,12 +91,20 @@ final class QueryArguments {
     }
 
     /** Decodes a bean or map from the query parameters that are not arguments of the method. */
-    private @Nullable Object ofProperties(Position parameter, Map<String, List<String>> query) {
+    private @Nullable Object ofProperties(Position parameter, String name, Map<String, List<String>> query) {
         Map<String, List<String>> properties = new HashMap<>(query);
         properties.keySet().removeAll(names.all());
         if (properties.isEmpty()) {
             return parameter.missing();
         }
+        String prefix = name + ".";
+        properties.keySet().stream()
+                .filter(each -> each.startsWith(prefix))
+                .findFirst()
+                .ifPresent(each -> {
+                    throw parameter.failed("expected its properties without the name of the parameter, such as "
+                            + each.substring(prefix.length()) + "=…, found " + each + "=…");
+                });
         List<String> values = properties.values().stream().flatMap(List::stream).toList();
         return withAdvice(values, "", () -> parse(parameter, object(properties)));
     }

@@ -49,7 +49,7 @@ final class Actuator {
                     + "; expose it with management.endpoints.web.exposure.include=health,rpc, or leave --actuator out");
         }
         if (!DIAGNOSIS.matcher(response.body()).matches()) {
-            throw new CannotRunException(diagnosis + " answers with something else than a diagnosis; --actuator is the"
+            throw new CannotRunException(diagnosis + " answers with something other than a diagnosis; --actuator is the"
                     + " address of the application's actuator");
         }
         return response.body();

@@ -209,7 +209,7 @@ class SloGateTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         /nowhere | /rpc/diagnosis answers with 404; expose it with management.endpoints.web.exposure.include=health,rpc
-        /other   | /rpc/diagnosis answers with something else than a diagnosis
+        /other   | /rpc/diagnosis answers with something other than a diagnosis
         """)
     void actuatorWithoutDiagnosisIsReportedBeforeTheLoad(String path, String line) throws Exception {
         Run run = run("--method=only0", "--arguments=0", "--actuator=" + actuator(path));

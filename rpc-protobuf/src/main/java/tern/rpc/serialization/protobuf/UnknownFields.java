@@ -14,7 +14,7 @@ import com.google.protobuf.WireFormat;
 final class UnknownFields {
 
     /**
-     * Every message may contain at least this many unknown fields, regardless of its size. Decoding them takes a few
+     * The number of unknown fields that every message may contain, regardless of its size. Decoding them takes a few
      * milliseconds and 2 MiB.
      */
     private static final int FREE = 4_096;

@@ -50,7 +50,7 @@ public final class KnownProcesses {
     // the total length of the attributes that were in use at the last count or have been added since then
     private long characters;
 
-    /** @param application the name of the application. The application names in the entries are ignored */
+    /** @param application the name of the application, which is used instead of the application names in the entries */
     public KnownProcesses(String application) {
         this.application = application;
     }
@@ -169,7 +169,6 @@ public final class KnownProcesses {
     public record Shared(
             String application, String revision, Map<String, String> attributes, List<ProcessEntry.Port> ports) {
 
-        /** Returns the number of characters. */
         private long length() {
             long length = revision.length();
             for (Map.Entry<String, String> attribute : attributes.entrySet()) {
@@ -190,7 +189,6 @@ public final class KnownProcesses {
      */
     public record Known(String host, int port, long startedAtMillis, Shared shared) {
 
-        /** Orders processes by address. */
         public static final Comparator<Known> BY_ADDRESS =
                 Comparator.comparing(Known::host).thenComparingInt(Known::port);
 

@@ -37,7 +37,7 @@ public final class KnownProviders {
     private final NameHash hash = new NameHash();
     private long[] hashes = {}; // the hashes of the names in the current list, in ascending order
 
-    // The providers, each at the index of the hash of its name. An element is null if the provider's entry is invalid.
+    // The providers, in the order of their names' hashes. An element is null if the provider's entry is invalid.
     private @Nullable Provider[] providers = {};
     private final SortedEntries<Provider> sorted = new SortedEntries<>(Provider.BY_ADDRESS);
 
@@ -182,7 +182,6 @@ public final class KnownProviders {
      */
     public record Provider(String host, int port, long startedAtMillis, Shared shared) {
 
-        /** Orders providers by address. */
         public static final Comparator<Provider> BY_ADDRESS =
                 Comparator.comparing(Provider::host).thenComparingInt(Provider::port);
 

@@ -39,7 +39,6 @@ public record ProcessEntry(String application, String id, String host, int port,
 
     private static final int MAX_PORT = 65_535;
 
-    /** A protocol and its port. */
     public record Port(String protocol, int port) {}
 
     public ProcessEntry {

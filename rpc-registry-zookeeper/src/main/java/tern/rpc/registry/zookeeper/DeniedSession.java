@@ -14,7 +14,7 @@ final class DeniedSession {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
     private static final int MAX_DOUBLINGS = 10;
 
-    /** After this long without a rejection, the pauses begin again with the shortest one. */
+    /** The time without a rejection after which the pauses begin again with the shortest pause. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(2);
 
     private final Session session;

@@ -279,8 +279,8 @@ final class Folder<T> implements Session.Listener {
     }
 
     /**
-     * Repeats the read of some children whose last read failed. The number of repeated reads is limited, because all of
-     * them might fail.
+     * Reads some of the children again whose last read failed. Their number is limited, because all of these reads
+     * might fail again.
      */
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {

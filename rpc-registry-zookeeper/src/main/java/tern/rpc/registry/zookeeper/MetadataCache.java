@@ -41,12 +41,14 @@ final class MetadataCache implements Session.Listener {
     /** The maximum time for which a provider list waits for the first read of a revision. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
-    /** The maximum number of concurrent calls to processes. There is a limit because a process might never answer. */
+    /**
+     * The maximum number of concurrent calls to processes. The number is limited, because a process might never answer.
+     */
     private static final int MAX_CALLS = 16;
 
     /**
-     * The maximum number of concurrent reads from the registry. There is a limit because each read can return up to a
-     * megabyte.
+     * The maximum number of concurrent reads from the registry. The number is limited, because each read can return up
+     * to a megabyte.
      */
     private static final int MAX_READS = 16;
 
@@ -69,7 +71,7 @@ final class MetadataCache implements Session.Listener {
 
         boolean asking;
         boolean asked;
-        boolean pausing; // true while a repeated read is scheduled
+        boolean pausing; // true while another read is scheduled
         int failures;
 
         Entry(String revision) {

@@ -13,7 +13,6 @@ import tern.rpc.registry.dubbo.Limits;
  */
 final class NodeData implements Session.Listener {
 
-    /** Receives the data. */
     interface Reader {
 
         /** @param data the node's data; null if the node does not exist */

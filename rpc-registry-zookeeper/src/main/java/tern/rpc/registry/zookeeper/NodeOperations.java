@@ -24,7 +24,6 @@ final class NodeOperations {
     /** The number of attempts to create a node while another client keeps deleting its parents. */
     private static final int MAX_CREATIONS = 3;
 
-    /** A node's data and state. */
     record Data(byte[] bytes, Stat stat) {}
 
     private final Session session;

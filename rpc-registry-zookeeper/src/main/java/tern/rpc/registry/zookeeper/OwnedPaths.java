@@ -7,7 +7,7 @@ import java.util.Map;
 /**
  * Records which publication of this process owns each entry in one registry. While the registry is unreachable, a
  * publication cannot remove its entries, and removes them later. In the meantime, a newer publication might have
- * written entries at the same paths, which must not be removed. Confined to the session's thread.
+ * written entries at the same paths. The newer entries must not be removed. Confined to the session's thread.
  */
 final class OwnedPaths {
 

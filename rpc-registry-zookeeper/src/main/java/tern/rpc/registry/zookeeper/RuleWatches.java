@@ -54,7 +54,7 @@ final class RuleWatches {
         }
     }
 
-    /** Returns the name by which rule keys refer to a service. */
+    /** Returns the name of a service in the keys of rules. */
     static String name(ServiceKey service) {
         return service.interfaceName() + ":" + service.version() + ":" + service.group();
     }

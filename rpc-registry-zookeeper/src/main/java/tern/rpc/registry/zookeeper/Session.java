@@ -35,10 +35,10 @@ final class Session implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-    /** After this long without a connection, provider lists become stale. */
+    /** The time without a connection after which provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
-    /** If the session is not connected this long after its start, it determines why it cannot connect. */
+    /** If the session is still not connected at this time after its start, it determines the reason. */
     private static final Duration FIRST_CHECK_AFTER = Duration.ofSeconds(1);
 
     /**
@@ -183,7 +183,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Returns the number of tasks that wait for the session's thread. Delayed tasks are not counted. */
+    /** Returns the number of tasks waiting for the session's thread. Delayed tasks are not counted. */
     int waitingTasks() {
         return tasks.size();
     }

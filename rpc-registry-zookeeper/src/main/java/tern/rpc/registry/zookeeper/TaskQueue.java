@@ -69,7 +69,7 @@ final class TaskQueue {
         }
     }
 
-    /** Returns the number of tasks that wait for the thread. */
+    /** Returns the number of tasks waiting for the thread. */
     int size() {
         return tasks.size();
     }

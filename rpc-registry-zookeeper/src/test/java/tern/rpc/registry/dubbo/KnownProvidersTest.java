@@ -27,7 +27,7 @@ class KnownProvidersTest {
         return known.replace(names, (name, wrong) -> leftOut.add(name));
     }
 
-    /** Returns the number of current providers that are not among the earlier providers. */
+    /** Returns the number of current providers that were not among the earlier providers. */
     private int parsedSince(List<Provider> before) {
         Set<Provider> same = Collections.newSetFromMap(new IdentityHashMap<>());
         same.addAll(before);

@@ -54,7 +54,10 @@ class ChangeBurstTest {
         }
     }
 
-    /** Waits until the session has handled the watch events of all changes so far. ZooKeeper keeps their order. */
+    /**
+     * Waits until the session has handled the watch events of all changes so far. ZooKeeper answers the request below
+     * only after it has sent these events.
+     */
     private void awaitEvents() throws Exception {
         CompletableFuture<Object> answered = new CompletableFuture<>();
         session.execute(() -> session.nodes().exists(PARENT, null).thenAccept(answered::complete));
@@ -228,7 +231,7 @@ class ChangeBurstTest {
 
         assertThat(next(entries)).containsExactly("0", "0", "after", "after");
         assertThat(reads).containsExactly("after", "after");
-        zooKeeper.replace(PARENT + "/1", "changed"); // The client also watches nodes that were created again.
+        zooKeeper.replace(PARENT + "/1", "changed"); // The client must also watch a node that was created again.
         thread.advance(Duration.ofSeconds(2));
         assertThat(next(entries)).contains("changed");
     }

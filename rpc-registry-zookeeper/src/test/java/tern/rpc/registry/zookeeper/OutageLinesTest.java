@@ -75,7 +75,7 @@ class OutageLinesTest {
         registry = new ZooKeeperRegistry(url, factory, Clock.systemUTC(), session);
     }
 
-    /** Waits until the check of the connection has ended, and advances the clock to the next check. */
+    /** Waits until the running check of the connection has ended, and advances the clock to the next check. */
     private void awaitNextCheck() throws Exception {
         Await.until("the next check is scheduled", thread::hasDelayed);
         thread.advance(BETWEEN_CHECKS);

@@ -25,7 +25,10 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.transport.InMemoryTransport;
 
-/** One place with {@code @RpcReference}. Combines the annotation with the properties, which take precedence. */
+/**
+ * A place that has the annotation {@code @RpcReference}. Combines the annotation with the properties, which take
+ * precedence.
+ */
 final class AnnotatedReference {
 
     private static final String DEFAULT_PROTOCOL = "dubbo";
@@ -217,7 +220,7 @@ final class AnnotatedReference {
         return client.details().get().anyMatch(source -> !source.addresses(name).isEmpty());
     }
 
-    /** Returns the settings that apply to methods without settings of their own. */
+    /** Returns the settings of methods that have no separate settings. */
     private MethodSettings defaults() {
         MethodSettings bounded = timeout();
         MethodSettings timeout = service.hedging() == null ? bounded : bounded.withHedging(service.hedging());

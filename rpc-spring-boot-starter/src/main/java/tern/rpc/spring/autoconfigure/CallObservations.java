@@ -11,8 +11,8 @@ import tern.rpc.ServerFilter;
 
 /**
  * Decides whether calls are observed through Micrometer. Calls are observed if the observation registry has any
- * handlers other than the meter handlers. If there are only meter handlers, Tern's own meters are sufficient, and calls
- * are faster without observation filters.
+ * handlers other than the meter handlers. With only meter handlers, Tern's own meters are sufficient, and calls are
+ * faster without observation filters.
  *
  * @param registry the observation registry; null if calls are not observed
  */

@@ -162,11 +162,11 @@ record ClientSettings(
                 defaults.probeAfter(),
                 defaults.probeTimeout(),
                 PropertyCheck.between("rpc.limits.max-calls-per-connection", limits.maxCallsPerConnection(), 1, 65_536),
-                SettingCheck.between(
+                SettingCheck.atLeast(
                                 "rpc.limits.max-unsent",
                                 limits.maxUnsent(),
-                                DataSize.ofBytes(ServerSettings.maxRequestBytes(limits)),
-                                DataSize.ofGigabytes(1_024))
+                                ServerSettings.maxRequestProperty(limits),
+                                DataSize.ofBytes(ServerSettings.maxRequestBytes(limits)))
                         .toBytes(),
                 ServerSettings.maxRequestBytes(limits),
                 ServerSettings.maxResponseBytes(limits),

@@ -25,7 +25,7 @@ import tern.rpc.spring.RpcReference;
  */
 final class ConstructorReferences implements SmartInstantiationAwareBeanPostProcessor, PriorityOrdered {
 
-    /** The names of the annotations by which Spring chooses a constructor. */
+    /** The names of the annotations that tell Spring which constructor to use. */
     private static final Set<String> CHOOSING =
             Set.of(Autowired.class.getName(), Value.class.getName(), "jakarta.inject.Inject");
 

@@ -7,8 +7,8 @@ import org.springframework.beans.BeansException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Runs the customizers of the application. If a customizer fails, the error names its class and line. Spring's own
- * message would name only the method that creates the server or the client.
+ * Runs the customizers of the application. If a customizer fails, the error message contains the customizer's class and
+ * line. Spring's own message would contain only the method that creates the server or the client.
  */
 final class Customizers {
 
@@ -20,7 +20,7 @@ final class Customizers {
             try {
                 call.accept(customizer);
             } catch (RpcStartException | BeansException e) {
-                throw e; // Spring Boot describes these failures itself.
+                throw e; // these failures are already described by Spring Boot
             } catch (RuntimeException e) {
                 throw failed(type, customizer, e);
             }

@@ -28,7 +28,10 @@ final class EarlyCallFailureAnalyzer extends AbstractFailureAnalyzer<RpcExceptio
                 cause);
     }
 
-    /** Returns the name of the bean whose creation failed first, not the name of a bean that depends on it. */
+    /**
+     * Returns the name of the bean whose creation failed first. Beans that depend on this bean failed only as a
+     * consequence.
+     */
     private static @Nullable String innermostBean(Throwable failure) {
         String name = null;
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

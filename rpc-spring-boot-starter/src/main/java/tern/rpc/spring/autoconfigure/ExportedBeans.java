@@ -132,8 +132,8 @@ final class ExportedBeans {
         Object names = beans.containsBeanDefinition(SERVER)
                 ? beans.getBeanDefinition(SERVER).getAttribute(EXPORTED)
                 : null;
-        // A server without the attribute was defined by the application, so the application decides which services the
-        // server exports.
+        // If the server bean lacks the attribute EXPORTED, the application has defined the server, and decides which
+        // services it exports.
         if (!(names instanceof Set<?> exportedNames) || exportedNames.contains(originalName(name))) {
             return;
         }

@@ -50,11 +50,10 @@ final class FirstCalls {
     /** The service that the warm-up calls use. */
     public interface Probe {
 
-        /** Returns the message unchanged. */
         Message echo(Message message);
     }
 
-    /** A typical argument, which contains strings and numbers. */
+    /** A typical argument of a call. It contains strings and numbers. */
     public record Message(String text, int number, List<String> more) implements Serializable {}
 
     private FirstCalls() {}

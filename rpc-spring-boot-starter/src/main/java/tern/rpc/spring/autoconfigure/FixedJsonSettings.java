@@ -52,7 +52,7 @@ final class FixedJsonSettings {
         }
     }
 
-    /** Returns the properties whose value differs from Tern's fixed value. */
+    /** Returns the properties that are set to a value other than Tern's fixed value. */
     static List<String> ignored(Environment environment) {
         Binder binder = Binder.get(environment);
         List<String> ignored = new ArrayList<>();

@@ -64,8 +64,8 @@ final class KnownProperties {
         }
 
         /**
-         * Returns whether the pattern matches a property name derived from an environment variable. Such a name
-         * contains no dashes, because each dash has been removed or replaced with a dot.
+         * Returns whether the pattern matches a property name derived from an environment variable. In such a name,
+         * each dash has been removed or replaced with a dot.
          */
         boolean matchesLoosely(ConfigurationPropertyName name) {
             String regex = path.stream()

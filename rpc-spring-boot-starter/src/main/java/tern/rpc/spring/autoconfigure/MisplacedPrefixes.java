@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,7 +48,7 @@ final class MisplacedPrefixes {
 
     /**
      * The first elements of Spring Boot's own properties. A wrong indentation in YAML moves Tern's properties below
-     * such an element, as in {@code spring.rpc.server.port} or {@code server.rpc.client.url}.
+     * such an element, for example {@code spring.rpc.server.port} or {@code server.rpc.client.url}.
      */
     private static final Set<String> OF_BOOT = Set.of("spring", "server", "management", "logging");
 
@@ -143,18 +144,38 @@ final class MisplacedPrefixes {
 
     /**
      * Returns a description of the property if only a typing error in the first element distinguishes it from a Tern
-     * property, as in {@code rcp.server.port} or {@code rpc-server.port}. The other elements must be correct, because
+     * property, as in {@code rcp.server.port}, {@code rpc-server.port} or {@code rpc-server-port}. The other elements must be correct, because
      * the property might belong to the application or to another framework.
      */
     private @Nullable String belowMisspelt(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         String first = name.isEmpty() ? "" : name.getElement(0, Form.UNIFORM);
+        if (name.getNumberOfElements() == 1) {
+            ConfigurationPropertyName meant = withDots(first);
+            return meant == null ? null : described(source, name, meant);
+        }
         ConfigurationPropertyName meant = null;
         if (MISSPELT.matcher(first).matches() && TypingErrors.between("rpc", first) == 1) {
             meant = OURS;
         } else if (first.length() > 3 && first.startsWith("rpc")) {
-            meant = ConfigurationPropertyName.adapt("rpc." + first.substring(3), '.'); // the dot is missing
+            meant = ConfigurationPropertyName.adapt("rpc." + first.substring(3), '.'); // The first dot is missing.
         }
         return meant == null ? null : described(source, name, meant.append(name.subName(1)));
+    }
+
+    /** Returns the property whose name has dots in place of some hyphens of the given name; null if there is none. */
+    private @Nullable ConfigurationPropertyName withDots(String first) {
+        return known.names().stream()
+                .filter(each -> !each.contains(PropertyPaths.ANY))
+                .map(ConfigurationPropertyName::of)
+                .filter(each -> first.equals(joined(each)))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static String joined(ConfigurationPropertyName name) {
+        return IntStream.range(0, name.getNumberOfElements())
+                .mapToObj(i -> name.getElement(i, Form.UNIFORM))
+                .collect(Collectors.joining());
     }
 
     /**

@@ -144,8 +144,8 @@ final class MissingServices implements SmartInitializingSingleton {
     }
 
     /**
-     * Returns a property that is set but has no effect without a server. If several such properties are set and one of
-     * them is the port, returns the port.
+     * Returns a property that is set but has no effect without a server. If the port is one of several such properties,
+     * returns the port.
      */
     private Optional<ConfigurationProperty> serverProperty() {
         return set().filter(property -> property.getName().equals(PORT))

@@ -2,14 +2,22 @@ package tern.rpc.spring.autoconfigure;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URL;
+import java.util.Collections;
+import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.settings.RpcStartException;
 
 /**
- * Warns about a Netty version with known vulnerabilities. An application's dependency management can select such a
- * version.
+ * Stops an application whose Netty is too old for Tern, and warns about a version with known vulnerabilities. An
+ * application's dependency management can select such a version, for all jars of Netty or for some of them. Without this
+ * check, the application would fail with a {@code NoClassDefFoundError} for a class of Netty.
  */
 final class NettyVersion {
 
@@ -18,40 +26,82 @@ final class NettyVersion {
 
     private static final Logger LOG = LoggerFactory.getLogger(NettyVersion.class);
     private static final String RESOURCE = "META-INF/io.netty.versions.properties";
+    private static final String VERSION = ".version";
+
+    /** The first version with the classes that Tern uses. */
+    private static final String NEEDED = "4.2.0";
+
+    /** The jars of Netty that Tern uses. */
+    private static final Set<String> JARS = Set.of(
+            "netty-common",
+            "netty-buffer",
+            "netty-resolver",
+            "netty-transport",
+            "netty-codec-base",
+            "netty-codec-http",
+            "netty-codec-http2",
+            "netty-handler");
+
+    private static final String REMEDY = "use " + OLDEST
+            + " or later: set <netty.version> if spring-boot-starter-parent is the parent, or else import"
+            + " io.netty:netty-bom:" + OLDEST + " before other BOMs";
 
     private NettyVersion() {}
 
     static void check(ClassLoader loader) {
-        String warning = warning(onClassPath(loader));
+        Map<String, String> versions = onClassPath(loader);
+        checkJars(versions);
+        String warning =
+                warning(versions.values().stream().min(NettyVersion::compare).orElse(null));
         if (warning != null) {
             LOG.warn(warning);
         }
     }
 
-    /** Returns the version that Netty reports; null if Netty reports no version. */
-    static @Nullable String onClassPath(ClassLoader loader) {
-        Properties versions = new Properties();
-        try (InputStream resource = loader.getResourceAsStream(RESOURCE)) {
-            if (resource != null) {
-                versions.load(resource);
+    /**
+     * Checks the versions of the jars.
+     *
+     * @param versions the versions by the names of the jars
+     * @throws RpcStartException if Tern cannot work with one of the jars
+     */
+    static void checkJars(Map<String, String> versions) {
+        String tooOld = versions.entrySet().stream()
+                .filter(each -> compare(each.getValue(), NEEDED) < 0)
+                .map(each -> each.getKey() + " " + each.getValue())
+                .collect(Collectors.joining(", "));
+        if (!tooOld.isEmpty()) {
+            throw new RpcStartException(
+                    "Tern RPC needs Netty 4.2; found " + tooOld, "For all jars of Netty, " + REMEDY + ".", null);
+        }
+    }
+
+    /** Returns the versions that the jars of Netty report, by the names of the jars. */
+    static Map<String, String> onClassPath(ClassLoader loader) {
+        Map<String, String> versions = new TreeMap<>();
+        try {
+            for (URL resource : Collections.list(loader.getResources(RESOURCE))) {
+                Properties found = new Properties();
+                try (InputStream in = resource.openStream()) {
+                    found.load(in);
+                }
+                for (String jar : JARS) {
+                    String version = found.getProperty(jar + VERSION);
+                    if (version != null) {
+                        versions.putIfAbsent(jar, version); // Java uses the first of several jars.
+                    }
+                }
             }
         } catch (IOException e) {
             LOG.debug("{} cannot be read", RESOURCE, e);
         }
-        return versions.stringPropertyNames().stream()
-                .filter(name -> name.endsWith(".version"))
-                .map(versions::getProperty)
-                .findFirst()
-                .orElse(null);
+        return versions;
     }
 
     static @Nullable String warning(@Nullable String found) {
         if (found == null || compare(found, OLDEST) >= 0) {
             return null;
         }
-        return "Netty " + found + " is on the class path, which lacks security fixes; use " + OLDEST
-                + " or later: set <netty.version> if spring-boot-starter-parent is the parent, or else import"
-                + " io.netty:netty-bom:" + OLDEST + " before other BOMs";
+        return "Netty " + found + " is on the class path, which lacks security fixes; " + REMEDY;
     }
 
     private static int compare(String one, String other) {

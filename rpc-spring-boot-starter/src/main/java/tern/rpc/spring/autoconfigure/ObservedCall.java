@@ -13,7 +13,7 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.metrics.RpcMeter;
 
-/** One call's observation. Used by both client and server. */
+/** The observation of one call, on the client or on the server. */
 final class ObservedCall {
 
     static final String CLIENT = "rpc.client.calls";

@@ -126,7 +126,8 @@ final class OwnRegistration {
 
     /**
      * Returns the servers of the registry. For a registry without servers, such as a file, returns the servers of the
-     * first registry that has servers. This is necessary because other machines can also read the file.
+     * first registry that has servers. Consumers on other machines may also read the file, so the published address
+     * should be reachable from them.
      */
     private List<InetSocketAddress> remotes(Registry registry) {
         if (!registry.remoteAddresses().isEmpty()) {

@@ -110,7 +110,7 @@ final class OwnServer {
         } catch (UnknownHostException e) {
             return false;
         } catch (SocketException e) {
-            return true; // The network interfaces cannot be read, so the address is accepted without a check.
+            return true; // the network interfaces cannot be read, so the address is accepted without a check
         }
     }
 }

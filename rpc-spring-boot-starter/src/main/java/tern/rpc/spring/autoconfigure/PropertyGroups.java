@@ -5,6 +5,7 @@ import static tern.rpc.spring.autoconfigure.PropertyPaths.uniform;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -13,9 +14,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * Explains two mistakes that Spring does not report. In the first, a group of properties has a value, as in {@code
- * rpc.server=20880}. Spring ignores this value. In the second, a list index takes the place of a name that the
- * application chooses, as in {@code rpc.client.services[0].url}. Spring uses the index as the name. Immutable.
+ * Explains two mistakes that Spring does not report. In the first, a group of properties has a value, for example
+ * {@code rpc.server=20880}. Spring ignores this value. In the second, a list index takes the place of a name that the
+ * application chooses, for example {@code rpc.client.services[0].url}. Spring uses the index as the name. Immutable.
  */
 final class PropertyGroups {
 
@@ -25,12 +26,15 @@ final class PropertyGroups {
     private static final String FLAG = "(?i)true|false|on|off|yes|no";
     private static final String ANYTHING = ".+";
 
+    /** Matches the text that YAML reads if no space follows the colon, as in {@code timeout:5s}. */
+    private static final Pattern PAIR = Pattern.compile("([\\w-]+):(\\S+)");
+
     /**
-     * A suggestion of the property that the user probably meant.
+     * Suggests the property that the user probably meant by giving a group a value.
      *
-     * @param group the group that has the value
-     * @param value matches the values for which the property is suggested
-     * @param last the last element of the property
+     * @param group the name of the group
+     * @param value matches the values that indicate this property
+     * @param last the last element of the suggested property
      */
     private record Guess(List<String> group, Pattern value, String last) {
 
@@ -74,8 +78,8 @@ final class PropertyGroups {
     }
 
     /**
-     * Returns the second part of the error message for a name that is a group, or that has a list index in place of a
-     * name that the application chooses. Returns null for any other name.
+     * Returns the text that follows the property's name in the error message, if the name is a group of properties, or
+     * contains a list index where the application must choose a name. Returns null for any other name.
      */
     @Nullable
     String problem(ConfigurationPropertyName name, @Nullable Object value) {
@@ -142,6 +146,10 @@ final class PropertyGroups {
         if (advice != null) {
             return problem + advice;
         }
+        Matcher pair = PAIR.matcher(value);
+        if (pair.matches() && isProperty(with(group, pair.group(1)))) {
+            return problem + "in YAML, a space follows the colon: write '" + pair.group(1) + ": " + pair.group(2) + "'";
+        }
         String whole = withName(group);
         if (whole != null) {
             return problem + "did you mean " + whole + "?";
@@ -163,7 +171,7 @@ final class PropertyGroups {
     }
 
     /**
-     * Returns the properties that the user probably meant if the name of a service is missing, as in {@code
+     * Returns the properties that the user probably meant if the name of a service is missing, for example {@code
      * rpc.client.services.timeout}. Spring drops an asterisk, so {@code rpc.client.services.*.timeout} has the same
      * form. Returns null for any other name.
      */
@@ -179,6 +187,12 @@ final class PropertyGroups {
         List<String> ofAll = new ArrayList<>(place.subList(0, last - 1));
         ofAll.add(group.get(last));
         return (isProperty(ofAll) ? PropertyPaths.joined(ofAll) + " or " : "") + PropertyPaths.joined(ofOne);
+    }
+
+    private static List<String> with(List<String> group, String element) {
+        List<String> longer = new ArrayList<>(group);
+        longer.add(element);
+        return longer;
     }
 
     /** Returns whether the application chooses the names directly below the group. */

@@ -44,19 +44,21 @@ final class PropertyPaths {
         return !path.get(index).equals(ANY) && !path.get(index + 1).equals(ANY);
     }
 
-    /** Returns the elements without the element at the index. */
+    /** Returns a copy of the elements without the element at the index. */
     static List<String> without(int index, List<String> elements) {
         return concat(elements.subList(0, index), elements.subList(index + 1, elements.size()));
     }
 
-    /** Returns a copy of the elements into which the path's element at the index has been inserted. */
+    /** Returns a copy of {@code elements}, with the path's element inserted at the index. */
     static List<String> inserted(int index, List<String> path, List<String> elements) {
         List<String> longer = new ArrayList<>(elements);
         longer.add(index, path.get(index));
         return longer;
     }
 
-    /** Returns whether the elements are a name with this path. Both lists must have the same number of elements. */
+    /**
+     * Returns whether a name with these elements matches the path. Both lists must have the same number of elements.
+     */
     static boolean fits(List<String> path, List<String> elements) {
         return IntStream.range(0, path.size())
                 .allMatch(i -> path.get(i).equals(ANY) || uniform(path.get(i)).equals(uniform(elements.get(i))));
@@ -81,7 +83,6 @@ final class PropertyPaths {
                         .allMatch(i -> uniform(written.get(i)).equals(elements[i]));
     }
 
-    /** Returns the last element of a name. */
     static String lastOf(String name) {
         return name.substring(name.lastIndexOf('.') + 1);
     }

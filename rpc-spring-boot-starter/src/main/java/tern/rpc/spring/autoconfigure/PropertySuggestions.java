@@ -47,7 +47,7 @@ final class PropertySuggestions {
     private static final int MAX_NAMED = 3;
 
     /**
-     * Last elements that people append by mistake to the name of an existing property, as in {@code
+     * Last elements that people append by mistake to the name of an existing property, for example {@code
      * rpc.client.registry.address}.
      */
     private static final Set<String> VALUES = Set.of("address", "addresses", "url", "urls", "uri", "value", "values");
@@ -88,7 +88,8 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the part of the error message that follows the name of a property that cannot be set.
+     * Returns the text that follows the name of a property in the error message about a property that cannot be set,
+     * such as {@code does not exist; did you mean rpc.server.port?}
      *
      * @param value the value of the property, if it is known
      */
@@ -257,8 +258,8 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the advice for a guessed name that people use as a group, as in {@code rpc.client.retry.max-attempts} or
-     * {@code rpc.server.tls.bundle}. Returns null if there is no advice.
+     * Returns the advice for a guessed name that people use as a group, for example {@code
+     * rpc.client.retry.max-attempts} or {@code rpc.server.tls.bundle}. Returns null if there is no advice.
      */
     private @Nullable String ofGuessedGroup(List<String> written, Function<List<String>, @Nullable String> table) {
         return IntStream.iterate(written.size() - 1, length -> length > 2, length -> length - 1)
@@ -270,13 +271,13 @@ final class PropertySuggestions {
                 .orElse(null);
     }
 
-    /** Returns the advice for a name below a property, as in {@code rpc.server.threads.max}. */
+    /** Returns the advice for a name below a property, for example {@code rpc.server.threads.max}. */
     private @Nullable String ofProperty(List<String> written) {
         String spelled = existing(written.subList(0, written.size() - 1));
         return spelled == null ? null : "the value belongs to " + spelled + " itself";
     }
 
-    /** Returns the advice for a guessed name that also has a typing error, as in {@code rpc.client.retires}. */
+    /** Returns the advice for a guessed name that also has a typing error, for example {@code rpc.client.retires}. */
     private static @Nullable String ofMisspeltGuess(List<String> written) {
         return Stream.concat(PropertyIntents.ALL.stream(), DubboOptions.ALL.stream())
                 .flatMap(intent -> intent.leaves().stream())
@@ -381,9 +382,9 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the property that results if one element is left out, as in {@code rpc.server.http.cors.allowed-origins}.
-     * The last two elements are never left out, because the second-to-last element determines the meaning of the last
-     * element. Returns null if there is no such property.
+     * Returns the property that results if one element is left out, for example {@code
+     * rpc.server.http.cors.allowed-origins}. The last two elements are never left out, because the second-to-last
+     * element determines the meaning of the last element. Returns null if there is no such property.
      */
     private @Nullable String withoutSurplusLevel(List<String> written) {
         return IntStream.range(1, written.size() - 2)
@@ -399,7 +400,7 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the properties from which the name differs only because one element is missing, as in {@code
+     * Returns the properties from which the name differs only because one element is missing, for example {@code
      * rpc.server.client-auth}, {@code rpc.port} or {@code rpc.token}. Returns null if there is no such property.
      */
     private @Nullable String withMissingLevel(List<String> written) {

@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -58,7 +59,7 @@ final class PropertyValueCheck {
             Pattern.compile("(?<!\\w)\\$[A-Z][A-Z0-9_]+|\\$\\(.*\\)|%(?![0-9A-F]{2}%)[A-Z][A-Z0-9_]+%"
                     + "|@[a-zA-Z][\\w.-]*@|\\{\\{.*}}|#\\{.*}");
 
-    /** Matches the value of a variable that Kubernetes sets for the port of a service. */
+    /** Matches the value of an environment variable that Kubernetes sets for the port of a Service. */
     static final Pattern SERVICE_LINK = Pattern.compile("(tcp|udp|sctp)://\\S+");
 
     private final Environment environment;
@@ -110,8 +111,10 @@ final class PropertyValueCheck {
         if (property == null) {
             return;
         }
+        checkIndex(name, property);
         Object value = property.getValue();
         if (value instanceof CharSequence text) {
+            InvisibleCharacters.check(name, text.toString());
             checkServiceLink(name, property, text.toString());
             checkMarks(name, text.toString());
             checkOtherPlaceholders(name, text.toString());
@@ -125,6 +128,32 @@ final class PropertyValueCheck {
             }
         } else {
             checkText(name, property, value);
+        }
+    }
+
+    /**
+     * Rejects a list whose numbers have a gap, or do not begin with 0. Spring's own message would contain the value,
+     * which might be a token.
+     */
+    private void checkIndex(ConfigurationPropertyName name, ConfigurationProperty property) {
+        ConfigurationPropertySource source = property.getSource();
+        int last = name.getNumberOfElements() - 1;
+        // Of an environment variable, a number at the end can also be a name, as in RPC_CLIENT_REGISTRIES_2.
+        if (source == null || !name.isNumericIndex(last) || known.typeOf(name.getParent()) == null) {
+            return;
+        }
+        BigInteger index = new BigInteger(name.getElement(last, Form.ORIGINAL));
+        if (index.signum() == 0) {
+            return;
+        }
+        ConfigurationPropertyName before = name.getParent().append("[" + index.subtract(BigInteger.ONE) + "]");
+        if (source.getConfigurationProperty(before) == null) {
+            throw new InvalidPropertyException(
+                    name.toString(),
+                    name + " is set, but " + before + " is not set in the same place",
+                    "Number the elements from 0 without a gap, and set all of them in the same file or in environment"
+                            + " variables. A list may also be one value with commas.",
+                    null);
         }
     }
 

@@ -30,6 +30,7 @@ import tern.rpc.client.ServiceReference;
 import tern.rpc.client.UnknownProtocolException;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Rules;
+import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
@@ -276,6 +277,26 @@ public final class RpcReferences implements SmartInitializingSingleton {
                 // waits only once.
                 return;
             }
+        }
+    }
+
+    /**
+     * Warns about references that name {@code local}, but whose service the application's own server does not export.
+     * Each of their calls fails, because no other provider is asked.
+     */
+    synchronized void checkLocal(List<ServiceExport> exports) {
+        List<String> missing = proxies.keySet().stream()
+                .filter(ReferenceSettings::isLocal)
+                .map(ReferenceSettings::key)
+                .filter(key -> exports.stream().noneMatch(export -> export.key().equals(key)))
+                .map(ServiceKey::toString)
+                .toList();
+        if (!missing.isEmpty()) {
+            LOG.warn(
+                    "Calls to local will fail, because this application does not export {}; it exports {}. Correct the"
+                            + " group or version of the reference, or add the provider to the application",
+                    StartLine.names(missing),
+                    StartLine.names(BuiltInService.others(exports)));
         }
     }
 

@@ -97,7 +97,10 @@ public final class RpcServerLifecycle
                 description,
                 StartLine.count(services.size(), "service"),
                 StartLine.names(services));
-        references.ifAvailable(RpcReferences::connectToOwnServer);
+        references.ifAvailable(each -> {
+            each.checkLocal(server.exports());
+            each.connectToOwnServer();
+        });
     }
 
     private RpcStartException cannotListen(UncheckedIOException failure) {

@@ -11,8 +11,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Describes a failed startup. Instead of a stack trace, the description shows the error, the change to make, and the
- * place where the property was set.
+ * Describes a failed startup without a stack trace. The description shows the error, the change to make, and the place
+ * where the property was set.
  */
 final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartException> {
 

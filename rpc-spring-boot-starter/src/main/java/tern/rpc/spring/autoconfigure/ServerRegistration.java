@@ -76,7 +76,7 @@ public final class ServerRegistration
         this.context = context;
     }
 
-    /** Does nothing, because the registration is not a service that can be exported. */
+    /** Does nothing, because this class exports no service. */
     @Override
     public void addTo(RpcServer.Builder ignored) {}
 

@@ -110,11 +110,11 @@ record ServerSettings(
                                 DataSize.ofKilobytes(64),
                                 MAX_MESSAGE)
                         .toBytes()),
-                SettingCheck.between(
+                SettingCheck.atLeast(
                                 "rpc.limits.max-unsent-answers",
                                 limits.maxUnsentAnswers(),
-                                limits.maxUnsentPerStream(),
-                                DataSize.ofGigabytes(1_024))
+                                "rpc.limits.max-unsent-per-stream",
+                                limits.maxUnsentPerStream())
                         .toBytes(),
                 PropertyCheck.moreThanZero("rpc.server.idle-timeout", server.idleTimeout()),
                 PropertyCheck.moreThanZero("rpc.limits.first-bytes-timeout", limits.firstBytesTimeout()),
@@ -127,11 +127,11 @@ record ServerSettings(
         DataSize set = limits.maxInboundBytes();
         return set == null
                 ? Math.max(ServerTransportSettings.defaultInboundBytes(), maxRequestBytes(limits))
-                : SettingCheck.between(
+                : SettingCheck.atLeast(
                                 "rpc.limits.max-inbound-bytes",
                                 set,
-                                DataSize.ofBytes(maxRequestBytes(limits)),
-                                DataSize.ofGigabytes(1_024))
+                                maxRequestProperty(limits),
+                                DataSize.ofBytes(maxRequestBytes(limits)))
                         .toBytes();
     }
 
@@ -236,6 +236,11 @@ record ServerSettings(
 
     static int maxRequestBytes(RpcLimitsProperties limits) {
         return messageBytes("rpc.limits.max-request", limits.maxRequest(), limits);
+    }
+
+    /** Returns the property that determines {@link #maxRequestBytes}. */
+    static String maxRequestProperty(RpcLimitsProperties limits) {
+        return limits.maxRequest() == null ? "rpc.limits.max-message" : "rpc.limits.max-request";
     }
 
     static int maxResponseBytes(RpcLimitsProperties limits) {

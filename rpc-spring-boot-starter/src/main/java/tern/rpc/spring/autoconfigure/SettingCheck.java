@@ -11,6 +11,9 @@ final class SettingCheck {
 
     private static final String[] UNITS = {"B", "KB", "MB", "GB"};
 
+    /** The maximum of memory budgets, which is larger than the memory of any machine. */
+    private static final DataSize MOST = DataSize.ofGigabytes(1_024);
+
     private SettingCheck() {}
 
     static DataSize between(String property, DataSize value, DataSize least, DataSize most) {
@@ -18,6 +21,22 @@ final class SettingCheck {
             throw new InvalidPropertyException(property, text(value), text(least) + " to " + text(most));
         }
         return value;
+    }
+
+    /**
+     * Checks a size whose minimum is the value of another property. The error message names the other property, because
+     * the application may have set only that one.
+     */
+    static DataSize atLeast(String property, DataSize value, String other, DataSize least) {
+        if (value.compareTo(least) < 0) {
+            throw new InvalidPropertyException(
+                    property,
+                    property + " is " + text(value) + "; expected " + text(least) + " or more, because " + other
+                            + " is " + text(least),
+                    "Set " + property + " to " + text(least) + " or more, or " + other + " to a smaller size.",
+                    null);
+        }
+        return between(property, value, least, MOST);
     }
 
     /** Checks a token. The error message does not contain the token. */

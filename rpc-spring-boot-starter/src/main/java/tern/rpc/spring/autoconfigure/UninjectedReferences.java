@@ -18,7 +18,7 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
-import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.ApplicationFields;
 import tern.rpc.spring.RpcReference;
 
 /**
@@ -31,10 +31,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(UninjectedReferences.class);
 
-    /**
-     * The depth of the search: an object at the end of a chain of this many fields, starting at a bean, is not
-     * searched.
-     */
+    /** The maximum length of a chain of fields, starting at a bean, in which the search looks for references. */
     private static final int MAX_DEPTH = 3;
 
     private static final int MAX_OBJECTS = 10_000;
@@ -100,8 +97,8 @@ final class UninjectedReferences implements SmartInitializingSingleton {
 
         private void searchFields(Object holder, int depth) {
             for (Class<?> type = ClassUtils.getUserClass(holder); isSearched(type); type = type.getSuperclass()) {
-                for (Field field : fieldsOf(type)) {
-                    Object value = valueOf(field, holder);
+                for (Field field : ApplicationFields.of(type)) {
+                    Object value = ApplicationFields.value(field, holder);
                     if (value instanceof Collection<?> some) {
                         searchAll(some, field, depth);
                     } else if (value instanceof Map<?, ?> map) {
@@ -161,10 +158,10 @@ final class UninjectedReferences implements SmartInitializingSingleton {
      */
     private static @Nullable String emptyReference(Object object) {
         for (Class<?> type = ClassUtils.getUserClass(object); isSearched(type); type = type.getSuperclass()) {
-            for (Field field : fieldsOf(type)) {
+            for (Field field : ApplicationFields.of(type)) {
                 if (AnnotatedElementUtils.isAnnotated(field, RpcReference.class)
                         && !Modifier.isStatic(field.getModifiers())
-                        && valueOf(field, object) == null) {
+                        && ApplicationFields.value(field, object) == null) {
                     return nameOf(field);
                 }
             }
@@ -174,37 +171,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
 
     /** Returns whether the class belongs to the application. Returns false for proxy classes. */
     private static boolean isSearched(@Nullable Class<?> type) {
-        return type != null
-                && !type.isEnum()
-                && !type.isArray()
-                && !type.getName().contains(MOCK)
-                && ApplicationCode.owns(type.getName());
-    }
-
-    /**
-     * Returns the fields of the class. Returns no fields if the class of a field is missing, for example because it
-     * belongs to an optional library.
-     */
-    private static Field[] fieldsOf(Class<?> type) {
-        try {
-            return type.getDeclaredFields();
-        } catch (LinkageError e) {
-            LOG.debug("{} is not searched", type, e);
-            return new Field[0];
-        }
-    }
-
-    private static @Nullable Object valueOf(Field field, Object holder) {
-        if (Modifier.isStatic(field.getModifiers()) || field.getType().isPrimitive()) {
-            return null;
-        }
-        try {
-            field.setAccessible(true);
-            return field.get(holder);
-        } catch (IllegalAccessException | RuntimeException e) {
-            LOG.trace("{} is not searched", field, e);
-            return null;
-        }
+        return type != null && !type.getName().contains(MOCK) && ApplicationFields.isSearched(type);
     }
 
     private static String nameOf(Field field) {

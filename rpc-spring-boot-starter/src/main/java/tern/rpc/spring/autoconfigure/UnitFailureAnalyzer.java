@@ -1,7 +1,10 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
@@ -13,8 +16,8 @@ import org.springframework.core.annotation.Order;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Explains a startup that failed because a time, a size, a number or a flag cannot be parsed. Spring Boot's own
- * description does not show the expected form.
+ * Explains a startup that failed because a time, a size, a number, a flag or one of several words cannot be parsed.
+ * Spring Boot's own description does not show the expected form, and shows the name of an internal class.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class UnitFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
@@ -40,14 +43,32 @@ final class UnitFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
         ConfigurationProperty property = cause.getProperty();
         Class<?> type = cause.getTarget().getType().resolve();
-        String expected = type == null ? null : EXPECTED.get(type);
+        String expected = type == null ? null : expected(type);
         if (expected == null || property == null || !OURS.isAncestorOf(property.getName())) {
             return null;
         }
+        String value = String.valueOf(property.getValue());
         return new FailureAnalysis(
-                property.getName() + " is '" + property.getValue() + "'; expected " + expected
-                        + UnknownPropertyCheck.origin(property) + ".",
-                "Correct the value of " + property.getName() + ", or leave the property out.",
+                property.getName() + " is '" + value.strip() + "'"
+                        + (value.equals(value.strip()) ? "" : " with white space before or after it") + "; expected "
+                        + expected + UnknownPropertyCheck.origin(property) + ".",
+                value.equals(value.strip())
+                        ? "Correct the value of " + property.getName() + ", or leave the property out."
+                        : "Remove the white space. In a .properties file, it is part of the value.",
                 cause);
+    }
+
+    private static @Nullable String expected(Class<?> type) {
+        return type.isEnum() ? words(type) : EXPECTED.get(type);
+    }
+
+    /** Returns the words in the form that the documentation uses, such as {@code caller-runs}. */
+    private static String words(Class<?> type) {
+        List<String> words = Stream.of(type.getEnumConstants())
+                .map(constant ->
+                        ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                .toList();
+        int last = words.size() - 1;
+        return String.join(", ", words.subList(0, last)) + " or " + words.get(last);
     }
 }

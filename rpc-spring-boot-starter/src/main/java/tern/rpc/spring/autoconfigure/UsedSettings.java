@@ -32,7 +32,7 @@ final class UsedSettings {
     private final Set<String> usedProperties = new TreeSet<>();
     private final Set<ServiceKey> called = new LinkedHashSet<>();
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties
-    private boolean allAreKnown; // true if all beans have been created
+    private boolean allAreKnown; // true once all beans have been created
 
     UsedSettings(Environment environment, RpcClientProperties properties) {
         this.environment = environment;

@@ -60,7 +60,10 @@ record YamlText(String written, Object read) {
         }
     }
 
-    /** Returns the first part of an error message, which names the kind of value that YAML read instead of the text. */
+    /**
+     * Returns the first words of an error message, such as {@code is not a text but a number}: they name the kind of
+     * value that YAML has read.
+     */
     static String kind(Object read) {
         return "is not a text but a " + (read instanceof Boolean ? "boolean" : "number");
     }

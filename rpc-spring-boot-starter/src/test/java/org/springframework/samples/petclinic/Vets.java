@@ -12,7 +12,6 @@ public interface Vets {
 
     String names();
 
-    /** The implementation of the service. */
     @RpcService
     class Practice implements Vets, InitializingBean {
         @Override

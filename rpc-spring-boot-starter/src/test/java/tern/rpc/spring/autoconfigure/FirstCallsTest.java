@@ -32,7 +32,6 @@ class FirstCallsTest {
         }
     }
 
-    /** A serializer that counts its uses. */
     static class CountingSerializer implements Serializer {
         private final Serializer hessian = HessianSerializer.builder().build();
         final AtomicInteger writers = new AtomicInteger();

@@ -12,6 +12,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.ApplicationRunner;
@@ -19,6 +20,8 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -167,6 +170,14 @@ class LocalAddressTest {
                 .withPropertyValues("rpc.server.token=right", "rpc.client.token=right")
                 .run(here ->
                         assertThat(here.getBean(Desk.class).clerk.greet("Ada")).isEqualTo("Good day, Ada"));
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void serviceThatIsNotExportedIsNamedAtStartup(CapturedOutput output) {
+        local(OtherGroup.class, Desk.class, Clerk.class).run(here -> assertThat(output)
+                .contains("Calls to local will fail, because this application does not export ")
+                .containsOnlyOnce("FrontDesk; it exports "));
     }
 
     @Test

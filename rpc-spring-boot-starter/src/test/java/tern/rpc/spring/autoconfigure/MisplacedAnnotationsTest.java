@@ -544,9 +544,7 @@ class MisplacedAnnotationsTest {
         }
     }
 
-    /**
-     * A method whose arguments are not injected beans although Spring calls the method, such as a controller method.
-     */
+    /** A method that Spring calls with arguments other than injected beans, such as a controller method. */
     static class HandlerUser {
         public String greet(String name, @RpcReference GreetingService greetings) {
             return greetings.greet(name);

@@ -79,7 +79,8 @@ class MisplacedPrefixesTest {
         "prc.client.services.user-service.url, rpc.client.services.user-service.url",
         "rpcc.limits.max-depth, rpc.limits.max-depth",
         "rpc-server.port, rpc.server.port",
-        "rpcclient.zone, rpc.client.zone"
+        "rpcclient.zone, rpc.client.zone",
+        "rpc-client-timeout, rpc.client.timeout"
     })
     void typingErrorInTheFirstElementIsNamedWithTheRightName(String written, String meant, CapturedOutput output) {
         application()

@@ -1,10 +1,14 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.settings.RpcStartException;
 
 class NettyVersionTest {
 
@@ -26,11 +30,27 @@ class NettyVersionTest {
     }
 
     @Test
-    void versionOnTheClassPathIsFound() {
-        String found = NettyVersion.onClassPath(NettyVersion.class.getClassLoader());
+    void versionsOnTheClassPathAreFound() {
+        Map<String, String> found = NettyVersion.onClassPath(NettyVersion.class.getClassLoader());
 
-        assertThat(found).matches("4\\.2\\.\\d+\\.Final");
-        assertThat(NettyVersion.warning(found)).isNull();
+        assertThat(found).containsKeys("netty-common", "netty-transport", "netty-codec-http2");
+        assertThat(found.values())
+                .allMatch(version -> version.matches("4\\.2\\.\\d+\\.Final"))
+                .allMatch(version -> NettyVersion.warning(version) == null);
+    }
+
+    @Test
+    void jarOfAnOlderNettyStopsTheStart() {
+        Map<String, String> mixed = Map.of("netty-common", "4.1.130.Final", "netty-transport", "4.2.20.Final");
+
+        assertThatThrownBy(() -> NettyVersion.checkJars(mixed))
+                .isInstanceOfSatisfying(
+                        RpcStartException.class,
+                        failure -> assertThat(failure.action())
+                                .startsWith("For all jars of Netty, use 4.2.17.Final or later: set <netty.version>"))
+                .hasMessage("Tern RPC needs Netty 4.2; found netty-common 4.1.130.Final");
+        assertThatCode(() -> NettyVersion.checkJars(Map.of("netty-common", "4.2.0.Final")))
+                .doesNotThrowAnyException();
     }
 
     @Test

@@ -50,6 +50,8 @@ class PropertyGroupsTest {
         rpc.limits                           | 16MB                   | did you mean rpc.limits.max-message?
         rpc.slo                              | 100ms                  | did you mean rpc.slo.latency?
         rpc.slo                              | 100                    | the names below rpc.slo are qps, latency
+        rpc.client                           | timeout:5s             | a space follows the colon: write 'timeout: 5s'
+        rpc.client.services.orders           | url:localhost:20880    | write 'url: localhost:20880'
         rpc.pools                            | false                  | did you mean rpc.pools.tuned?
         rpc.pools.http                       | 50                     | did you mean rpc.pools.http.max-total?
         rpc.pools.jedis                      | redis://host:6379      | did you mean rpc.pools.jedis.url?

@@ -56,6 +56,56 @@ class PropertyValueCheckTest {
                 });
     }
 
+    @ParameterizedTest
+    @CsvSource({"1, 0", "2, 1"})
+    void gapInAListIsExplainedWithoutTheValue(int index, int missing) {
+        provider(Greeter.class)
+                .withPropertyValues(
+                        index == 2 ? "rpc.server.token[0]=first" : "x=y", "rpc.server.token[" + index + "]=secret")
+                .run(there -> assertThat((Throwable) StartFailures.causeOf(there.getStartupFailure()))
+                        .hasMessage("rpc.server.token[" + index + "] is set, but rpc.server.token[" + missing
+                                + "] is not set in the same place"));
+    }
+
+    @Test
+    void variablesMayNumberTheElementsOfAList() {
+        withVariables(Map.of("RPC_SERVER_TOKEN_0", "red", "RPC_SERVER_TOKEN_1", "blue", "RPC_SERVER_PORT", "0"))
+                .run(there -> assertThat(there.getBean(ServerSettings.class).tokens())
+                        .containsExactly(Token.of("red"), Token.of("blue")));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "5\u00a0s, 'U+00A0 (NO-BREAK SPACE)', Delete the value",
+        "5\u200bs, 'U+200B (ZERO WIDTH SPACE)', Delete the value",
+        "C:\temp, 'U+0009 (CHARACTER TABULATION)', 'In a .properties file, a backslash'",
+        "a\u0001b, 'U+0001 (START OF HEADING)', 'In a .properties file, a backslash'",
+        "Z\ufffdrich, 'U+FFFD (REPLACEMENT CHARACTER)', Save the file in UTF-8."
+    })
+    void invisibleCharacterIsNamedWithoutTheValue(String value, String character, String action) {
+        provider(Greeter.class)
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new MapPropertySource("test", Map.of("rpc.client.zone", value))))
+                .run(there -> {
+                    RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+                    assertThat(failure)
+                            .hasMessage("rpc.client.zone contains the character " + character
+                                    + ", which is invisible or not a valid character");
+                    assertThat(failure.action()).startsWith(action);
+                });
+    }
+
+    @Test
+    void elementsOfAListMayBeOnSeparateLines() {
+        provider(Greeter.class)
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new MapPropertySource("test", Map.of("rpc.server.token", "red,\n  blue\n"))))
+                .run(there -> assertThat(there.getBean(ServerSettings.class).tokens())
+                        .containsExactly(Token.of("red"), Token.of("blue")));
+    }
+
     @Test
     void exampleWithQuotesInGettingStartedIsReadAndFailsWithoutThem() throws Exception {
         String page = Files.readString(Path.of("..", "docs", "getting-started.md"));

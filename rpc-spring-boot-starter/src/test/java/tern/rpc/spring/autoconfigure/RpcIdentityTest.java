@@ -152,7 +152,7 @@ class RpcIdentityTest {
                 }));
     }
 
-    // The following tests cover Spring Security.
+    // Tests of Spring Security
 
     @Configuration(proxyBeanMethods = false)
     static class Security {
@@ -225,7 +225,7 @@ class RpcIdentityTest {
         });
     }
 
-    // The following configuration applies @PreAuthorize.
+    // This configuration makes Spring Security apply @PreAuthorize.
 
     @Configuration(proxyBeanMethods = false)
     static class MethodSecurity {

@@ -111,7 +111,7 @@ class RpcPropertiesTest {
                 "rpc.limits.max-message=1B                      | rpc.limits.max-message is 1B; expected 1KB to 1GB",
                 "rpc.limits.max-request=1B                      | rpc.limits.max-request is 1B; expected 1KB to 1GB",
                 "rpc.limits.max-response=2GB                    | rpc.limits.max-response is 2GB; expected 1KB to 1GB",
-                "rpc.limits.max-unsent=1B                       | rpc.limits.max-unsent is 1B; expected 8MB to 1024GB",
+                "rpc.limits.max-unsent=1B                       | rpc.limits.max-unsent is 1B; expected 8MB or more",
                 "rpc.limits.max-connections=0                   | rpc.limits.max-connections is 0; expected 1 or more",
                 "rpc.limits.max-connections-per-host=0          | rpc.limits.max-connections-per-host is 0",
                 "rpc.limits.max-calls-per-connection=0          | rpc.limits.max-calls-per-connection is 0",

@@ -120,6 +120,24 @@ class RpcStartFailureTest {
     }
 
     @Test
+    void wordThatIsNotOneOfSeveralIsExplainedWithAllOfThem(CapturedOutput output) {
+        assertStartFails(Provider.class, "--rpc.pools.executors.mail.rejection=block");
+
+        assertThat(output)
+                .contains("rpc.pools.executors.mail.rejection is 'block'; expected abort or caller-runs (set in")
+                .doesNotContain("RpcPoolsProperties");
+    }
+
+    @Test
+    void whiteSpaceAroundATimeIsExplained(CapturedOutput output) {
+        assertStartFails(Provider.class, "--rpc.client.timeout=5s ");
+
+        assertThat(output)
+                .contains("rpc.client.timeout is '5s' with white space before or after it; expected a duration")
+                .contains("Remove the white space. In a .properties file, it is part of the value.");
+    }
+
+    @Test
     void timeOfAnotherPrefixIsLeftToSpringBootsOwnDescription(CapturedOutput output) {
         assertStartFails(Provider.class, "--spring.lifecycle.timeout-per-shutdown-phase=5 sec");
 

@@ -55,8 +55,8 @@ class WrongConfigurationTest {
             "java.lang.Boolean", List.of("maybe", "true or false"),
             "java.time.Duration", List.of("soon", "duration"),
             "org.springframework.util.unit.DataSize", List.of("huge", "data size"),
-            "tern.rpc.transport.Tls$ClientAuth", List.of("sometimes", "NEED"),
-            "tern.rpc.spring.autoconfigure.RpcPoolsProperties$Rejection", List.of("sometimes", "CALLER_RUNS"));
+            "tern.rpc.transport.Tls$ClientAuth", List.of("sometimes", "none, want or need"),
+            "tern.rpc.spring.autoconfigure.RpcPoolsProperties$Rejection", List.of("sometimes", "abort or caller-runs"));
 
     /**
      * The parts of each line are separated by {@code |}. The first part contains the properties, and the other parts
@@ -73,7 +73,7 @@ class WrongConfigurationTest {
             "rpc.client.registries.x=zookeper://a | rpc.client.registries.x has the scheme zookeper | zookeeper://host:2181",
             "rpc.client.registry=file:///none.json,rpc.client.registry-cache=pom.xml/lists |"
                     + " rpc.client.registry-cache is | a directory",
-            "rpc.client.services.x.level=sometimes | rpc.client.services.x.level | sometimes | APPLICATION",
+            "rpc.client.services.x.level=sometimes | rpc.client.services.x.level | sometimes | application",
             "rpc.client.registry=zookeeper://a:1,zookeeper://b:1 | rpc.client.registry names several registries |"
                     + " rpc.client.registries.<name>",
             "rpc.client.services.a.url=zookeeper://a:1,zookeeper://b:1 | rpc.client.services.a.url names several registries |"
@@ -81,9 +81,9 @@ class WrongConfigurationTest {
             "rpc.client.registry=nacos://h:1 | rpc.client.registry has the scheme nacos | zookeeper and file",
             "rpc.server.registry=nacos | rpc.server.registry is of another form | file:///path.json",
             "rpc.server.registry=file:///none.json,rpc.server.registry.level=sometimes | rpc.server.registry.level |"
-                    + " sometimes | APPLICATION",
+                    + " sometimes | application",
             "rpc.server.registry=file:///none.json,rpc.server.registry.metadata-type=sometimes |"
-                    + " rpc.server.registry.metadata-type | sometimes | REMOTE",
+                    + " rpc.server.registry.metadata-type | sometimes | remote",
             "rpc.server.registry=file:///none.json | rpc.server.registry is set | Set spring.application.name",
             "spring.application.name=a,rpc.server.registry=file:///none.json,rpc.server.advertise.host=a b |"
                     + " rpc.server.advertise.host",
@@ -104,9 +104,11 @@ class WrongConfigurationTest {
                     + " rpc.server.services.x.methods.y.max-concurrency is '-1'; expected adaptive or a number from 1 to",
             "rpc.server.services.x.methods.y.max-concurrency=5 |"
                     + " rpc.server.services.x.methods.y.max-concurrency is set | no exported service x",
-            "rpc.limits.max-inbound-bytes=1MB | rpc.limits.max-inbound-bytes is 1MB; expected 8MB to",
+            "rpc.limits.max-inbound-bytes=1MB | rpc.limits.max-inbound-bytes is 1MB; expected 8MB or more |"
+                    + " because rpc.limits.max-message is 8MB",
             "rpc.limits.max-unsent-per-stream=1KB | rpc.limits.max-unsent-per-stream is 1KB; expected 64KB to",
-            "rpc.limits.max-unsent-answers=512KB | rpc.limits.max-unsent-answers is 512KB; expected 1MB to",
+            "rpc.limits.max-unsent-answers=512KB | rpc.limits.max-unsent-answers is 512KB; expected 1MB or"
+                    + " more, because rpc.limits.max-unsent-per-stream is 1MB",
             "rpc.limits.max-stream-wait=-1s | rpc.limits.max-stream-wait is -1s; expected 0 or more",
             "rpc.server.io-threads=257 | rpc.server.io-threads is 257; expected 0 to 256",
             "rpc.server.exception-frames=65 | rpc.server.exception-frames is 65; expected 0 to 64",
@@ -202,7 +204,7 @@ class WrongConfigurationTest {
             "rpc.client.url=dubbo://a,tri://b | rpc.client.url is dubbo://a,tri://b; expected one protocol for all",
             "rpc.client.url=a:1,tri://b:2 | rpc.client.url is a:1,tri://b:2; expected the same protocol | write tri://",
             "rpc.client.url=tri://a:1,b:2 | rpc.client.url is tri://a:1,b:2; expected the same protocol | write tri://",
-            "rpc.limits.max-message=8MB,rpc.limits.max-unsent=1MB | rpc.limits.max-unsent is 1MB; expected 8MB to",
+            "rpc.limits.max-message=8MB,rpc.limits.max-unsent=1MB | rpc.limits.max-unsent is 1MB; expected 8MB or more",
             "rpc.server.cors.allowed-origins=*,rpc.server.cors.allow-credentials=true |"
                     + " rpc.server.cors.allow-credentials is true; expected false where",
             "rpc.pools.http.max-total=2,rpc.pools.http.max-per-host=3 | rpc.pools.http.max-per-host is 3; expected 1 to 2",

@@ -75,7 +75,8 @@ final class DubboAnswer implements Answer {
     }
 
     /**
-     * Returns the message of an error answer. If the message cannot be decoded, the status of the answer is still used.
+     * Returns the message of an error answer. If the message cannot be decoded, returns a text about this problem; the
+     * status is used in any case.
      */
     private static String text(ObjectReader reader) {
         try {

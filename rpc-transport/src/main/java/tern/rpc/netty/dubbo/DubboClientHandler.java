@@ -32,7 +32,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** The text of the event by which a server asks the client to send no more calls (docs/wire-protocol.md 1.6). */
+    /** The text of the event with which a server asks the client to send no more calls (docs/wire-protocol.md 1.6). */
     private static final byte READ_ONLY = 'R';
 
     /** The maximum size of an event that is searched for {@link #READ_ONLY}. Dubbo's events are at most 15 bytes long.
@@ -145,7 +145,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
             if (connection.calls().contains(id)) {
                 broken("an answer to a call is marked as an event");
             }
-            return; // the answer to a heartbeat proves that the server is alive and needs no more processing
+            return; // the answer to a heartbeat only proves that the server is alive, so nothing more needs to be done
         }
         if (isReadOnly(flags, body)) {
             connection.drain();
@@ -155,10 +155,10 @@ final class DubboClientHandler extends DubboFrameDecoder {
     }
 
     /**
-     * Returns whether the event asks the client to send no more calls. The event "W", by which a server announces that
-     * it accepts calls again, is ignored, because a replacement for the connection is already open. Dubbo's providers
-     * write events in their own preferred serialization, for example fastjson2. A one-way event in a serialization
-     * other than hessian2 is therefore recognized by the letter R in its bytes.
+     * Returns whether the event asks the client to send no more calls. Ignores the event "W", with which a server
+     * announces that it accepts calls again, because a replacement for the connection is already open. Dubbo's
+     * providers write events in their own preferred serialization, for example fastjson2. A one-way event in a
+     * serialization other than hessian2 is therefore recognized by the letter R in its bytes.
      */
     private static boolean isReadOnly(int flags, ByteBuf body) {
         if (isText(body)) {

@@ -50,7 +50,6 @@ class DubboFrame extends WriteCommand {
         return new DubboFrame(frame);
     }
 
-    /** Returns a buffer that contains the frame. */
     ByteBuf buffer() {
         return Unpooled.wrappedBuffer(bytes);
     }

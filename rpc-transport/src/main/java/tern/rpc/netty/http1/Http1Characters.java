@@ -59,8 +59,8 @@ final class Http1Characters {
     }
 
     /**
-     * Returns the line from the given index on, without leading and trailing spaces and tabs. RFC 9112 does not allow
-     * other white space to be removed.
+     * Returns the rest of the line after the given index, without leading and trailing spaces and tabs. RFC 9112 does
+     * not allow other whitespace to be removed.
      */
     static AsciiString withoutSpace(AsciiString line, int start) {
         int first = start;

@@ -143,7 +143,7 @@ public final class Http1HeadReader {
         return true;
     }
 
-    /** Returns the index of the host in a target that is a whole URI, as clients send to proxies; 0 for other targets. */
+    /** If the target is a whole URI, such as clients send to proxies, returns the index of the host; otherwise 0. */
     private static int absoluteAt(AsciiString target) {
         for (AsciiString scheme : ABSOLUTE) {
             if (AsciiString.regionMatches(target, true, 0, scheme, 0, scheme.length())) {

@@ -112,7 +112,7 @@ final class AnswerOutput {
         plain.flushed();
     }
 
-    // ---- plain answers, and the headers of other answers
+    // Plain answers, and the headers of other answers:
 
     /** Writes the interim answer 100 (Continue), for which the client waits before it sends the body. */
     void writeContinue(Http2Stream stream) {

@@ -35,7 +35,6 @@ final class ArrivalClock {
         tooSlow.run();
     }
 
-    /** Stops the timer. */
     void stop() {
         Future<?> current = running;
         if (current != null) {

@@ -28,8 +28,7 @@ final class CallHeads {
                 : BuiltInMethods.isGenericName(route.methodName());
         String name = !route.leadsSomewhere()
                 ? route.methodName()
-                // the path can contain the method name with a first letter in another case, so the declared name is
-                // used
+                // the first letter of the name in the path can differ in case from the declared name
                 : called.name();
         if (generic) {
             name = selectedMethod(call, body);

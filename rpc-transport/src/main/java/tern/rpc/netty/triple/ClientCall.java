@@ -197,7 +197,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         return false;
     }
 
-    /** Returns the number of bytes of complete messages that wait for the end of the answer. */
+    /** Returns the number of bytes of complete messages waiting for the end of the answer. */
     int heldBytes() {
         return 0;
     }

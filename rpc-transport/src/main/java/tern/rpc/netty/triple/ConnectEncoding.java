@@ -5,7 +5,7 @@ import tern.rpc.Metadata;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.transport.ServiceLookup;
 
-/** The code that unary and streaming Connect calls share. Stateless. */
+/** The common code of unary and streaming Connect calls. Stateless. */
 sealed interface ConnectEncoding extends CallEncoding permits ConnectUnaryEncoding, ConnectStreamEncoding {
 
     TripleCodecs codecs();

@@ -33,7 +33,6 @@ record ConnectStreamEncoding(TripleCodecs codecs, boolean json) implements Conne
         return codecs.answerFrame(exchange, compressed, out -> codecs.writeResponse(method, json, value, out));
     }
 
-    /** Returns the headers of an answer. */
     Http2Headers head(boolean compressed) {
         Http2Headers head = new DefaultHttp2Headers(false, 4)
                 .status(GrpcHeaders.OK)

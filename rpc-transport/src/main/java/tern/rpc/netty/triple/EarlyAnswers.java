@@ -27,7 +27,6 @@ final class EarlyAnswers {
     private final Queue<Answered> answered = new ArrayDeque<>();
     private boolean waiting; // true while a task is scheduled that resets streams
 
-    /** @param reset resets a stream */
     EarlyAnswers(Http2Connection http2, Consumer<Http2Stream> reset, NanoClock clock) {
         this.http2 = http2;
         this.reset = reset;

@@ -149,7 +149,6 @@ final class GrpcForm implements HttpForm, CallEncoding {
         });
     }
 
-    /** Returns the headers of an answer. */
     Http2Headers head(boolean compressed) {
         Http2Headers head = GrpcHeaders.head(contentType);
         if (compressed) {

@@ -77,7 +77,6 @@ final class GrpcWebEncoding implements CallEncoding {
         return text ? Base64.getEncoder().encode(frame) : frame;
     }
 
-    /** Returns the headers of an answer. */
     Http2Headers head(boolean compressed) {
         Http2Headers head = new DefaultHttp2Headers(false, 4)
                 .status(GrpcHeaders.OK)

@@ -80,8 +80,8 @@ final class Gzip {
      * Decompresses the bytes and appends the result to the buffer.
      *
      * @param out the buffer, whose limit is the maximum size of the message
-     * @throws RpcException RESOURCE_EXHAUSTED if the limit of the buffer is exceeded, or if the decompressed size and
-     *     the ratio exceed their maximum
+     * @throws RpcException RESOURCE_EXHAUSTED if the message is larger than the limit of the buffer, or if it exceeds
+     *     the maximum compression ratio
      * @throws SerializationException if the bytes are not valid gzip
      */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out) {
@@ -249,7 +249,7 @@ final class Gzip {
         }
     }
 
-    /** Thrown when the ratio of decompressed to compressed bytes exceeds its maximum. */
+    /** Thrown when a message exceeds the maximum ratio of decompressed to compressed bytes. */
     private static final class RatioException extends Exception {
         private static final long serialVersionUID = 1L;
     }

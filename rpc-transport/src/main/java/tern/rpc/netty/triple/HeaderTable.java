@@ -112,7 +112,6 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         }
     }
 
-    /** Begins a header block. */
     void begin(ByteBuf out) {
         blocks++;
         if (emptied) {

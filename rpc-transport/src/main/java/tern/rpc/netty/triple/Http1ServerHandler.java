@@ -103,7 +103,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         reading = true;
         try {
             while (!closing && !broken && readNext()) {
-                // the method call in the condition processes the bytes
+                // the condition itself processes the bytes
             }
         } catch (Http1Violation e) {
             refuse(e);
@@ -164,7 +164,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private boolean readHead() {
         if (connection.hasMuchUnsent()) {
-            return false; // the handler processes no other request until the peer has read some of its answers
+            return false; // processes no other request until the peer has read some of its answers
         }
         Http1Head head = heads.read(unread);
         if (head == null) {

@@ -21,9 +21,9 @@ final class Http2Limits {
     static final int MAX_RESETS = 2_000;
 
     /**
-     * If a call's timeout is at most this long, a reset of the stream might have been caused by the timeout, and does
-     * not count towards the share of resets. The client's timeout starts earlier than the server's timeout, so a busy
-     * server might read the request and its reset together.
+     * If a call's timeout is not longer than this, a reset of the stream might have been caused by the timeout, and
+     * does not count towards the share of resets. The client's timeout starts earlier than the server's timeout, so a
+     * busy server might read the request and its reset together.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -173,7 +173,10 @@ final class Http2Limits {
         visits = Math.max(0, visits - bytes);
     }
 
-    /** Counts a frame on a stream that this side has already reset, towards {@link #MAX_FRAMES_IN_VAIN}. */
+    /**
+     * Counts a frame on a stream that this side has already reset. The frame counts towards {@link
+     * #MAX_FRAMES_IN_VAIN}.
+     */
     void frameInVain(long now) throws Http2Exception {
         frameInVain(now, 0);
     }

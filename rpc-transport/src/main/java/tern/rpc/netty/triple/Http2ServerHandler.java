@@ -166,7 +166,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         input.arrived(read, bytes, held);
     }
 
-    /** Ends a read as the overridden method does, but does not request more bytes while reading is paused. */
+    /** Like the overridden method, but requests no more bytes while reading is paused. */
     @Override
     public void channelReadComplete(ChannelHandlerContext read) {
         try {

@@ -109,7 +109,7 @@ final class HttpAnswer {
             return;
         }
         if (!exchange().isReady()) {
-            checkUnsent(0); // fails, before the message is encoded, if the stream has too many unsent bytes
+            checkUnsent(0); // A stream with too many unsent bytes fails here, before the message is encoded.
         }
         byte[] message = encode(value);
         checkUnsent(message.length);

@@ -113,7 +113,7 @@ final class HttpDispatcher implements HttpRequests {
             return form.call(exchange, connection.handler().services());
         }
         if (connectUnsaid) {
-            JsonForm.timeoutNanos(exchange.head()); // the timeout headers must be valid in both Connect and JSON
+            JsonForm.timeoutNanos(exchange.head()); // checks the timeout headers of both Connect and JSON
         }
         HttpCall call;
         try {

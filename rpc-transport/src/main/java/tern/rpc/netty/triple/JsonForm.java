@@ -297,7 +297,7 @@ final class JsonForm implements HttpForm {
         if (isUnknown(reason)) {
             return HttpResponseStatus.NOT_FOUND;
         }
-        return reason.code() == StatusCode.OK // A failure whose code is OK must not be sent as a success.
+        return reason.code() == StatusCode.OK // A failure must not be sent as a success, even if its code is OK.
                 ? HttpResponseStatus.INTERNAL_SERVER_ERROR
                 : HttpResponseStatus.valueOf(StatusTable.httpStatus(reason.code()));
     }

@@ -20,7 +20,7 @@ final class JsonRequestHead {
     /** @param host the value of the host header */
     JsonRequestHead(ServiceKey service, MethodDescriptor method, String application, String host) {
         StringBuilder head = new StringBuilder(256);
-        head.append("POST /").append(RequestHead.ascii("the path", path(service, method)));
+        head.append("POST ").append(RequestHead.asciiPath("/" + path(service, method)));
         head.append(" HTTP/1.1\r\n");
         append(head, "host", host);
         append(head, "content-type", "application/json");

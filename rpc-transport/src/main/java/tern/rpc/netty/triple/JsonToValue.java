@@ -12,7 +12,7 @@ import tern.rpc.serialization.SerializationException;
 /** Converts a JSON document to a {@code google.protobuf.Value}. Each instance converts one document. */
 final class JsonToValue {
 
-    /** A number with at most this many decimal digits can be converted to a double and back without a change. */
+    /** The maximum number of decimal digits of a number that can be converted to a double and back without a change. */
     private static final int EXACT_DIGITS = 15;
 
     /**
@@ -239,7 +239,7 @@ final class JsonToValue {
 
     // ---- text position
 
-    /** Returns the next character that is not white space; -1 at the end. */
+    /** Returns the next character that is not whitespace; -1 at the end. */
     private int next() {
         while (at < end && (json[at] == ' ' || json[at] == '\n' || json[at] == '\r' || json[at] == '\t')) {
             at++;

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PacedFlowController extends DefaultHttp2RemoteFlowController {
 
-    /** The maximum number of DATA frames in one flush. Writing this many frames takes less than a millisecond. */
+    /** The maximum number of DATA frames in one flush. Writing these frames takes less than a millisecond. */
     static final int MAX_TURNS = 128;
 
     private final Turns turns;

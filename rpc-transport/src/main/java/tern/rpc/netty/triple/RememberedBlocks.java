@@ -16,10 +16,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of decoded header blocks, with the encoded bytes as keys. A block that a client repeats is decoded only
- * twice: when it arrives for the first time and when it arrives for the second time. Netty's decoder then decodes and
- * validates the block. The decoder also decodes every block that is not cached. The decoder is created for the first
- * block, because its table occupies as much memory as the rest of an idle connection's codec.
+ * A cache of decoded header blocks, with the encoded bytes as keys. Netty's decoder decodes and validates a block only
+ * when it arrives for the first and for the second time, and every block that is not cached. The decoder is created for
+ * the first block, because its table occupies as much memory as the rest of an idle connection's codec.
  *
  * <p>The fields of a block depend on its bytes, on the decoder's settings and on the dynamic table (RFC 7541, 2.3.2).
  * Therefore the cache is cleared when the settings change, and by each block that might change the table. A block with

@@ -145,7 +145,7 @@ final class RequestBody {
 
     // ---- body arrival
 
-    /** Requests the single message of the request. */
+    /** Requests one message, for a method that expects a single request message. */
     void requestSingle() {
         demand = 1;
     }

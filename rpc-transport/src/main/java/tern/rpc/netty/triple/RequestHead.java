@@ -44,7 +44,7 @@ final class RequestHead {
     }
 
     RequestHead(ServiceKey service, MethodDescriptor method, String application) {
-        this.path = ascii("the path", "/" + service.interfaceName() + "/" + method.name());
+        this.path = asciiPath("/" + service.interfaceName() + "/" + method.name());
         List<AsciiString> pairs = new ArrayList<>();
         add(pairs, GrpcHeaders.CONTENT_TYPE, GrpcHeaders.GRPC_PROTO);
         add(pairs, TE, TRAILERS);
@@ -70,6 +70,15 @@ final class RequestHead {
     private static void add(List<AsciiString> pairs, AsciiString name, AsciiString value) {
         pairs.add(name);
         pairs.add(value);
+    }
+
+    /** Returns the path of a request. The names of interfaces and methods can be set with {@code @WireName}. */
+    static AsciiString asciiPath(String path) {
+        if (!isAscii(path)) {
+            throw new IllegalArgumentException("the path '" + path + "' contains characters other than ASCII, which"
+                    + " HTTP does not allow; set the name of the method with @WireName, or use the protocol dubbo");
+        }
+        return new AsciiString(path);
     }
 
     static AsciiString ascii(String what, String text) {

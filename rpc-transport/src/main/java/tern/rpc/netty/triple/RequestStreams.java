@@ -105,7 +105,6 @@ final class RequestStreams {
         active = false;
     }
 
-    /** Returns whether the channel is open. */
     boolean isActive() {
         return active;
     }
@@ -166,7 +165,7 @@ final class RequestStreams {
     }
 
     private void move(int free) {
-        // collected first, because passing a call on can immediately add its retry to the waiting calls
+        // the calls are collected first, because passing on a call can immediately add its retry to the waiting calls
         List<ClientCall> moving = new ArrayList<>();
         for (Iterator<ClientCall> next = waiting.iterator(); next.hasNext() && moving.size() < free; ) {
             ClientCall call = next.next();

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ResetFrames {
 
-    /** Counts a frame that has no effect. Fails if the peer has sent too many such frames. */
+    /** Counts a frame that has no effect. Throws an exception if the peer has sent too many such frames. */
     interface Counter {
         /** @param bytes the number of bytes that flow control counts for the frame; 0 if the frame has no data */
         void frameInVain(int bytes) throws Http2Exception;

@@ -285,8 +285,8 @@ public final class TripleCodecs {
                     inflated.takeTurnsToUnpack(connection.network());
                 }
                 gzip.decompress(bytes, 0, length, inflated, unpacked);
-                // this thread releases its permit to decompress, so that other threads can decompress while this thread
-                // waits for memory
+                // releases the permit to decompress, so that other threads can decompress while this thread waits for
+                // memory
                 inflated.endTurn();
                 if (unpacked != null) {
                     unpacked.unpacked();

@@ -48,7 +48,7 @@ final class UnreadAnswers {
         return bytes > MAX_BYTES;
     }
 
-    /** Returns whether so many bytes are unread that the connection must be checked periodically. */
+    /** Returns whether the connection must be checked periodically, because many bytes are unread. */
     boolean mayStall() {
         return bytes > STALL_BYTES;
     }

@@ -130,7 +130,6 @@ final class WrapperRequest {
         return serializeType;
     }
 
-    /** Returns the number of arguments. */
     int arguments() {
         return arguments;
     }

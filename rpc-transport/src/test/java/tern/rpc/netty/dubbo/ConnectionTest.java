@@ -53,7 +53,7 @@ class ConnectionTest {
         sides.close();
     }
 
-    /** Returns client settings with short pauses between connection attempts and otherwise long time limits. */
+    /** Returns client settings with short pauses between connection attempts. All other time limits are long. */
     private static ClientTransportSettings patient(ClientTransportSettings defaults) {
         return defaults.withConnectTimeout(Duration.ofSeconds(30))
                 .withReconnect(Duration.ofMillis(20), Duration.ofMillis(100))

@@ -209,7 +209,7 @@ class DubboFixturesTest {
         void judge(RawFrame answer) throws Exception;
     }
 
-    /** The captured requests that Tern's client never sends. Each request has a check of Tern's answer. */
+    /** For each captured request that Tern's client never sends, a check of the answer from Tern's server. */
     private static final Map<String, Judge> SERVED_OTHERWISE = Map.of(
             "echo-service", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/echo-service.response.bin")),
             "generic", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/generic.response.bin")),

@@ -21,7 +21,6 @@ class RequestNamesTest {
 
     private static final String VERSION = "2.0.2";
 
-    /** A service with overloads. */
     public interface Service {
         void call(String text);
 

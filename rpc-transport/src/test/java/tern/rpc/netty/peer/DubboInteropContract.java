@@ -82,7 +82,6 @@ import tern.rpc.server.ServiceExport;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class DubboInteropContract {
 
-    /** The direction of the calls. */
     protected enum Direction {
         DUBBO_TO_US,
         US_TO_DUBBO

@@ -19,7 +19,7 @@ public final class EchoingSubscriber<T> implements Flow.Subscriber<T> {
     /**
      * @param check throws an {@link RpcException} if the stream must fail at a request
      * @param over runs when the stream has ended; can run more than once
-     * @param pause runs where a simulation can run other work
+     * @param pause called at points where a simulation may run other tasks
      */
     public EchoingSubscriber(
             Flow.Subscriber<? super T> answers, Consumer<? super T> check, Runnable over, Runnable pause) {

@@ -21,7 +21,7 @@ public final class ReadingSubscriber<T, R> implements Flow.Subscriber<T> {
     /**
      * @param check throws an {@link RpcException} if the stream must fail at a request
      * @param over runs when the stream has ended; can run more than once
-     * @param pause runs where a simulation can run other work
+     * @param pause called at points where a simulation may run other tasks
      */
     public ReadingSubscriber(Consumer<? super T> check, Supplier<? extends R> result, Runnable over, Runnable pause) {
         this.check = check;

@@ -105,7 +105,6 @@ public final class Relay implements AutoCloseable {
         return new Endpoint("127.0.0.1", port());
     }
 
-    /** Returns the number of relayed connections. */
     public int connections() {
         return connections.get();
     }

@@ -53,7 +53,6 @@ public final class TlsSocket implements AutoCloseable {
         return socket.getApplicationProtocol();
     }
 
-    /** Returns the certificate of the server. */
     public Certificate certificate() {
         try {
             return socket.getSession().getPeerCertificates()[0];

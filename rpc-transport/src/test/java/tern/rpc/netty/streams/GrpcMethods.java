@@ -41,7 +41,6 @@ record GrpcMethods(
             List.of(LedgerGrpc.getImportMethod()),
             List.of(LedgerGrpc.getReconcileMethod()));
 
-    /** The methods of {@link Misfits}. */
     static final GrpcMethods MISFITS = new GrpcMethods(
             "methods that break the rules",
             List.of(down(Misfits.class, "publish"), down(Misfits.class, "observe")),

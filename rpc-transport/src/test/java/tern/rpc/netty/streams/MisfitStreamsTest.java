@@ -180,7 +180,6 @@ class MisfitStreamsTest {
         return Entry.newBuilder().setAmount(index).build();
     }
 
-    /** The mistakes of callers. */
     private enum CallersMistake {
         SUBSCRIBER_THROWS_AT_ONCE,
         SUBSCRIBER_ASKS_FOR_NONE,

@@ -11,7 +11,6 @@ import java.util.concurrent.Flow;
 import tern.rpc.ServerContext;
 import tern.rpc.StreamObserver;
 
-/** Implements {@link Misfits}. */
 final class MisfitsServer implements Misfits {
 
     private static final int SOME = 3;
@@ -300,12 +299,12 @@ final class MisfitsServer implements Misfits {
 
         @Override
         public void onNext(Entry entry) {
-            // the request is ignored
+            // ignores the request
         }
 
         @Override
         public void onError(Throwable failure) {
-            // the failure is ignored
+            // ignores the failure
         }
 
         @Override

@@ -137,7 +137,6 @@ class FailingCallsTest {
         }
     }
 
-    /** The steps at which a call can fail. */
     enum Step {
         AUTHORIZER,
         CONSTRUCTOR,

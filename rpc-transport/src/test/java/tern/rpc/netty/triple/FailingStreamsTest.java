@@ -97,7 +97,6 @@ class FailingStreamsTest {
         }
     }
 
-    /** The steps at which a stream can fail. */
     enum Step {
         AUTHORIZER,
         FILTER_BEFORE,

@@ -18,7 +18,6 @@ import tern.rpc.netty.peer.RawSocket;
 /** Parses HTTP/1.1 answers without an HTTP library, because a library could hide errors. */
 final class Http1Wire {
 
-    /** A source of bytes. */
     private interface Source {
         byte[] read(int length) throws IOException;
     }

@@ -27,7 +27,7 @@ class RememberedBlocksTest {
     private final Counted decoder = new Counted();
     private final RememberedBlocks blocks = new RememberedBlocks(() -> decoder, LIST_BYTES);
 
-    /** A version of Netty's decoder that counts the blocks it decodes. */
+    /** A subclass of Netty's decoder that counts the decoded blocks. */
     private static final class Counted implements Http2HeadersDecoder {
 
         private final Http2HeadersDecoder netty = new DefaultHttp2HeadersDecoder(true, LIST_BYTES);

@@ -12,7 +12,6 @@ import tern.rpc.ServerContext;
 import tern.rpc.StreamObserver;
 import tern.rpc.transport.Items;
 
-/** Implements {@link Shapes}. */
 final class ShapesServer implements Shapes {
 
     /** The size of a message in bytes. */

@@ -27,7 +27,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests the memory of small messages that wait in a stream. The messages must occupy little memory, and all of this
+ * Tests the memory of small messages waiting in a stream. The messages must occupy little memory, and all of this
  * memory must be counted.
  */
 @Timeout(60)

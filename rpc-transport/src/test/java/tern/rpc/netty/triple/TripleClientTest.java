@@ -145,7 +145,7 @@ class TripleClientTest extends RawServerCalls {
         Await.until("all bytes have left", () -> connection.queuedBytes() == 0);
     }
 
-    /** Makes a call that waits for its answer, on a connection that permits a single stream. */
+    /** Makes a call waiting for its answer, on a connection that permits a single stream. */
     private Http2Script occupied(ClientConnection connection) {
         send(connection, "1");
         Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);

@@ -12,7 +12,6 @@ interface WebClient extends AutoCloseable {
     @Override
     void close();
 
-    /** The versions of HTTP. */
     enum Version {
         HTTP1,
         HTTP2;

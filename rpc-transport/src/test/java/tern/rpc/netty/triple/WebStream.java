@@ -7,7 +7,6 @@ interface WebStream {
 
     void end();
 
-    /** Cancels the request. */
     void cancel();
 
     /** Blocks until the given number of bytes of the answer's body have arrived. */

@@ -10,11 +10,10 @@ import tern.rpc.StreamObserver;
 /** A service for tests of the protocols that browsers and generated clients use. */
 interface Words {
 
-    /** Returns the string in upper case. */
     @RpcMethod(readOnly = true)
     StringValue shout(StringValue text);
 
-    /** Returns the string in upper case. Unlike {@link #shout}, this method uses Java types. */
+    /** Works like {@link #shout}, but with Java types. */
     @RpcMethod(readOnly = true)
     String shoutJava(String text);
 

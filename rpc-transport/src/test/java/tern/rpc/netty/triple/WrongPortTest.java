@@ -169,8 +169,8 @@ class WrongPortTest {
     }
 
     /**
-     * The client first closes its socket and then records the reason. A call that is made between these two steps must
-     * also report this reason.
+     * The client closes its socket and then records the reason. A call between these two steps must also report the
+     * reason.
      */
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri", "http"})

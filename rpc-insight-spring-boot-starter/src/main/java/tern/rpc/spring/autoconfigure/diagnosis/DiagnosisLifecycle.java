@@ -97,7 +97,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
             LOG.warn("The diagnosis failed and continues; later failures are not logged", failure);
             failed = true;
         } catch (OutOfMemoryError e) {
-            return; // The heap is still full. The next failure is logged instead, so this thread goes on.
+            return; // The heap is still full. The next failure is logged instead, so this thread continues.
         }
     }
 }

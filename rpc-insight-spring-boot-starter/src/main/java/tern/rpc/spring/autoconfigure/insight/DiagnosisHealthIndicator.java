@@ -21,7 +21,7 @@ final class DiagnosisHealthIndicator extends AbstractHealthIndicator {
     private final Diagnostician diagnostician;
     private final Status failing;
 
-    /** @param downOnFailure whether the status while calls fail is DOWN; otherwise it is DEGRADED */
+    /** @param downOnFailure whether the status is DOWN instead of DEGRADED while calls fail */
     DiagnosisHealthIndicator(Diagnostician diagnostician, boolean downOnFailure) {
         super("The diagnosis cannot be read");
         this.diagnostician = diagnostician;

@@ -4,8 +4,8 @@ import org.springframework.beans.factory.aot.BeanRegistrationExcludeFilter;
 import org.springframework.beans.factory.support.RegisteredBean;
 
 /**
- * Excludes thread pools from ahead-of-time processing. The pools depend on the properties at startup, not on those at
- * build time.
+ * Excludes thread pools from ahead-of-time processing. The pools depend on the properties at startup and not on the
+ * properties at build time.
  */
 final class BusinessPoolAotFilter implements BeanRegistrationExcludeFilter {
 

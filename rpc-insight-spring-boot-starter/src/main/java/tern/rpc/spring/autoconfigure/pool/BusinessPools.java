@@ -15,8 +15,8 @@ import tern.rpc.settings.PropertyCheck;
 
 /**
  * Creates a bean for each group of properties under {@code rpc.pools.executors}, unless the application has a bean with
- * the same name. The beans can be injected only by qualifier. If they could be injected by type, a pool for one purpose
- * could become the default executor or replace Boot's executor.
+ * the same name. The beans can be injected only by qualifier. If these beans could be injected by type, a pool for one
+ * purpose could become the default executor or replace Boot's executor.
  */
 final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
 

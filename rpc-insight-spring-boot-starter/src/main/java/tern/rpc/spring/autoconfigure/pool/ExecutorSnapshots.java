@@ -24,7 +24,7 @@ final class ExecutorSnapshots {
     /** The property of the executor that Boot creates if virtual threads are enabled. */
     private static final String CONCURRENCY_LIMIT = "spring.task.execution.simple.concurrency-limit";
 
-    /** Describes a setting of an executor that is not configured by properties. */
+    /** The displayed name of the core size of an executor that is not configured by properties. */
     private static final String CORE = "core size (setCorePoolSize)";
 
     private static final long NO_RECORD = -1;

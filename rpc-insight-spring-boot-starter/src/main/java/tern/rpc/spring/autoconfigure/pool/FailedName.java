@@ -24,7 +24,7 @@ final class FailedName {
     /** Redis errors that client libraries or applications expect. */
     private static final Set<String> EXPECTED_ERRORS = Set.of("NOSCRIPT", "BUSYGROUP", "MOVED", "ASK", "WRONGTYPE");
 
-    /** A part of the message with which Redis clients report that their pool has no free connection. */
+    /** Part of the error message of a Redis client whose connection pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
 
     private static final Pattern STATE = Pattern.compile("[0-9A-Z]{5}");

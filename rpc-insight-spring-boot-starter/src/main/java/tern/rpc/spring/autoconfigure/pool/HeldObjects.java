@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.SpringProxy;
@@ -20,7 +19,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.NativeDetector;
 import org.springframework.util.ClassUtils;
-import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.ApplicationFields;
 
 /**
  * Measures executors and HTTP clients that are not beans themselves, but are held in fields of application beans or of
@@ -85,7 +84,7 @@ final class HeldObjects implements SmartInitializingSingleton {
                     measured.put(bean, bean);
                 }
                 if (bean instanceof WatchedThreadPool watched) {
-                    measured.put(watched.pool(), watched); // the bean that creates the pool can keep it in a field
+                    measured.put(watched.pool(), watched); // A bean may contain this pool in a field.
                 }
             }
             for (Object bean : measured.values().toArray()) {
@@ -96,12 +95,17 @@ final class HeldObjects implements SmartInitializingSingleton {
 
         private void search(Object holder, int depth) {
             Class<?> type = ClassUtils.getUserClass(holder);
-            if (depth > MAX_DEPTH || !isSearched(type) || seen.size() >= MAX_OBJECTS || !seen.add(holder)) {
+            if (depth > MAX_DEPTH
+                    || !ApplicationFields.isSearched(type)
+                    || seen.size() >= MAX_OBJECTS
+                    || !seen.add(holder)) {
                 return;
             }
-            for (Class<?> owner = type; owner != null && isSearched(owner); owner = owner.getSuperclass()) {
-                for (Field field : fieldsOf(owner)) {
-                    Object value = valueOf(field, holder);
+            for (Class<?> owner = type;
+                    owner != null && ApplicationFields.isSearched(owner);
+                    owner = owner.getSuperclass()) {
+                for (Field field : ApplicationFields.of(owner)) {
+                    Object value = ApplicationFields.value(field, holder);
                     if (value != null) {
                         measure(field, holder, value);
                         search(value, depth + 1);
@@ -120,36 +124,6 @@ final class HeldObjects implements SmartInitializingSingleton {
             if (known != null && known != value && isReplaceable(field, value)) {
                 set(field, holder, known, replaced);
             }
-        }
-    }
-
-    private static boolean isSearched(Class<?> type) {
-        return !type.isEnum() && !type.isArray() && ApplicationCode.owns(type.getName());
-    }
-
-    /**
-     * Returns the fields of the class; none if the type of a field is missing, for example because it belongs to an
-     * optional library.
-     */
-    private static Field[] fieldsOf(Class<?> type) {
-        try {
-            return type.getDeclaredFields();
-        } catch (LinkageError e) {
-            LOG.debug("{} is not searched", type, e);
-            return new Field[0];
-        }
-    }
-
-    private static @Nullable Object valueOf(Field field, Object holder) {
-        if (Modifier.isStatic(field.getModifiers()) || field.getType().isPrimitive()) {
-            return null;
-        }
-        try {
-            field.setAccessible(true);
-            return field.get(holder);
-        } catch (IllegalAccessException | RuntimeException e) {
-            LOG.trace("{} is not searched", field, e);
-            return null;
         }
     }
 

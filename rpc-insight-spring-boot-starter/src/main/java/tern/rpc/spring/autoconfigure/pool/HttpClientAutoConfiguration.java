@@ -6,6 +6,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.http.client.ClientHttpRequestFactoryBuilder;
+import org.springframework.boot.restclient.RestTemplateCustomizer;
 import org.springframework.boot.webclient.WebClientCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -28,6 +29,23 @@ public final class HttpClientAutoConfiguration {
         @Bean
         static HttpClientWatch rpcHttpClientWatch() {
             return new HttpClientWatch();
+        }
+
+        @Bean
+        static RestClientBuilderWatch rpcRestClientBuilderWatch() {
+            return new RestClientBuilderWatch();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(RestTemplateCustomizer.class)
+    static class TemplateConfiguration {
+
+        /** Measures templates with a request factory that code passes to Boot's RestTemplateBuilder. */
+        @Bean
+        @Order(Ordered.LOWEST_PRECEDENCE)
+        static RestTemplateCustomizer rpcRestTemplateWatch() {
+            return HttpClientWatch::watch;
         }
     }
 

@@ -9,19 +9,23 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 
 /**
- * Measures the beans of Spring's HTTP clients that Boot did not create. The client keeps its request factory, but
- * inside a measuring wrapper. This class must not use {@code java.net.http}, which some Java runtimes lack.
+ * Measures the beans of Spring's HTTP clients that Boot did not create. The request factory of each client is wrapped
+ * in a measuring factory. This class must not use {@code java.net.http}, which some Java runtimes lack.
  */
 final class HttpClientWatch implements HeldWatch {
 
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         if (bean instanceof RestTemplate template) {
-            watch(HttpAccessor.class, "requestFactory", template);
+            watch(template);
         } else if (bean instanceof RestClient client) {
             watch(client.getClass(), "clientRequestFactory", client);
         }
         return bean;
+    }
+
+    static void watch(RestTemplate template) {
+        watch(HttpAccessor.class, "requestFactory", template);
     }
 
     private static void watch(Class<?> type, String name, Object client) {

@@ -16,7 +16,7 @@ final class HttpName {
     /** Matches the end of the name of an exchange that was redirected. */
     private static final Pattern REDIRECTED = Pattern.compile("^ \\((?:\\d+ )?redirects? to ");
 
-    /** The statuses by which a server redirects its client to another address. */
+    /** The statuses with which a server redirects its client to another address. */
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
 
     private HttpName() {}
@@ -39,8 +39,8 @@ final class HttpName {
     }
 
     /**
-     * Appends the status to an exchange's name if the status is 429 or at least 500, as in
-     * {@code GET stock:8080 (503)}. Returns the name unchanged for any other status.
+     * Appends the status to an exchange's name if the status is 429 or at least 500, for example {@code GET stock:8080
+     * (503)}. Returns the name unchanged for any other status.
      */
     static String of(String name, int status) {
         return status >= 500 || status == 429 ? name + " (" + status + ")" : name;
@@ -48,7 +48,7 @@ final class HttpName {
 
     /**
      * Like {@link #of(String, int)}. The name of an exchange that was answered with a redirect also contains the
-     * address in the answer, as in {@code GET stock:8080 (redirect to stock-2:8080)}.
+     * address in the answer, for example {@code GET stock:8080 (redirect to stock-2:8080)}.
      *
      * @param location the address in the answer; null if there is none
      * @param host the host and port of the exchange itself, for addresses without a host

@@ -26,7 +26,7 @@ import tern.rpc.pool.Sizing;
 })
 public final class HttpPoolAutoConfiguration {
 
-    /** Places this customizer first, so that the application's customizers take precedence. */
+    /** Runs this customizer first, so that the application's customizers can override its settings. */
     @Bean
     @Order(Ordered.HIGHEST_PRECEDENCE)
     ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> rpcHttpPoolCustomizer(

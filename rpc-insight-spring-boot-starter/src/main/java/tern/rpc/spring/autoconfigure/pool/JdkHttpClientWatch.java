@@ -2,7 +2,7 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import java.net.http.HttpClient;
 
-/** Measures beans of the JDK's HTTP client, by a client around each bean. */
+/** Measures beans of the JDK's HTTP client by wrapping each bean in a measuring client. */
 final class JdkHttpClientWatch implements HeldWatch {
 
     @Override

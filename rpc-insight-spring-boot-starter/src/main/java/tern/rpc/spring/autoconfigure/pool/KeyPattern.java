@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates names of Redis commands for diagnoses. A name contains the pattern of the command's key, as in
- * {@code GET user:*}.
+ * Creates names of Redis commands for diagnoses. A name contains the pattern of the command's key, for example {@code
+ * GET user:*}.
  */
 final class KeyPattern {
 

@@ -38,10 +38,7 @@ final class PooledExchange {
     Mono<ClientResponse> of(ClientRequest request, ExchangeFunction next) {
         ClientRequest watched =
                 ClientRequest.from(request).httpRequest(this::connected).build();
-        return next.exchange(watched)
-                .doOnSuccess(response -> ended(WebClientWatch.nameOf(name, response)))
-                .doOnError(this::failed)
-                .doOnCancel(() -> ended(name));
+        return WebClientWatch.measured(next.exchange(watched), name, this::ended, this::failed);
     }
 
     /** Called when the client has a connection. A client that follows redirects can use several connections. */
@@ -84,7 +81,7 @@ final class PooledExchange {
         }
     }
 
-    /** Returns whether the exchange failed because it got no connection from the pool. */
+    /** Returns whether the exchange failed because the pool had no connection for it. */
     private static boolean isOfPool(Throwable failure) {
         Throwable cause = failure;
         for (int i = 0; cause != null && i < MAX_CAUSES; i++) {

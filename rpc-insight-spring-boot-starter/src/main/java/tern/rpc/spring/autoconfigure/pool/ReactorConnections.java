@@ -36,7 +36,7 @@ final class ReactorConnections {
     /** The name of Reactor Netty's default provider, which all clients without their own provider share. */
     private static final String SHARED = "http";
 
-    /** The maximum number of pools. There is a limit, because an application can call any number of hosts. */
+    /** The maximum number of pools. The number is limited, because an application can call any number of hosts. */
     private static final int MAX_POOLS = 32;
 
     private static final int MAX_FILTERS = 16;

@@ -32,7 +32,7 @@ public final class RedisAutoConfiguration {
     @ConditionalOnClass({Jedis.class, RedisClient.class})
     static class WatchConfiguration {
 
-        /** Places this customizer first, so that the application's customizers take precedence. */
+        /** Runs this customizer first, so that the application's customizers can override its settings. */
         @Bean
         @Order(Ordered.HIGHEST_PRECEDENCE)
         JedisWatch rpcJedisWatch(PoolSources sources, SettingOrigins origins) {

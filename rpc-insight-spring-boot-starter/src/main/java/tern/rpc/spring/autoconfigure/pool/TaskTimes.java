@@ -29,7 +29,7 @@ final class TaskTimes {
     private final LongAdder failed = new LongAdder();
     private final LongAdder inner = new LongAdder(); // tasks that the executor's own threads submitted
     private final AtomicLong submitted = new AtomicLong();
-    private final AtomicLong newestStarted = new AtomicLong(); // a task number; numbers follow the order of submission
+    private final AtomicLong newestStarted = new AtomicLong(); // a task number, in the order of submission
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();
     private final LongAdder othersStarted = new LongAdder(); // tasks that were submitted outside of calls
@@ -192,7 +192,7 @@ final class TaskTimes {
     }
 
     /**
-     * Returns the number of tasks that wait for a thread. Executors start tasks in the order of submission, so the
+     * Returns the number of tasks waiting for a thread. Executors start tasks in the order of submission, so the
      * waiting tasks are those submitted after the task that started last. A canceled or rejected task is counted only
      * until a later task starts, or until no task runs.
      */

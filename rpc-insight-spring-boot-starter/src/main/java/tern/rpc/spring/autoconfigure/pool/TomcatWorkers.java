@@ -64,7 +64,7 @@ final class TomcatWorkers extends ThreadPoolExecutor {
                 .build();
     }
 
-    /** A request that waits for a thread. */
+    /** A request waiting for a thread. */
     private final class Arrived implements Runnable {
         private final Runnable request;
         private final long arrived = System.nanoTime();

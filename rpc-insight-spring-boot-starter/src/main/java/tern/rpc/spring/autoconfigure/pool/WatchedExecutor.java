@@ -16,7 +16,7 @@ import tern.rpc.CallTask;
 
 /**
  * Wraps an executor in a proxy that measures each task and runs it with the ledger of the submitting call. Used only
- * for executors whose class is not public. A proxy can replace such an executor, because no code can depend on the
+ * for executors whose class is not public. A proxy can replace such an executor, because no other code can refer to the
  * executor's class. Thread-safe.
  */
 final class WatchedExecutor implements InvocationHandler {

@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.webclient.WebClientCustomizer;
@@ -15,7 +16,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Records each exchange of a WebClient, up to the response headers. An exchange is recorded for the call whose reactive
+ * Records each exchange of a WebClient, including the time to read the response. An exchange is recorded for the call whose reactive
  * chain or thread makes it. With Reactor Netty, the wait for a connection is recorded separately, and the connection
  * pool is measured.
  */
@@ -60,15 +61,45 @@ final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunctio
                 return new PooledExchange(pool, ledger, name).of(request, next);
             }
             AsyncOperation operation = ledger.begin(Phase.HTTP, () -> name);
-            return next.exchange(request)
-                    .doOnSuccess(response -> operation.end(nameOf(name, response)))
-                    .doOnError(failure -> operation.end(HttpName.of(name, failure)))
-                    .doOnCancel(operation::end);
+            return measured(
+                    next.exchange(request), name, operation::end, failure -> operation.end(HttpName.of(name, failure)));
         });
     }
 
-    /** Returns the name of an exchange with its status. */
-    static String nameOf(String name, @Nullable ClientResponse response) {
-        return response == null ? name : HttpName.of(name, response.statusCode().value());
+    /**
+     * Measures an exchange until its body has been read. The client reads the body later, when code asks for it.
+     *
+     * @param ended records the end of the exchange under a name that includes the result; called at most once
+     * @param failed records that the exchange ended without a response; called instead of {@code ended}
+     */
+    static Mono<ClientResponse> measured(
+            Mono<ClientResponse> exchange, String name, Consumer<String> ended, Consumer<Throwable> failed) {
+        AtomicBoolean isOver = new AtomicBoolean();
+        Consumer<String> once = result -> {
+            if (isOver.compareAndSet(false, true)) {
+                ended.accept(result);
+            }
+        };
+        return exchange.map(response -> withMeasuredBody(response, name, once))
+                .doOnSuccess(response -> {
+                    if (response == null) {
+                        once.accept(name);
+                    }
+                })
+                .doOnError(failure -> {
+                    if (isOver.compareAndSet(false, true)) {
+                        failed.accept(failure);
+                    }
+                })
+                .doOnCancel(() -> once.accept(name));
+    }
+
+    private static ClientResponse withMeasuredBody(ClientResponse response, String name, Consumer<String> ended) {
+        String result = HttpName.of(name, response.statusCode().value());
+        return response.mutate()
+                .body(body -> body.doOnComplete(() -> ended.accept(result))
+                        .doOnError(failure -> ended.accept(HttpName.of(name, failure)))
+                        .doOnCancel(() -> ended.accept(result)))
+                .build();
     }
 }

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class LoopWaits {
 
-    /** A loop is considered blocked only if it works for at least this long on a request without a pause. */
+    /** A loop is considered blocked only if it works on a request for at least this time without a pause. */
     private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /**

@@ -83,7 +83,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
                 : caller.getAddress().getHostAddress();
     }
 
-    /** Returns the address of the client; null if it is unknown. */
+    /** Returns the client's address; null if the address is unknown. */
     private static @Nullable InetSocketAddress remoteAddress(ServerWebExchange exchange) {
         try {
             return exchange.getRequest().getRemoteAddress();

@@ -30,8 +30,8 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.SlowCalls;
 
 /**
- * Records web requests as calls to the {@code web} service. Each route is a method, as in {@code GET /orders/{id}}.
- * Thread-safe.
+ * Records web requests as calls to the {@code web} service. Each route is a method, for example {@code GET
+ * /orders/{id}}. Thread-safe.
  */
 final class WebCalls implements CallSource {
 

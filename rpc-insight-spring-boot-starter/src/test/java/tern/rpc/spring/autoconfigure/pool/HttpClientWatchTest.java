@@ -14,6 +14,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -34,10 +36,12 @@ import org.springframework.boot.webclient.autoconfigure.WebClientAutoConfigurati
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.client.JdkClientHttpRequestFactory;
+import org.springframework.http.client.SimpleClientHttpRequestFactory;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 import org.springframework.web.reactive.function.client.WebClient;
 import tern.rpc.CallLedger;
+import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.pool.OutsideOperations;
 
@@ -126,6 +130,62 @@ class HttpClientWatchTest {
                             () -> assertThat(client.get().uri(url()).retrieve().body(String.class))
                                     .isEqualTo("seven"));
 
+                    assertOne(call);
+                });
+    }
+
+    /** The client gets its own request factory while the application runs, as in a client for each tenant. */
+    @Test
+    void exchangeOfACopyOfBootsBuilderWithItsOwnRequestFactoryCounts() {
+        application.run(there -> {
+            RestClient client = there.getBean(RestClient.Builder.class)
+                    .clone()
+                    .baseUrl(url())
+                    .apply(builder -> builder.requestFactory(new SimpleClientHttpRequestFactory()))
+                    .build();
+            CallLedger call = Calls.ledgerOf(
+                    () -> assertThat(client.get().retrieve().body(String.class)).isEqualTo("seven"));
+
+            assertOne(call);
+        });
+    }
+
+    @Test
+    void exchangeOfARestTemplateWithItsOwnRequestFactoryCounts() {
+        application.run(there -> {
+            RestTemplate template = there.getBean(RestTemplateBuilder.class)
+                    .requestFactory(SimpleClientHttpRequestFactory::new)
+                    .build();
+            CallLedger call = Calls.ledgerOf(
+                    () -> assertThat(template.getForObject(url(), String.class)).isEqualTo("seven"));
+
+            assertOne(call);
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"jdk", "reactor"})
+    void exchangeOfAWebClientEndsWhenItsAnswerHasBeenRead(String factory) {
+        application
+                .withPropertyValues("spring.http.clients.reactive.connector=" + factory)
+                .run(there -> {
+                    WebClient client = there.getBean(WebClient.Builder.class).build();
+                    List<NamedTimes.Entry> unfinished = new ArrayList<>();
+                    CallLedger call = Calls.ledgerOf(() -> {
+                        CallLedger own = CallLedger.current();
+                        assertThat(client.get()
+                                        .uri(url())
+                                        .exchangeToMono(response -> {
+                                            unfinished.addAll(own.unfinished());
+                                            return response.bodyToMono(String.class);
+                                        })
+                                        .block())
+                                .isEqualTo("seven");
+                        return own;
+                    });
+
+                    assertThat(unfinished).extracting(NamedTimes.Entry::kind).containsExactly(Phase.HTTP);
+                    assertThat(call.unfinished()).isEmpty();
                     assertOne(call);
                 });
     }

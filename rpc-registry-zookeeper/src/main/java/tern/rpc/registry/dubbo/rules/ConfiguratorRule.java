@@ -40,7 +40,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
     private static final String TIMEOUT = "timeout";
     private static final String EXECUTES = "executes";
 
-    /** The name under which a change stores a parameter that applies to all methods. */
+    /** The method name that a change uses as the key of a parameter for all methods. */
     static final String ANY_METHOD = "";
 
     private static final int MAX_EXECUTES = 1_000_000;
@@ -113,7 +113,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         return new ConfiguratorRule(changes, Set.copyOf(providers.get()));
     }
 
-    /** Returns whether a change applies to this service, if the change is part of a rule with this scope. */
+    /** Returns whether a change in a rule with the given scope applies to the service. */
     private static boolean isWithin(RuleText config, Scope scope, String key, ServiceKey service) {
         String side = config.text("side", CONSUMER_SIDE);
         if (!side.equals(PROVIDER_SIDE) && !side.equals(CONSUMER_SIDE)) {

@@ -8,8 +8,8 @@ import java.util.Locale;
 import tern.rpc.cluster.ClusterReport;
 
 /**
- * Formats the report on each reference's providers as text. The text has one line for the reference's provider list and
- * one line for each provider. If there were retries, hedges or fallbacks, it also has a line for them.
+ * Formats the report on each reference's providers as text, with one line for the reference's provider list and one
+ * line for each provider. If there were retries, hedges or fallbacks, the text has another line with their numbers.
  */
 final class ClusterText {
 

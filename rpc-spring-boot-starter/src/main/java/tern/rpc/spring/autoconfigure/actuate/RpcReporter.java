@@ -6,7 +6,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.autoconfigure.RpcReferences;
 import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
 
-/** Creates the report shown by the Actuator endpoint, the health indicator and the info contributor. Thread-safe. */
+/** Creates the report that the Actuator endpoint, the health indicator and the info contributor show. Thread-safe. */
 final class RpcReporter {
 
     private final ObjectProvider<RpcServer> server;

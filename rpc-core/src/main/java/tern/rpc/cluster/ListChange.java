@@ -1,0 +1,99 @@
+package tern.rpc.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import tern.rpc.endpoint.Instance;
+
+/**
+ * The difference between two lists of providers. The comparison is fast if few entries of a long list have changed: it
+ * takes one step per entry and computes no hashes. An entry that has moved far can be both removed and added.
+ *
+ * @param removed the entries of the earlier list that the later list lacks
+ * @param added the entries of the later list that the earlier list lacks
+ */
+record ListChange(List<Instance> removed, List<Instance> added) {
+
+    /** At most this many positions of the other list are searched for an entry. */
+    private static final int LOOK_AHEAD = 8;
+
+    /**
+     * After this many entries in a row have not been found, the whole rest of the earlier list is searched. The search
+     * succeeds if a long run of entries was removed.
+     */
+    private static final int MISSES_BEFORE_A_LONG_SEARCH = 8;
+
+    private static final int MAX_LONG_SEARCHES = 16;
+
+    private static final ListChange NONE = new ListChange(List.of(), List.of());
+
+    static ListChange between(List<Instance> before, List<Instance> after) {
+        if (before == after) {
+            return NONE;
+        }
+        int start = 0;
+        int beforeEnd = before.size();
+        int afterEnd = after.size();
+        while (start < beforeEnd && start < afterEnd && before.get(start).equals(after.get(start))) {
+            start++;
+        }
+        while (beforeEnd > start
+                && afterEnd > start
+                && before.get(beforeEnd - 1).equals(after.get(afterEnd - 1))) {
+            beforeEnd--;
+            afterEnd--;
+        }
+        List<Instance> removed = before.subList(start, beforeEnd);
+        List<Instance> added = after.subList(start, afterEnd);
+        return removed.isEmpty() || added.isEmpty() ? new ListChange(removed, added) : search(removed, added);
+    }
+
+    private static ListChange search(List<Instance> before, List<Instance> after) {
+        List<Instance> removed = new ArrayList<>();
+        List<Instance> added = new ArrayList<>();
+        int next = 0; // The first entry of the earlier list that has been neither found nor removed.
+        int misses = 0;
+        int longSearches = 0;
+        for (int i = 0; i < after.size(); i++) {
+            Instance instance = after.get(i);
+            int found = indexOf(instance, before, next, LOOK_AHEAD);
+            if (found < 0 && ++misses % MISSES_BEFORE_A_LONG_SEARCH == 0 && longSearches < MAX_LONG_SEARCHES) {
+                longSearches++;
+                found = indexOf(instance, before, next, before.size());
+            }
+            if (found >= 0) {
+                misses = 0;
+                for (; next < found; next++) {
+                    removed.add(before.get(next));
+                }
+                next = found + 1;
+                continue;
+            }
+            added.add(instance);
+            if (next < before.size() && indexOf(before.get(next), after, i + 1, LOOK_AHEAD) < 0) {
+                removed.add(before.get(next)); // The entry has been replaced.
+                next++;
+            }
+        }
+        removed.addAll(before.subList(next, before.size()));
+        return new ListChange(removed, added);
+    }
+
+    private static int indexOf(Instance instance, List<Instance> list, int from, int positions) {
+        int end = Math.min(list.size(), from + Math.min(positions, list.size()));
+        for (int i = from; i < end; i++) {
+            if (list.get(i).equals(instance)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    boolean isEmpty() {
+        return removed.isEmpty() && added.isEmpty();
+    }
+
+    /** Returns the number of entries that were removed or added. */
+    int size() {
+        return removed.size() + added.size();
+    }
+}

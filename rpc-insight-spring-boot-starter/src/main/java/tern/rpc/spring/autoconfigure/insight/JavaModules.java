@@ -1,0 +1,56 @@
+package tern.rpc.spring.autoconfigure.insight;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import org.springframework.boot.context.event.ApplicationStartingEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.Ordered;
+import org.springframework.util.ClassUtils;
+import tern.rpc.settings.RpcStartException;
+
+/**
+ * Stops an application whose Java runtime lacks modules that Tern needs, before it creates beans. Such a runtime comes
+ * from {@code jlink}. Without this check, the application would fail with a {@code NoClassDefFoundError}, which does not
+ * name the module. The RPC starter depends on this starter and uses the same check.
+ */
+final class JavaModules implements ApplicationListener<ApplicationStartingEvent>, Ordered {
+
+    private static final String MANAGEMENT = "com.sun.management.ThreadMXBean";
+    private static final String SQL_DATE = "java.sql.Date";
+    private static final String HESSIAN = "tern.rpc.serialization.hessian.HessianSerializer";
+
+    @Override
+    public void onApplicationEvent(ApplicationStartingEvent event) {
+        check(name -> ClassUtils.isPresent(name, null));
+    }
+
+    /**
+     * Checks the modules.
+     *
+     * @param isPresent returns whether a class exists
+     * @throws RpcStartException if a module is missing; the message names all missing modules
+     */
+    static void check(Predicate<String> isPresent) {
+        List<String> missing = new ArrayList<>();
+        if (!isPresent.test(MANAGEMENT)) {
+            missing.add("jdk.management");
+        }
+        if (isPresent.test(HESSIAN) && !isPresent.test(SQL_DATE)) {
+            missing.add("java.sql"); // Dates of SQL can be sent, so tern-rpc-hessian refers to their classes.
+        }
+        if (!missing.isEmpty()) {
+            throw new RpcStartException(
+                    "The Java runtime of this application lacks modules that Tern needs: " + String.join(", ", missing),
+                    "If jlink creates the runtime, add " + String.join(",", missing)
+                            + " to its option --add-modules. docs/modules.md lists all modules.",
+                    null);
+        }
+    }
+
+    /** Runs this listener after the check of Spring Boot's version. */
+    @Override
+    public int getOrder() {
+        return HIGHEST_PRECEDENCE + 1;
+    }
+}

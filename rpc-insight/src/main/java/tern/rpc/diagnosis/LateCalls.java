@@ -1,0 +1,93 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.calls.CallRecords;
+import tern.rpc.diagnosis.calls.PossibleLongPolls;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.SlowCallers;
+import tern.rpc.diagnosis.machine.DelayedArrivals;
+import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.diagnosis.machine.ProcessWatch;
+import tern.rpc.diagnosis.sample.Sampler;
+
+/**
+ * Selects the late and failed calls whose causes are searched for. Some late calls are left out because their lateness
+ * is usual, or because their callers are the reason. Only the diagnosis thread uses this class.
+ */
+final class LateCalls {
+
+    private final long targetNanos;
+    private final CallRecords records;
+    private final Baseline usual;
+    private final BaselineUpdater updater;
+    private final Sampler sampler;
+    private final ProcessWatch process;
+
+    LateCalls(
+            long targetNanos,
+            CallRecords records,
+            Baseline usual,
+            BaselineUpdater updater,
+            Sampler sampler,
+            ProcessWatch process) {
+        this.targetNanos = targetNanos;
+        this.records = records;
+        this.usual = usual;
+        this.updater = updater;
+        this.sampler = sampler;
+        this.process = process;
+    }
+
+    /** Returns the late and failed calls since the given time, including running calls that are already late. */
+    List<EndedCall> since(
+            long from,
+            long now,
+            List<RunningCall> running,
+            Evidence.Counts counts,
+            double callsPerSecond,
+            Machine seen) {
+        List<EndedCall> bad = new ArrayList<>(records.bad(from));
+        bad.addAll(DelayedArrivals.of(records.good(from), process.pauses(from, now), callsPerSecond, targetNanos));
+        for (RunningCall call : running) {
+            if (call.runningNanos() > targetNanos) {
+                bad.add(soFar(call, now));
+            }
+        }
+        bad.removeIf(usual::isUsual);
+        bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
+        if (counts.refused() > 0 || SlowCallers.waitForWorkers(bad, targetNanos)) {
+            return bad;
+        }
+        // While the processors are saturated, a slow method may make other calls late, unless its threads are waiting.
+        return updater.withoutSlowMethods(
+                bad, call -> seen.isFull() && !PossibleLongPolls.hasWaited(call, sampler.samples()));
+    }
+
+    /** Returns the estimated number of calls that arrived during a pause and waited for longer than the target. */
+    long delayed(long fromNanos, long now, long calls) {
+        double rate = calls * 1e9 / Math.max(1, now - fromNanos);
+        return DelayedArrivals.count(process.pauses(fromNanos, now), rate, targetNanos);
+    }
+
+    /** Returns a record of a running call, as if the call had just ended. */
+    static EndedCall soFar(RunningCall call, long now) {
+        return new EndedCall(call.method(), call.ledger(), now, call.runningNanos(), null, true, null);
+    }
+
+    /**
+     * Returns the number of calls since the given time that missed the latency target but are not counted as late.
+     * Calls that are not counted as late were no slower than usual for their method, or were late only because of their
+     * callers.
+     */
+    long usuallyLate(long sinceNanos) {
+        return records.bad(sinceNanos).stream().filter(this::isExcused).count();
+    }
+
+    boolean isExcused(EndedCall call) {
+        return usual.isUsual(call) || SlowCallers.explain(call, sampler.samples());
+    }
+}

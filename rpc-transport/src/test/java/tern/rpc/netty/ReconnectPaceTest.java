@@ -1,0 +1,192 @@
+package tern.rpc.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.peer.AllProtocols;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.transport.ClientConnection;
+
+@Timeout(120)
+class ReconnectPaceTest {
+
+    private static final int ENDPOINTS = 10_000;
+
+    private record Task(long atNanos, Runnable action) {}
+
+    private final PriorityQueue<Task> tasks = new PriorityQueue<>(Comparator.comparingLong(Task::atNanos));
+    private long now;
+    private final ReconnectPace pace = new ReconnectPace(() -> now, this::schedule);
+
+    private void schedule(Runnable action, long millis) {
+        tasks.add(new Task(now + TimeUnit.MILLISECONDS.toNanos(millis), action));
+    }
+
+    private void pass(Duration time) {
+        long until = now + time.toNanos();
+        while (!tasks.isEmpty() && tasks.peek().atNanos() <= until) {
+            Task next = tasks.remove();
+            now = next.atNanos();
+            next.action().run();
+        }
+        now = until;
+    }
+
+    /** The attempts to reconnect to one of many endpoints. */
+    private final class Peer {
+        private final ReconnectBackoff backoff = new ReconnectBackoff(ClientTransportSettings.named("orders"));
+        private final List<Peer> begun;
+        private boolean back;
+
+        Peer(List<Peer> begun) {
+            this.begun = begun;
+        }
+
+        void lost() {
+            after(backoff.nextMillisAfterALoss(), true);
+        }
+
+        private void after(long millis, boolean isFirst) {
+            if (millis == 0) {
+                pace.begin(this::attempt, isFirst);
+            } else {
+                schedule(() -> pace.begin(this::attempt, isFirst), millis);
+            }
+        }
+
+        private boolean attempt() {
+            begun.add(this);
+            if (!back) {
+                after(backoff.nextMillis(), false);
+            }
+            return true;
+        }
+    }
+
+    @Test
+    void tenThousandEndpointsThatFailAtOnceAreTriedFiftyTimesASecondInTurn() {
+        List<Peer> begun = new ArrayList<>();
+        List<Peer> peers = new ArrayList<>();
+        for (int i = 0; i < ENDPOINTS; i++) {
+            peers.add(new Peer(begun));
+        }
+        peers.forEach(Peer::lost);
+        assertThat(begun).hasSize(ReconnectPace.AT_ONCE);
+
+        for (int second = 1; second <= 200; second++) {
+            pass(Duration.ofSeconds(1));
+            assertThat(begun).hasSizeLessThanOrEqualTo(ReconnectPace.AT_ONCE + second * ReconnectPace.PER_SECOND);
+        }
+        assertThat(begun.stream().distinct()).hasSize(ENDPOINTS);
+
+        peers.forEach(peer -> peer.back = true);
+        begun.clear();
+        pass(Duration.ofSeconds(ENDPOINTS / ReconnectPace.PER_SECOND + 40));
+        assertThat(begun.stream().distinct()).hasSize(ENDPOINTS);
+    }
+
+    @Test
+    void lostConnectionIsReplacedBeforeEndpointsThatWereOutOfReach() {
+        List<Peer> begun = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            pace.begin(new Peer(begun)::attempt, false);
+        }
+        Peer lost = new Peer(begun);
+        lost.back = true;
+        begun.clear();
+
+        lost.lost();
+        pass(Duration.ofMillis(2 * 1_000 / ReconnectPace.PER_SECOND));
+
+        assertThat(begun).contains(lost);
+    }
+
+    @Test
+    void attemptThatIsNoLongerNeededDoesNotCount() {
+        List<Peer> begun = new ArrayList<>();
+        for (int i = 0; i < ReconnectPace.AT_ONCE; i++) {
+            pace.begin(() -> true, false);
+        }
+        for (int i = 0; i < 1_000; i++) {
+            pace.begin(() -> false, false);
+        }
+        Peer last = new Peer(begun);
+        last.back = true;
+        pace.begin(last::attempt, false);
+
+        pass(Duration.ofSeconds(1));
+
+        assertThat(begun).containsExactly(last);
+    }
+
+    @Test
+    void attemptThatThrowsAnExceptionDoesNotStopTheOthers() {
+        List<Peer> begun = new ArrayList<>();
+        for (int i = 0; i < ReconnectPace.AT_ONCE; i++) {
+            pace.begin(() -> true, false);
+        }
+        pace.begin(
+                () -> {
+                    throw new IllegalStateException("on purpose");
+                },
+                false);
+        Peer next = new Peer(begun);
+        next.back = true;
+        pace.begin(next::attempt, false);
+
+        pass(Duration.ofSeconds(1));
+
+        assertThat(begun).containsExactly(next);
+    }
+
+    /** The clock of the transport stands still, so that the transport never gets another permit. */
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri"})
+    void connectionsToServersThatCloseThemAtOnceAreReopenedAtTheSharedPace(String protocol) throws Exception {
+        AtomicInteger accepted = new AtomicInteger();
+        ClientTransportSettings quick =
+                ClientTransportSettings.named("pace").withReconnect(Duration.ofMillis(1), Duration.ofMillis(1));
+        try (EventLoops loops = EventLoops.start(1);
+                ServerSocket server = new ServerSocket(0, 1_000, InetAddress.getByName("0.0.0.0"))) {
+            Thread closer = new Thread(() -> closeAll(server, accepted));
+            closer.start();
+            NettyClientTransport transport =
+                    new NettyClientTransport(quick, loops, new AllProtocols().ofClient(protocol), () -> 0);
+            List<ClientConnection> connections = new ArrayList<>();
+            for (int i = 1; i <= 40; i++) {
+                connections.add(transport.connect(new Endpoint("127.0.0." + i, server.getLocalPort()), 1, null));
+            }
+            Await.until("the permitted attempts", () -> accepted.get() >= 40 + ReconnectPace.AT_ONCE);
+            transport.close();
+
+            assertThat(accepted.get()).isEqualTo(40 + ReconnectPace.AT_ONCE);
+            server.close();
+            closer.join();
+        }
+    }
+
+    private static void closeAll(ServerSocket server, AtomicInteger accepted) {
+        try {
+            while (true) {
+                server.accept().close();
+                accepted.incrementAndGet();
+            }
+        } catch (IOException e) {
+            return; // The test has closed the server.
+        }
+    }
+}
