@@ -114,7 +114,7 @@ class RemoteCausesTest {
                 "StationService.state at 10.0.0.9:1");
 
         assertThat(DiagnosisText.title(first)).startsWith("PEER: StationService.st");
-        assertThat(first.change().text()).doesNotContain("network to");
+        assertThat(first.change().text()).doesNotContain("check the network to");
     }
 
     @Test
