@@ -221,10 +221,12 @@ class SilentStoresTest {
     private Cause causeOfHanging(String... statements) {
         pool(4, 4);
         hangIn(statements);
+        long begun = started;
         for (int i = 0; i < 2; i++) {
             shop.second(20, call -> call.own(2).in(Phase.SQL, "select a from orders", 4));
         }
         hang(Phase.JDBC_CONNECTION, 5);
+        started = begun;
         for (int i = 0; i < 3; i++) {
             during(WITHOUT_STORES);
         }
