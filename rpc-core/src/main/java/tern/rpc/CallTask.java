@@ -12,12 +12,16 @@ import java.util.concurrent.FutureTask;
  */
 public final class CallTask implements Runnable {
 
+    /** The name prefix of the threads on which Reactor runs timers by default. */
+    private static final String TIMERS = "parallel-";
+
     private final Runnable task;
     private final CallLedger call;
     private final String executor;
     private final AsyncOperation queued;
     private final long submitted;
     private final long idleBefore;
+    private final boolean isScheduled;
 
     private CallTask(Runnable task, CallLedger call, String executor, boolean isAwaited) {
         this.task = task;
@@ -26,6 +30,7 @@ public final class CallTask implements Runnable {
         this.submitted = call.now();
         this.queued = isAwaited ? AsyncOperation.queued(call, executor, submitted) : AsyncOperation.none();
         this.idleBefore = call.idleNanos();
+        this.isScheduled = !isAwaited;
     }
 
     /**
@@ -40,7 +45,8 @@ public final class CallTask implements Runnable {
 
     /**
      * Works like {@link #of}, but {@link CallLedger#unfinished} does not list the task. Use this for a scheduler that
-     * also runs timers. A timer task waits because of its delay, and not because no thread is free.
+     * also runs timers. A timer task waits because of its delay, and not because no thread is free. The delay is unknown
+     * here, so a wait for a thread on which Reactor runs its timers is not recorded.
      */
     public static Runnable ofScheduled(Runnable task, String scheduler) {
         return of(task, scheduler, false);
@@ -112,6 +118,9 @@ public final class CallTask implements Runnable {
 
     private CallLedger begin() {
         CallLedger part = call.child(idleBefore);
+        if (isScheduled && Thread.currentThread().getName().startsWith(TIMERS)) {
+            return part;
+        }
         part.add(Phase.EXECUTOR, part.now() - submitted, executor);
         return part;
     }

@@ -48,6 +48,32 @@ class CallTaskTest {
         return call.nanos(phase, time.get());
     }
 
+    /** Runs a task of a scheduler, 5 ms after it was submitted, on a thread with the given name. */
+    private void scheduledOn(String thread) throws Exception {
+        CallLedger before = CallLedger.replace(call);
+        Runnable task = CallTask.ofScheduled(() -> {}, "reactor");
+        CallLedger.replace(before);
+        time.addAndGet(5_000_000);
+        onOtherThread(() -> {
+            Thread.currentThread().setName(thread);
+            task.run();
+        });
+    }
+
+    @Test
+    void delayOfATimerIsNoWaitForAThread() throws Exception {
+        scheduledOn("parallel-2");
+
+        assertThat(call.count(Phase.EXECUTOR)).isZero();
+    }
+
+    @Test
+    void taskOfAnElasticSchedulerWaitsForAThread() throws Exception {
+        scheduledOn("boundedElastic-1");
+
+        assertThat(nanos(Phase.EXECUTOR)).isEqualTo(5_000_000);
+    }
+
     @Test
     void operationsOfATaskCountForTheCallThatWaitsForIt() throws Exception {
         onOtherThread(handedOver(() -> statement(5_000_000)));

@@ -410,7 +410,7 @@ public final class Diagnostician {
                 counts,
                 updater.withUsual(seen),
                 records.answers(surroundings.answers(), surroundings.servers()),
-                rates.between(start, current, seconds, records.limits()),
+                rates.between(start, current, seconds, records.limits(), now - sinceNanos),
                 surroundings.timeLimits(),
                 outside(now));
         Ranking ranking = new Ranking(evidence, now);

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.calls.Baseline;
@@ -20,6 +21,11 @@ final class MethodRates {
      */
     private static final double ONSET = 1.6;
 
+    /** The period before a miss begins and ends this long before it. The first late calls come shortly before a miss. */
+    private static final long FROM_NANOS = TimeUnit.SECONDS.toNanos(25);
+
+    private static final long TO_NANOS = TimeUnit.SECONDS.toNanos(6);
+
     private final Baseline usual;
 
     // The time at which the current burst of calls to each method began. The time is stored here, because a burst may
@@ -29,6 +35,11 @@ final class MethodRates {
     // The usual calls per second by method and caller address. An address is removed when CallRecords no longer counts
     // its calls.
     private final Map<String, Map<String, Baseline.Figure>> callers = new HashMap<>();
+
+    // The calls per second by method in the period before the current miss. The rates are stored here, because a miss may
+    // last longer than the minute for which counters are kept.
+    private final Map<String, Double> beforeMiss = new HashMap<>();
+    private long readFor; // the beginning of the miss to which these rates belong
 
     MethodRates(Baseline usual) {
         this.usual = usual;
@@ -61,9 +72,15 @@ final class MethodRates {
      *
      * @param seconds the counters at the end of each of the last seconds, the oldest first
      * @param limits for each method whose limit has refused calls, the place where the limit is set
+     * @param missedNanos the time since calls began to miss the latency target
      */
     List<MethodRate> between(
-            CounterSnapshot start, CounterSnapshot end, Deque<CounterSnapshot> seconds, Map<String, String> limits) {
+            CounterSnapshot start,
+            CounterSnapshot end,
+            Deque<CounterSnapshot> seconds,
+            Map<String, String> limits,
+            long missedNanos) {
+        readBeforeMiss(seconds, end.atNanos() - missedNanos);
         List<MethodRate> rates = new ArrayList<>();
         double length = seconds(start, end);
         end.methods().forEach((method, sums) -> {
@@ -78,9 +95,33 @@ final class MethodRates {
                     caller(method, since, length),
                     since.refused() / length,
                     limits.get(method),
-                    length));
+                    length,
+                    beforeMiss.isEmpty() ? -1 : beforeMiss.getOrDefault(method, 0.0)));
         });
         return rates;
+    }
+
+    /**
+     * Reads the rates in the period before the miss. Keeps the known rates if this period is no longer recorded.
+     *
+     * @param missNanos the time when calls began to miss the latency target
+     */
+    private void readBeforeMiss(Deque<CounterSnapshot> seconds, long missNanos) {
+        CounterSnapshot from = null;
+        CounterSnapshot to = null;
+        for (CounterSnapshot second : seconds) {
+            long before = missNanos - second.atNanos();
+            from = before >= FROM_NANOS ? second : from;
+            to = before >= TO_NANOS ? second : to;
+        }
+        if (missNanos != readFor) {
+            beforeMiss.clear();
+            readFor = missNanos;
+        }
+        if (from != null && to != null && beforeMiss.isEmpty()) {
+            double length = seconds(from, to);
+            to.methodsSince(from).forEach((method, sums) -> beforeMiss.put(method, sums.sent() / length));
+        }
     }
 
     /**

@@ -125,8 +125,7 @@ final class MissReport {
                 before == null ? "" : DiagnosisText.title(before.causes().get(0));
         for (Cause cause : causes) {
             boolean isSimilar = !cause.kind().equals(CauseText.UNEXPLAINED)
-                    && cause.ms() >= SIMILAR * causes.get(0).ms()
-                    && cause.certainMs() >= SIMILAR * causes.get(0).certainMs();
+                    && cause.ms() >= SIMILAR * causes.get(0).ms();
             if (DiagnosisText.title(cause).equals(former) && isSimilar) {
                 List<Cause> sorted = new ArrayList<>(causes);
                 sorted.remove(cause);

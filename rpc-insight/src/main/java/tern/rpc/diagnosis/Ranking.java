@@ -89,6 +89,12 @@ final class Ranking {
      */
     private static final double SMALL = 0.2;
 
+    /** A cause is considered small if it takes less than this share of the extra time. */
+    private static final double LITTLE = 0.25;
+
+    /** The number of standard deviations that are subtracted to compare times from samples with measured times. */
+    private static final double LIKELY = 1;
+
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
     /**
@@ -287,26 +293,32 @@ final class Ranking {
      * The time of a phase is measured exactly. For a time that comes from samples, the statistical error is subtracted.
      */
     private double certain(Part part) {
+        return lowerBound(part, MissWatch.Z);
+    }
+
+    /** @param z the number of standard deviations to subtract from a time that comes from samples */
+    private double lowerBound(Part part, double z) {
         double nanos = byCause.of(part);
         int looks = Baseline.isOwn(part) ? excess.samples.looks(part) : 0;
         if (!Baseline.isOwn(part) || part.kind() == Kind.RUN_QUEUE || looks == 0) {
             return nanos;
         }
         int all = Math.max(looks, excess.samples.ownLooks());
-        return nanos * MissWatch.lowerBound(looks, all) * all / looks;
+        return nanos * MissWatch.lowerBound(looks, all, z) * all / looks;
     }
 
     /**
-     * Returns the lower bound on the extra time of the given activity or wait ({@link #certain}), minus the time by
-     * which the activity or wait takes longer in the slowest tenth of the usual calls than in the mean of all usual
-     * calls. Without the subtraction, an operation with varying duration would seem slower in late calls even if it did
-     * not change. Nothing is subtracted for an operation that calls run more often than usual. The number of its runs
-     * is counted over all calls, and the slowest usual calls may be slow only because they run the operation.
+     * Returns the best estimate of the extra time of the given activity or wait, minus the time by which it takes longer
+     * in the slowest tenth of the usual calls than in the mean of all usual calls. One standard deviation is subtracted
+     * from a time that comes from samples, so that one or two samples do not outweigh a measured time. Without the
+     * second subtraction, an operation with varying duration would seem slower in late calls even if it did not change.
+     * Nothing is subtracted for an operation that calls run more often than usual. The number of its runs is counted
+     * over all calls, and the slowest usual calls may be slow only because they run the operation.
      */
     private double weight(Part part) {
         double selected =
                 more.computeIfAbsent(part, counts::areMore) ? 0 : excess.selected(part, Operations.only(part));
-        return Math.max(0, certain(part) - selected);
+        return Math.max(0, lowerBound(part, LIKELY) - selected);
     }
 
     /**
@@ -329,6 +341,7 @@ final class Ranking {
             }
         }
         putSampledBeforeUnexplained(parts);
+        putMostBeforeLittle(parts);
         putFaultBeforeItsLeak(parts);
         return parts;
     }
@@ -346,6 +359,23 @@ final class Ranking {
                 .filter(part -> excess.samples.looks(part) > 0 && weight(part) > 0)
                 .filter(part -> byCause.of(part) >= byCause.of(Account.OWN))
                 .max(Comparator.comparingDouble(byCause::of))
+                .ifPresent(part -> {
+                    parts.remove(part);
+                    parts.add(0, part);
+                });
+    }
+
+    /**
+     * If the first cause takes only a small part of the extra time, and another cause takes most of it, puts the other
+     * cause first, even if only few samples show it.
+     */
+    private void putMostBeforeLittle(List<Part> parts) {
+        if (parts.isEmpty() || byCause.of(parts.get(0)) >= LITTLE * byCause.sum()) {
+            return;
+        }
+        parts.stream()
+                .filter(part -> !part.equals(Account.OWN) && 2 * byCause.of(part) > byCause.sum() && weight(part) > 0)
+                .findFirst()
                 .ifPresent(part -> {
                     parts.remove(part);
                     parts.add(0, part);

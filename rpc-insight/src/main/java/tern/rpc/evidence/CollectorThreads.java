@@ -1,11 +1,6 @@
 package tern.rpc.evidence;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -32,17 +27,7 @@ public final class CollectorThreads {
      * most once a minute.
      */
     public void find() {
-        List<Integer> found = new ArrayList<>();
-        try (DirectoryStream<Path> folders = Files.newDirectoryStream(tasks)) {
-            for (Path folder : folders) {
-                if (isOfCollector(folder)) {
-                    found.add(Integer.parseInt(folder.getFileName().toString()));
-                }
-            }
-        } catch (IOException | RuntimeException e) {
-            found.clear(); // The process does not run on Linux, or is not allowed to read its own task files.
-        }
-        threads = found;
+        threads = NativeThreads.find(tasks, name -> NAMES.matcher(name).lookingAt());
     }
 
     /**
@@ -55,14 +40,5 @@ public final class CollectorThreads {
             sum = sum.plus(runQueue.read(thread));
         }
         return sum;
-    }
-
-    private static boolean isOfCollector(Path folder) {
-        try {
-            return NAMES.matcher(Files.readString(folder.resolve("comm"), StandardCharsets.ISO_8859_1))
-                    .lookingAt();
-        } catch (IOException e) {
-            return false; // The thread has ended.
-        }
     }
 }

@@ -1,21 +1,32 @@
 package tern.rpc.evidence;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
- * Adds up the run times of the threads that serve calls, and their waits for a processor. Not thread-safe: only one
- * thread uses it.
+ * Adds up the run times of the threads that serve calls, and their waits for a processor. If virtual threads serve
+ * calls, their carrier threads count. Not thread-safe: only one thread uses it.
  */
 public final class ServingThreads {
 
     /** The maximum number of threads. Reading the counters of one thread takes about 10 µs. */
     private static final int MAX_THREADS = 256;
 
+    /** The carrier threads are looked up again after this number of readings. */
+    private static final int READINGS_BETWEEN_SEARCHES = 60;
+
+    private static final Pattern NUMBER = Pattern.compile("\\d+$");
+
+    private final Path tasks;
     private final ThreadIds ids;
     private final RunQueue runQueue;
     private Map<Integer, RunTime> last = Map.of(); // the last counters by native id
+    private List<Integer> carriers = List.of(); // the native ids of the carrier threads of virtual threads
+    private int untilSearch;
     private RunTime sum = new RunTime(0, 0, 0);
 
     /**
@@ -23,6 +34,7 @@ public final class ServingThreads {
      * @param ids the threads that have served a call
      */
     public ServingThreads(Path root, ThreadIds ids) {
+        this.tasks = root.resolve("proc/self/task");
         this.ids = ids;
         this.runQueue = new RunQueue(root, ids);
     }
@@ -33,7 +45,9 @@ public final class ServingThreads {
      */
     public RunTime read() {
         Map<Integer, RunTime> now = new HashMap<>();
-        for (int id : ids.alive(MAX_THREADS)) {
+        List<Integer> serving = new ArrayList<>(ids.alive(MAX_THREADS));
+        serving.addAll(carriers());
+        for (int id : serving) {
             RunTime time = runQueue.read(id);
             if (time.isKnown()) {
                 now.put(id, time);
@@ -42,5 +56,19 @@ public final class ServingThreads {
         }
         last = now;
         return sum;
+    }
+
+    /** Returns the native ids of the carrier threads, if virtual threads serve calls. */
+    private List<Integer> carriers() {
+        String name = ids.carriers();
+        if (name != null && untilSearch-- <= 0) {
+            untilSearch = READINGS_BETWEEN_SEARCHES;
+            String group = NUMBER.matcher(name).replaceFirst("");
+            String known = group.substring(0, Math.min(group.length(), NativeThreads.NAME_LENGTH));
+            carriers = NativeThreads.find(tasks, known::equals).stream()
+                    .limit(MAX_THREADS)
+                    .toList();
+        }
+        return carriers;
     }
 }

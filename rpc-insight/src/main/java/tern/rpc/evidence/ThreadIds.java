@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** Maps platform threads to their native ids. Does not keep ended threads in memory. Thread-safe. */
 public final class ThreadIds {
@@ -26,6 +27,7 @@ public final class ThreadIds {
 
     private final Path proc;
     private final Map<Long, Native> natives = new ConcurrentHashMap<>();
+    private volatile @Nullable String carriers; // the name of a carrier thread; null if no virtual thread serves calls
 
     /** @param root the folder that contains {@code proc}; {@code /} in production */
     public ThreadIds(Path root) {
@@ -39,7 +41,11 @@ public final class ThreadIds {
         if (known != null) {
             return known.id;
         }
-        int id = VirtualThreads.isVirtual(thread) ? UNKNOWN : askKernel();
+        boolean isVirtual = VirtualThreads.isVirtual(thread);
+        if (isVirtual && carriers == null) {
+            carriers = VirtualThreads.carrierOf(thread);
+        }
+        int id = isVirtual ? UNKNOWN : askKernel();
         if (id != UNKNOWN) {
             put(thread, id);
         }
@@ -54,6 +60,15 @@ public final class ThreadIds {
     public int of(Thread thread) {
         Native known = natives.get(thread.getId());
         return known == null ? UNKNOWN : known.id;
+    }
+
+    /**
+     * Returns the name of a carrier thread on which a virtual thread has served a call; null if virtual threads serve no
+     * calls.
+     */
+    @Nullable
+    String carriers() {
+        return carriers;
     }
 
     /** Returns the native ids of at most the given number of registered threads that are still alive. */

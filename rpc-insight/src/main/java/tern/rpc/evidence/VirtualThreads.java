@@ -26,6 +26,15 @@ final class VirtualThreads {
         }
     }
 
+    /** Returns the name of the carrier thread on which the given virtual thread runs; null if it does not run. */
+    static @Nullable String carrierOf(Thread thread) {
+        // No public method returns the carrier thread, but the text of a virtual thread contains its name.
+        String text = thread.toString();
+        int end = text.lastIndexOf("]/");
+        int at = text.indexOf('@', Math.max(0, end));
+        return end < 0 || at < 0 ? null : text.substring(at + 1);
+    }
+
     private static @Nullable MethodHandle find() {
         try {
             return MethodHandles.publicLookup()

@@ -96,6 +96,20 @@ class DatabaseCausesTest {
     }
 
     @Test
+    void slowExecutionsOfAStatementThatLocksRowsProbablyWaitForRows() {
+        String locking = "select n from stock where id=? for update";
+        AtomicInteger number = new AtomicInteger();
+        Diagnosis miss = shop.healthy(statements(locking, 6)).miss(call -> {
+            boolean isSlow = number.getAndIncrement() % 10 == 9;
+            call.own(isSlow ? 30 : 2).in(Phase.SQL, locking, isSlow ? 105 : 6);
+        });
+
+        assertThat(first(miss).change().text())
+                .contains("; other executions take 6.0 ms, so the slow ones probably wait for rows")
+                .doesNotContain("compare its values");
+    }
+
+    @Test
     void valuesDoNotMatterIfAllExecutionsOfAStatementAreSlow() {
         Diagnosis miss = shop.healthy(statements(READ, 2)).miss(statements(READ, 250));
 

@@ -163,6 +163,30 @@ class PassedOnTimeTest {
     }
 
     @Test
+    void poolWhoseConnectionsAreNeverReturnedIsHeldByOthersAndNotByTheLittleWorkOfCalls() {
+        shop.healthy(USUAL);
+        // Streams have kept all connections since before the miss, so none was taken or returned meanwhile.
+        shop.pools.add(() -> PoolSnapshot.builder("http-weather", PoolKind.HTTP, 6)
+                .now(6, -1, 11)
+                .counts(900, 40)
+                .sums(Duration.ZERO, Duration.ZERO)
+                .settings(List.of())
+                .build());
+        shop.pauses = (from, to) -> {
+            Times stood = new Times();
+            stood.add(Part.of(Part.Kind.COLLECTOR), 6e6);
+            return stood;
+        };
+
+        Diagnosis miss = shop.miss(call -> call.own(1)
+                .in(Phase.LOGGING, null, 1.2)
+                .in(Phase.HTTP_CONNECTION, "http-weather", 3_000));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("HELD BY OTHERS: http-weather");
+        assertThat(first(miss).change().text()).contains("such as streams (server-sent events)");
+    }
+
+    @Test
     void pausesDuringALongWaitForAWorkerAreNotTheWorkOfTheWorkers() {
         shop.healthy(USUAL);
         shop.pauses = (from, to) -> {

@@ -37,4 +37,30 @@ class RankingTest {
         assertThat(causes).extracting(DiagnosisText::title).first().isEqualTo("CODE COMPUTES: Reviews.moderate");
         assertThat(causes).extracting(Cause::kind).contains("UNEXPLAINED");
     }
+
+    /** Returns calls of which few samples show code, and which also run a statement. */
+    private static List<Cause> codeAndStatement(double ownMillis, double statementMillis) {
+        AtomicInteger looks = new AtomicInteger();
+        return new SampledCalls()
+                .running("Reviews.add", "select stock", statementMillis, ownMillis, samples -> {
+                    if (looks.incrementAndGet() <= 4) {
+                        samples.add(SampledCalls.sample(Phase.OWN, MODERATES));
+                    }
+                })
+                .causes();
+    }
+
+    @Test
+    void longerWorkInFewSamplesComesBeforeAShorterStatement() {
+        assertThat(codeAndStatement(210, 90))
+                .extracting(DiagnosisText::title)
+                .startsWith("CODE COMPUTES: Reviews.moderate");
+    }
+
+    @Test
+    void longerStatementComesBeforeShorterWork() {
+        assertThat(codeAndStatement(90, 210))
+                .extracting(DiagnosisText::title)
+                .startsWith("SLOW STATEMENT: select stock");
+    }
 }

@@ -102,6 +102,52 @@ class RemoteCausesTest {
         assertThat(first.change().text()).doesNotContain("check the network to");
     }
 
+    /**
+     * Returns the first cause if two operations of a method become slower by the same time, and calls to another method
+     * run a third operation in its usual time. Of these calls, too few are recorded to show it.
+     */
+    private Cause besideAPunctualMethod(Phase phase, String one, String other, String punctual) {
+        double[] more = {0};
+        Runnable calls = () -> {
+            for (int i = 0; i < 40; i++) {
+                shop.call(
+                        "web.POST /charges",
+                        0,
+                        call -> call.own(2).in(phase, one, 9 + more[0]).in(phase, other, 12 + more[0]));
+            }
+            for (int i = 0; i < 3; i++) {
+                shop.call("web.GET /sites", 0, call -> call.own(1).in(phase, punctual, 3));
+            }
+        };
+        for (int i = 0; i < 90; i++) {
+            shop.second(calls);
+        }
+        more[0] = 280;
+        for (int i = 0; i < 6; i++) {
+            shop.second(calls);
+        }
+        return first(shop.diagnosis());
+    }
+
+    @Test
+    void providerThatPunctualCallsAlsoUseIsNotSlowAsAWhole() {
+        Cause first = besideAPunctualMethod(
+                Phase.RPC,
+                "StationService.start at 10.0.0.9:1",
+                "StationService.stop at 10.0.0.9:1",
+                "StationService.state at 10.0.0.9:1");
+
+        assertThat(DiagnosisText.title(first)).startsWith("PEER: StationService.st");
+        assertThat(first.change().text()).doesNotContain("check the network to");
+    }
+
+    @Test
+    void databaseThatPunctualCallsAlsoUseIsNotSlowAsAWhole() {
+        Cause first = besideAPunctualMethod(Phase.SQL, "update charge", "select meter", "select site");
+
+        assertThat(first.kind()).isNotEqualTo("SLOW DATABASE");
+    }
+
     @Test
     void failureOfAnotherServiceIsThePeers() {
         shop.healthy(USUAL);

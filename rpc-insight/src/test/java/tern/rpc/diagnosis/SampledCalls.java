@@ -319,7 +319,7 @@ public final class SampledCalls {
                     List.of());
         }
         usual.learn("calls", perSecond);
-        rates = List.of(new MethodRate(method, bad.size() / seconds, perSecond, 0, null, 0, null, seconds));
+        rates = List.of(new MethodRate(method, bad.size() / seconds, perSecond, 0, null, 0, null, seconds, -1));
         return this;
     }
 

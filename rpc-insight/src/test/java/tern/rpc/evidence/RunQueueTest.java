@@ -79,6 +79,39 @@ class RunQueueTest {
         assertThat(serving.read()).isEqualTo(new RunTime(300, 400, 5));
     }
 
+    /** A thread with the text of a virtual thread. */
+    private static final class Virtual extends Thread {
+        private final String text;
+
+        Virtual(String text) {
+            this.text = text;
+        }
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    @Test
+    void carrierThreadOfAVirtualThreadIsKnownWhileItRuns() {
+        assertThat(VirtualThreads.carrierOf(new Virtual("VirtualThread[#30,a@b]/runnable@ForkJoinPool-1-worker-2")))
+                .isEqualTo("ForkJoinPool-1-worker-2");
+        assertThat(VirtualThreads.carrierOf(new Virtual("VirtualThread[#30,a@b]/waiting")))
+                .isNull();
+    }
+
+    @Test
+    void threadsAreFoundByTheirNames() throws IOException {
+        task(41, "ForkJoinPool-1-", "100 10 1");
+        task(42, "ForkJoinPool-2-", "200 20 2");
+        task(43, "ForkJoinPool-1-", "300 30 3");
+
+        assertThat(NativeThreads.find(root.resolve("proc/self/task"), "ForkJoinPool-1-"::equals))
+                .containsExactlyInAnyOrder(41, 43);
+        assertThat(NativeThreads.find(root.resolve("proc"), name -> true)).isEmpty();
+    }
+
     @Test
     void garbageIsUnknown() throws IOException {
         task(11, "worker", "x");

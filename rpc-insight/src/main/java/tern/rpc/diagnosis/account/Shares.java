@@ -33,7 +33,7 @@ public final class Shares {
 
     /**
      * @param waitingShare the time for which threads wait for a processor, as a share of the time for which they run or
-     *     wait for a processor; used for samples without a previous sample of the same call
+     *     wait for a processor; used for samples without a previous sample of the same call, and for virtual threads
      */
     public Shares(double waitingShare) {
         this.waitingShare = waitingShare;
@@ -66,8 +66,9 @@ public final class Shares {
             own.add(sample.part(), 1);
             return;
         }
-        boolean isFirst = before == null && sample.cpuNanos() >= 0;
-        Use use = isFirst ? new Use(1 - waitingShare, waitingShare, 0) : Use.between(before, sample);
+        // The processor time of a virtual thread is not known.
+        boolean isUnknown = before == null || sample.cpuNanos() < 0;
+        Use use = isUnknown ? new Use(1 - waitingShare, waitingShare, 0) : Use.between(before, sample);
         own.add(sample.part(), Math.max(use.computing, MIN_WEIGHT));
         own.add(Part.of(Kind.RUN_QUEUE), use.delayed);
         own.add(new Part(Kind.NATIVE, sample.part().name()), use.blocked);

@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis.calls;
 
+import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param refusedPerSecond the number of these calls per second that were refused by the method's limit
  * @param limit the place where the method's limit is set; null if the limit refused no call
  * @param seconds the length of the observed period in seconds
+ * @param beforeMiss the calls per second in the 20 seconds before calls became late; -1 if unknown
  */
 public record MethodRate(
         String method,
@@ -22,7 +24,8 @@ public record MethodRate(
         @Nullable Caller caller,
         double refusedPerSecond,
         @Nullable String limit,
-        double seconds) {
+        double seconds,
+        double beforeMiss) {
 
     /**
      * A method is considered to be called more often than usual if the number of its calls is at least this multiple of
@@ -39,6 +42,12 @@ public record MethodRate(
      * roughly. Many numbers are compared in each second, so the limit is nearly four standard deviations.
      */
     private static final double SIGNIFICANT = 4.5;
+
+    /**
+     * As many calls as now arrived before the miss if their number was at least this share of the current number. These
+     * calls were in time, so their number is not the reason why calls are late.
+     */
+    private static final double AS_MANY = 0.8;
 
     private static final double NEARLY_ALL = 0.8;
     private static final double HALF = 0.5;
@@ -70,6 +79,22 @@ public record MethodRate(
      */
     private boolean isOfCaller(double share) {
         return caller != null && caller.perSecond() - caller.usual() >= share * (perSecond - usual);
+    }
+
+    /**
+     * Returns whether about as many calls as now arrived while calls still met the target. Something else must then be
+     * the reason why calls are late now.
+     *
+     * @param rates the rates of several methods, or of one
+     */
+    public static boolean wereAsMany(Collection<MethodRate> rates) {
+        double now = 0;
+        double before = 0;
+        for (MethodRate rate : rates) {
+            now += rate.perSecond;
+            before += rate.beforeMiss;
+        }
+        return rates.stream().allMatch(rate -> rate.beforeMiss >= 0) && now > 0 && before >= AS_MANY * now;
     }
 
     /** Returns the caller from which at least half of the additional calls come; null if there is none. */

@@ -30,7 +30,9 @@ public final class MissWatch {
 
     private static final int MIN_BAD = 5;
     private static final double SHARE = 0.01;
-    private static final double Z = 2.326; // the one-sided 99 % quantile of the normal distribution
+    /** The one-sided 99 % quantile of the normal distribution. */
+    public static final double Z = 2.326;
+
     private static final int MIN_HUNG = 3;
 
     /** The number of consecutive seconds with hanging calls after which a miss of the latency target begins. */
@@ -233,11 +235,20 @@ public final class MissWatch {
         return calls >= minCalls && bad >= MIN_BAD && lowerBound(bad, calls) > SHARE / (open ? 2 : 1);
     }
 
-    /** Returns the lower bound of the Wilson score interval for a proportion. */
+    /** Returns the lower bound of the Wilson score interval for a proportion, with a confidence of 99 %. */
     public static double lowerBound(long bad, long calls) {
+        return lowerBound(bad, calls, Z);
+    }
+
+    /**
+     * Returns the lower bound of the Wilson score interval for a proportion.
+     *
+     * @param z the number of standard deviations
+     */
+    public static double lowerBound(long bad, long calls, double z) {
         double share = (double) bad / calls;
-        double z2 = Z * Z / calls;
-        return (share + z2 / 2 - Z * Math.sqrt(share * (1 - share) / calls + z2 / (4 * calls))) / (1 + z2);
+        double z2 = z * z / calls;
+        return (share + z2 / 2 - z * Math.sqrt(share * (1 - share) / calls + z2 / (4 * calls))) / (1 + z2);
     }
 
     /**

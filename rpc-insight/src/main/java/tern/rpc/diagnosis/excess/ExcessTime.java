@@ -173,6 +173,10 @@ public final class ExcessTime {
         return evidence.targetNanos();
     }
 
+    PunctualMethods punctualMethods() {
+        return new PunctualMethods(evidence, this);
+    }
+
     /** Returns the number of late or failed calls by method, in alphabetical order of the methods. */
     public Map<String, Integer> badByMethod() {
         return new LinkedHashMap<>(badByMethod);

@@ -67,8 +67,14 @@ public final class MoreCalls {
         return largest != null && isMuch && beganFirst(largest) ? largest : null;
     }
 
-    /** Returns whether the additional calls began before calls became late. Otherwise they may be retries. */
+    /**
+     * Returns whether the additional calls began shortly before calls became late. Otherwise they may be retries, or
+     * calls that were in time before.
+     */
     private boolean beganFirst(MethodRate rate) {
+        if (MethodRate.wereAsMany(List.of(rate))) {
+            return false;
+        }
         double maxDelay = rate.factor() < MethodRate.MORE ? -MIN_LEAD_NANOS : MAX_DELAY_NANOS;
         return evidence.missedNanos() - rate.sinceNanos() <= maxDelay;
     }

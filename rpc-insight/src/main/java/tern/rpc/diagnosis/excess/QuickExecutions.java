@@ -1,9 +1,11 @@
 package tern.rpc.diagnosis.excess;
 
+import java.util.Locale;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.sample.Statements;
 
 /**
  * Finds quick executions of a statement that is slow in other calls. The diagnosis treats statements with equal texts,
@@ -24,14 +26,19 @@ public final class QuickExecutions {
     private QuickExecutions() {}
 
     /**
-     * Returns the advice to compare the values of a statement; empty if there are too few quick executions.
+     * Returns the advice to compare the values of a statement; empty if there are too few quick executions. A statement
+     * that changes or locks rows more likely waits for some of these rows.
      *
      * @param slowNanos the mean time of the executions in late calls
      */
     public static String hint(Evidence evidence, String statement, double slowNanos) {
         double quick = meanNanos(evidence, statement);
-        return quick < 0 || quick * SLOWER > slowNanos
-                ? ""
+        if (quick < 0 || quick * SLOWER > slowNanos) {
+            return "";
+        }
+        return Statements.writes(statement.toLowerCase(Locale.ROOT))
+                ? "; other executions take " + Times.millis(quick)
+                        + " ms, so the slow ones probably wait for rows that other transactions have locked"
                 : "; compare its values, because other executions take " + Times.millis(quick)
                         + " ms: a number for a text column, for example, prevents the use of an index";
     }

@@ -62,7 +62,21 @@ public final class SlowServers {
         boolean isOneSlow = stores(kind, each.keySet()).size() == 1
                 || isAnyQuick(phase, each.keySet())
                 || together.standsOut(name -> storeOf(kind, name));
-        return oneOfSeveral && isOneSlow ? Set.of() : slower;
+        return (oneOfSeveral && isOneSlow) || arePunctual(kind, "", phase, slower) ? Set.of() : slower;
+    }
+
+    /**
+     * Returns whether punctual calls run other operations of this kind. The slow operations then have a reason of their
+     * own, and neither their server nor the network is slow.
+     */
+    private boolean arePunctual(Kind kind, String store, Phase phase, Set<String> slower) {
+        Map<String, Double> each = operations.each(phase);
+        double longer = slower.stream()
+                .filter(name -> operations.usualNamed(phase, name) >= 0)
+                .mapToDouble(name -> each.getOrDefault(name, 0.0) - operations.usualNamed(phase, name))
+                .min()
+                .orElse(0);
+        return excess.punctualMethods().runOthers(kind, store, slower, longer);
     }
 
     /**
@@ -79,7 +93,8 @@ public final class SlowServers {
         each.keySet().removeIf(name -> !OperationNames.store(name).equals(store));
         boolean isKnown = new CommonSlowdown(each, name -> operations.usualNamed(phase, name)).isKnown();
         boolean isQuickPeer = isOfPeer(kind) && areOthersQuick(phase, store, each.keySet());
-        return isKnown && !isQuickPeer ? slower(kind, phase, each) : Set.of();
+        Set<String> slower = isKnown && !isQuickPeer ? slower(kind, phase, each) : Set.of();
+        return arePunctual(kind, store, phase, slower) ? Set.of() : slower;
     }
 
     /**

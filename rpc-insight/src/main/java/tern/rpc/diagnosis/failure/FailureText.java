@@ -85,7 +85,7 @@ public final class FailureText {
             Known.of(
                     " 40001| 40P01|[Dd]eadlock",
                     "lock rows in the same order in all transactions, and repeat a transaction that the database"
-                            + " ended"),
+                            + " ended because of a deadlock"),
             Known.of(
                     " CONFLICT",
                     "repeat a transaction that the database ended because another one changed the same rows, and keep"

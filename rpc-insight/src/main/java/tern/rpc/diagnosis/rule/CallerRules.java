@@ -37,7 +37,9 @@ final class CallerRules extends Rule {
         double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
         double all = byCause.sum();
         boolean one = byCause.longestFirst().stream().anyMatch(part -> byCause.of(part) > all / 2);
-        boolean isBurst = usually > 0 && perSecond >= (one ? LARGE_BURST : BURST) * usually;
+        boolean isBurst = usually > 0
+                && perSecond >= (one ? LARGE_BURST : BURST) * usually
+                && !MethodRate.wereAsMany(evidence.rates());
         MethodRate method = isBurst ? null : new MoreCalls(evidence, excess).method();
         Times slower = isBurst
                 ? byCause.only(CallerRules::maySlowDown)

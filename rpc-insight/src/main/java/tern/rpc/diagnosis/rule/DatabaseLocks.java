@@ -153,7 +153,8 @@ public final class DatabaseLocks {
         if (holder == null) {
             return "shorten the transaction that locks " + (isRow ? "rows of " : "") + "the table " + table
                     + ": " + elsewhere(statement)
-                    + " that changes, locks or writes it, such as a migration or a batch; if no session holds a lock,"
+                    + " that changes, locks or writes it, such as a migration or a batch (" + LockedTables.SESSIONS
+                    + "); if no session holds a lock,"
                     + " check the plans of these statements for a missing or unused index or old statistics";
         }
         StackTraceElement begun = holder.place();

@@ -126,6 +126,14 @@ final class PoolRules extends Rule {
                     continue;
                 }
             }
+            if (operation != null
+                    && !hangs
+                    && work.sum(operation) <= 0
+                    && work.sum() < MIN_WORK * byCause.of(part)) {
+                // The operations take their usual time, and the little other work does not explain the wait.
+                pools.put(verdict.name(), verdict.tooSmall());
+                continue;
+            }
             byCause.pour(part, lent(work, operation), TimesByCause.WAIT_FOR + verdict.resource());
         }
     }
@@ -236,10 +244,31 @@ final class PoolRules extends Rule {
                 ? account.sum() - account.sum(Kind.POOL) - account.sum(Kind.QUEUE)
                 : account.sum(
                         part -> part.kind() == operation || movedFrom(operation).of(part) > 0);
-        double inUse = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
+        double inUse = inUse(pool);
         double perSecond = calls.calls() / evidence.seconds();
-        double byCalls = perSecond * held / 1e9;
-        return pool.holdNanos() >= 0 && inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
+        double byCalls = Math.max(perSecond * held / 1e9, running(operation));
+        return inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
+    }
+
+    /**
+     * Returns the mean number of connections in use. If none was taken in the observed period, returns the current
+     * number, because the same connections have then been in use all the time.
+     */
+    private double inUse(ObservedPool pool) {
+        return pool.holdNanos() >= 0
+                ? pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9
+                : pool.now().waiting() > 0 ? pool.now().active() : -1;
+    }
+
+    /** Returns the number of running calls that are running an operation of the given kind; 0 if the kind is null. */
+    private long running(@Nullable Kind operation) {
+        Phase phase = operation == null ? null : Operations.phase(operation);
+        return excess.accounts.stream()
+                .map(counted -> counted.call().ledger())
+                .filter(call -> phase != null && !call.isEnded())
+                .filter(call -> call.phase() == phase
+                        || call.unfinished().stream().anyMatch(entry -> entry.kind() == phase))
+                .count();
     }
 
     /**

@@ -67,6 +67,7 @@ final class SilentStores {
     private final Map<String, PoolVerdict> pools;
     private final PeerKinds kinds;
     private final RunningStatements statements;
+    private final LockedTables locked;
     private final AwaitedStores names;
     private final UsualOperations usual;
     private final TimesByCause byCause;
@@ -77,6 +78,7 @@ final class SilentStores {
         this.pools = pools;
         this.kinds = new PeerKinds(pools);
         this.statements = new RunningStatements(pools.values());
+        this.locked = new LockedTables(evidence, excess, pools);
         this.names = new AwaitedStores(evidence, pools, statements);
         this.usual = new UsualOperations(evidence.usual());
         this.byCause = byCause;
@@ -186,7 +188,8 @@ final class SilentStores {
             size = Math.min(size, Math.max(1, pool.pool().now().effectiveMax()));
         }
         boolean hang = operations >= size;
-        return (hang || opens) && (store == Kind.REDIS ? !areBlocking() : !areSlow(waiting));
+        return (hang || opens)
+                && (store == Kind.REDIS ? !areBlocking() : !areSlow(waiting) && !locked.isAnswering(name));
     }
 
     /**

@@ -105,6 +105,7 @@ public final class SymptomRules extends Rule {
         }
         processors.passOnExecutors();
         processors.passOnToOwnCode();
+        new CommonDelays(evidence, operations, counts).passOn(byCause);
     }
 
     /**
@@ -264,10 +265,15 @@ public final class SymptomRules extends Rule {
                 .filter(part -> part.kind() == Kind.SQL)
                 .findFirst()
                 .orElse(null);
-        if (longest == null || operations.isServerSlower(longest)) {
+        if (longest == null) {
             return;
         }
-        Set<String> together = new DatabaseLocks(operations, pools).slowWith(longest.name());
+        Set<String> hanging = new LockedTables(evidence, excess, pools).hangingWith(longest.name());
+        if (hanging.isEmpty() && operations.isServerSlower(longest)) {
+            return;
+        }
+        Set<String> together =
+                hanging.isEmpty() ? new DatabaseLocks(operations, pools).slowWith(longest.name()) : hanging;
         for (Part part : byCause.longestFirst()) {
             if (part.kind() == Kind.SQL && together.contains(part.name())) {
                 byCause.move(part, longest);

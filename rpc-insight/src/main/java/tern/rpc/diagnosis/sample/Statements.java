@@ -1,7 +1,9 @@
 package tern.rpc.diagnosis.sample;
 
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -41,12 +43,19 @@ public final class Statements {
 
     /** Returns the first table of the statement in lower case, without quotes and schema; null if there is none. */
     public static @Nullable String table(String statement) {
+        Set<String> tables = tables(statement);
+        return tables.isEmpty() ? null : tables.iterator().next();
+    }
+
+    /** Returns the tables of the statement in lower case, without quotes and schemas, in their order in the text. */
+    public static Set<String> tables(String statement) {
+        Set<String> tables = new LinkedHashSet<>();
         Matcher matcher = TABLE.matcher(statement.toLowerCase(Locale.ROOT));
-        if (!matcher.find()) {
-            return null;
+        while (matcher.find()) {
+            String name = matcher.group(1).replaceAll("[\"`\\[\\]]", "");
+            tables.add(name.substring(name.lastIndexOf('.') + 1));
         }
-        String name = matcher.group(1).replaceAll("[\"`\\[\\]]", "");
-        return name.substring(name.lastIndexOf('.') + 1);
+        return tables;
     }
 
     /** Returns whether the given statement changes or locks rows, or ends a transaction. */

@@ -33,6 +33,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.AwaitedWork;
 import tern.rpc.diagnosis.rule.BlockedLoops;
 import tern.rpc.diagnosis.rule.CallerRuns;
+import tern.rpc.diagnosis.rule.CommonDelays;
 import tern.rpc.diagnosis.rule.MissedJobs;
 import tern.rpc.diagnosis.rule.Pressure;
 import tern.rpc.diagnosis.rule.Stampedes;
@@ -321,6 +322,9 @@ public final class CauseText {
             case CALLER -> caller(part);
             case COMPUTING, DECODE, RUN_QUEUE, CARRIER, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
                 machineText.describe(part);
+            case SLOWDOWN ->
+                new CommonDelays(evidence, operations, new OperationCounts(evidence, excess, operations))
+                        .describe();
             case UNEXPLAINED -> unexplained();
         };
     }

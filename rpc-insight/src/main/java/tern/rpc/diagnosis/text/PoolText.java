@@ -58,6 +58,7 @@ final class PoolText {
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    private static final String STREAMS = ", such as streams (server-sent events) and answers that are not read to the end";
     private static final String SEPARATE = ", or use a separate pool for it";
 
     private final Evidence evidence;
@@ -222,7 +223,7 @@ final class PoolText {
         TaskSamples found = threads == null ? null : evidence.tasks().executor(threads);
         StackTraceElement line = found == null ? null : found.lineIn(kind);
         if (threads == null || line == null || pool == PoolKind.JDBC) {
-            return unknown + SEPARATE;
+            return unknown + (pool == PoolKind.HTTP ? STREAMS : "") + SEPARATE;
         }
         String longest = evidence.outside().stream()
                 .filter(operation -> operation.kind() == Operations.phase(kind)

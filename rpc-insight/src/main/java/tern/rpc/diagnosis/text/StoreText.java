@@ -29,6 +29,7 @@ import tern.rpc.diagnosis.excess.RunningStatements;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.DatabaseLocks;
 import tern.rpc.diagnosis.rule.LargeResults;
+import tern.rpc.diagnosis.rule.LockedTables;
 import tern.rpc.diagnosis.rule.UnknownExecutors;
 import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.Sampler;
@@ -85,8 +86,7 @@ final class StoreText {
         Operations.Sum sum = operations.sum(Phase.SQL, part.name());
         String text = servers.name(part, "statements");
         String place = operations.placeOf(Phase.SQL, part.name());
-        List<String> facts = new ArrayList<>();
-        facts.addAll(operations.figures("sql", Phase.SQL, part.name()));
+        List<String> facts = new ArrayList<>(operations.figures("sql", Phase.SQL, part.name()));
         if (place != null) {
             facts.add("from     " + place);
         }
@@ -156,7 +156,8 @@ final class StoreText {
                     facts);
         }
         DatabaseLocks locks = new DatabaseLocks(operations, pools);
-        DatabaseLocks.Found together = locks.find(text, Operations.at(place));
+        DatabaseLocks.Found hanging = new LockedTables(evidence, excess, pools).of(text, Operations.at(place));
+        DatabaseLocks.Found together = hanging == null ? locks.find(text, Operations.at(place)) : hanging;
         if (together != null) {
             facts.addAll(together.facts());
             HeldRows.Found found = together.isHolderUnknown() ? heldWhile(locks.slowWith(text)) : null;

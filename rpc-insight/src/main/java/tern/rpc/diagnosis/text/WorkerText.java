@@ -59,7 +59,9 @@ final class WorkerText {
     }
 
     private boolean areMoreThanUsual() {
-        return usuallyPerSecond > 0 && perSecond > MORE * usuallyPerSecond;
+        return usuallyPerSecond > 0
+                && perSecond > MORE * usuallyPerSecond
+                && !MethodRate.wereAsMany(evidence.rates());
     }
 
     /** Returns the kind of the cause, such as {@code NO FREE WORKER}. */

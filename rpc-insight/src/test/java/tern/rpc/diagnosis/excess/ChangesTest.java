@@ -58,7 +58,7 @@ class ChangesTest {
     /** Returns the changes of calls to a method that is usually called 1.4 times per second, within ten seconds. */
     private static boolean isHigh(double perSecond) {
         MethodRate.Caller caller = new MethodRate.Caller("10.0.0.7", perSecond, 1.4);
-        return new MethodRate(SCAN, perSecond, 1.4, 1_000_000_000L, caller, 0, null, 10).isHigh();
+        return new MethodRate(SCAN, perSecond, 1.4, 1_000_000_000L, caller, 0, null, 10, -1).isHigh();
     }
 
     @Test
@@ -71,7 +71,7 @@ class ChangesTest {
     void chanceDoesNotExplainTwiceAsManyCallsToAFrequentlyCalledMethod() {
         MethodRate.Caller caller = new MethodRate.Caller("10.0.0.7", 27, 14);
 
-        assertThat(new MethodRate(SCAN, 27, 14, 1_000_000_000L, caller, 0, null, 10).isHigh())
+        assertThat(new MethodRate(SCAN, 27, 14, 1_000_000_000L, caller, 0, null, 10, -1).isHigh())
                 .isTrue();
     }
 

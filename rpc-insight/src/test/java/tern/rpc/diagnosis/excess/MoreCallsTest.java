@@ -239,4 +239,22 @@ class MoreCallsTest {
         assertThat(usual.figure("calls of " + REPORT)).isEqualTo(2);
         assertThat(usual.reliableFigure("calls of " + REPORT)).isNegative();
     }
+
+    @Test
+    void callsThatWereInTimeForHalfAMinuteAreNotTheReasonWhyTheyAreLateNow() {
+        for (int i = 0; i < 90; i++) {
+            second(10, 1, SHORT, LONG);
+        }
+        for (int i = 0; i < 35; i++) {
+            second(100, 10, SHORT, LONG);
+        }
+        for (int i = 0; i < 8; i++) {
+            second(100, 10, slow(SHORT), slow(LONG));
+        }
+
+        assertThat(shop.diagnosis().causes())
+                .as(shop.diagnosis().text())
+                .extracting(Cause::kind)
+                .doesNotContain("MORE CALLS");
+    }
 }

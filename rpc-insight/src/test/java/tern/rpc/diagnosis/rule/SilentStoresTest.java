@@ -214,6 +214,52 @@ class SilentStoresTest {
         assertThat(miss.causes().get(0).name()).isIn(one, other);
     }
 
+    /**
+     * Simulates a database that answers statements on other tables for two seconds after these statements began to hang,
+     * and then gets no other statement, because the hanging statements occupy all connections.
+     */
+    private Cause causeOfHanging(String... statements) {
+        pool(4, 4);
+        hangIn(statements);
+        long begun = started;
+        for (int i = 0; i < 2; i++) {
+            shop.second(20, call -> call.own(2).in(Phase.SQL, "select a from orders", 4));
+        }
+        hang(Phase.JDBC_CONNECTION, 5);
+        started = begun;
+        for (int i = 0; i < 3; i++) {
+            during(WITHOUT_STORES);
+        }
+        return first(shop.diagnosis());
+    }
+
+    @Test
+    void tableIsLockedIfStatementsOnItHangWhileTheDatabaseAnswersOthers() {
+        Cause first = causeOfHanging(
+                "select a from stock",
+                "select b from places p join stock s on s.place=p.id",
+                "update stock set a=?",
+                "select a from stock");
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("TABLE LOCK: stock");
+        assertThat(first.change().text()).contains("pg_blocking_pids").contains("LOCK TABLE");
+        assertThat(first.evidence()).anyMatch(line -> line.contains("answered other statements meanwhile"));
+    }
+
+    @Test
+    void statementsThatOnlyChangeRowsMayWaitForARow() {
+        Cause first = causeOfHanging("update stock set a=?", "update stock set a=?", "update stock set a=?");
+
+        assertThat(first.kind()).isNotIn("TABLE LOCK", "PEER FAILS");
+    }
+
+    @Test
+    void hangingStatementsOnSeveralTablesAreNoSignOfALockedTable() {
+        Cause first = causeOfHanging("select a from stock", "select b from places", "select c from users");
+
+        assertThat(first.kind()).isNotEqualTo("TABLE LOCK");
+    }
+
     @Test
     void statementThatStillRunsIsNamed() {
         pool(4, 10);

@@ -56,6 +56,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
             InetSocketAddress connection = Schedulers.isInNonBlockingThread() ? remoteAddress(exchange) : null;
             WebCalls.Call call = calls.begin(
                     exchange.getRequest().getMethod().name(), path, waited(connection), () -> address(exchange));
+            call.routedBy(() -> pattern(exchange));
             exchange.getResponse().beforeCommit(() -> Mono.fromRunnable(() -> committed(call, exchange)));
             AtomicBoolean ended = new AtomicBoolean();
             return new Served(chain.filter(exchange), call, connection)
@@ -129,9 +130,9 @@ final class ReactiveCalls implements WebFilter, Ordered {
         if (connection != null && Schedulers.isInNonBlockingThread()) {
             loops.ended(connection, System.nanoTime());
         }
-        Object pattern = exchange.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
+        String pattern = pattern(exchange);
         if (pattern != null) {
-            call.hasRoute(pattern.toString());
+            call.hasRoute(pattern);
         }
         Object handler = exchange.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE);
         if (handler instanceof ResourceWebHandler) {
@@ -145,6 +146,12 @@ final class ReactiveCalls implements WebFilter, Ordered {
         } else {
             call.ended(status(exchange), failure);
         }
+    }
+
+    /** Returns the pattern of the request's route; null if the handler has not been chosen yet. */
+    private static @Nullable String pattern(ServerWebExchange exchange) {
+        Object pattern = exchange.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
+        return pattern == null ? null : pattern.toString();
     }
 
     private static int status(ServerWebExchange exchange) {

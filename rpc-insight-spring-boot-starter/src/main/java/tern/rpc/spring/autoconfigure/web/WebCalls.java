@@ -146,6 +146,7 @@ final class WebCalls implements CallSource {
         private final long started;
         private final CallLedger ledger;
         private volatile @Nullable String pattern;
+        private volatile @Nullable Supplier<@Nullable String> route; // returns the pattern as soon as it is known
         private volatile boolean left;
         private volatile boolean stream;
         private volatile boolean waitsForEvent;
@@ -191,6 +192,16 @@ final class WebCalls implements CallSource {
          */
         void hasRoute(String known) {
             pattern = known;
+        }
+
+        /**
+         * Sets the source of the call's route, for a server that does not report when it has chosen the route. While the
+         * call is running, the route is read from this source.
+         *
+         * @param source returns the pattern of the route; null if the route is not known yet. Any thread may call it
+         */
+        void routedBy(Supplier<@Nullable String> source) {
+            route = source;
         }
 
         /**
@@ -312,7 +323,8 @@ final class WebCalls implements CallSource {
         }
 
         private RunningCall look(long now) {
-            String known = pattern;
+            Supplier<@Nullable String> source = route;
+            String known = pattern == null && source != null ? source.get() : pattern;
             RunningCall seen =
                     ledger.look(SERVICE + '.' + verb + ' ' + (known == null ? path : known), now - started, now);
             return left ? seen.withoutThread() : seen;

@@ -44,15 +44,16 @@ class ReactiveCallsTest {
 
     private final Map<String, Object> request = new HashMap<>();
     private final Map<String, Object> response = new HashMap<>();
+    private final Map<String, Object> attributes = new HashMap<>();
     private Supplier<?> beforeCommit = Mono::empty;
 
     /** Returns an exchange whose request has not been recycled yet. */
     private ServerWebExchange exchange() {
         request.put("getPath", RequestPath.parse("/orders", null));
         request.put("getMethod", HttpMethod.GET);
-        return proxy(
-                ServerWebExchange.class,
-                Map.of("getRequest", proxy(ServerHttpRequest.class, request), "getResponse", response()));
+        attributes.put("getRequest", proxy(ServerHttpRequest.class, request));
+        attributes.put("getResponse", response());
+        return proxy(ServerWebExchange.class, attributes);
     }
 
     private ServerHttpResponse response() {
@@ -97,6 +98,19 @@ class ReactiveCallsTest {
 
         assertThat(calls.runningCalls()).hasSize(1);
         refused.dispose();
+    }
+
+    @Test
+    void runningCallIsNamedAfterItsRouteAsSoonAsTheRouteIsKnown() {
+        Disposable running = new ReactiveCalls(calls, "/actuator")
+                .filter(exchange(), exchange -> Mono.never())
+                .subscribe();
+        assertThat(calls.runningCalls().get(0).method()).isEqualTo("web.GET /orders");
+
+        attributes.put("getAttribute", "/orders/{id}");
+
+        assertThat(calls.runningCalls().get(0).method()).isEqualTo("web.GET /orders/{id}");
+        running.dispose();
     }
 
     /** Recycles the request, as a container does after its client has disconnected. */

@@ -1,0 +1,180 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.cause.Cause.Change;
+import tern.rpc.diagnosis.cause.Cause.Where;
+import tern.rpc.diagnosis.cause.CauseDescription;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.OperationCounts;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.machine.Machine;
+
+/**
+ * Recognizes calls that are late because each of their operations takes a little longer. No single peer or store is then
+ * the cause, although one of them always happens to take the most time.
+ */
+public final class CommonDelays {
+
+    private static final int SEVERAL = 3;
+
+    /** The operations and the calls' own work must take at least this share of the extra time together. */
+    private static final double NEARLY_ALL = 0.7;
+
+    /** At least this share of the operations with known usual times must have become slower. */
+    private static final double MOST = 0.75;
+
+    /** An operation may take at most this share of the latency target longer than usual. */
+    private static final double LITTLE = 0.3;
+
+    /** An operation has become slower if it takes at least this multiple of its usual time. */
+    private static final double SLOWER = 1.15;
+
+    private static final double LEAST_NANOS = 3e5;
+
+    /**
+     * An operation does not stand out if it has slowed down by at most this multiple of the median of all operations,
+     * either by time or in relation to its usual time.
+     */
+    private static final double SIMILAR = 3;
+
+    private static final int MAX_FACTS = 4;
+
+    private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
+
+    private static final Set<Kind> OWN =
+            EnumSet.of(Kind.COMPUTING, Kind.UNEXPLAINED, Kind.RUN_QUEUE, Kind.NATIVE, Kind.QUEUE);
+
+    private final Evidence evidence;
+    private final Operations operations;
+    private final OperationCounts counts;
+
+    public CommonDelays(Evidence evidence, Operations operations, OperationCounts counts) {
+        this.evidence = evidence;
+        this.operations = operations;
+        this.counts = counts;
+    }
+
+    /**
+     * The change of one operation.
+     *
+     * @param group the store or the peer of the operation
+     */
+    private record Delay(Kind kind, String name, String group, double nanos, double usualNanos) {
+
+        double longer() {
+            return nanos - usualNanos;
+        }
+
+        double factor() {
+            return nanos / Math.max(1, usualNanos);
+        }
+
+        boolean isSlower() {
+            return longer() >= LEAST_NANOS && factor() >= SLOWER;
+        }
+
+        String text() {
+            return name + " " + Times.millis(nanos) + " ms, usually " + Times.millis(usualNanos);
+        }
+    }
+
+    /**
+     * If all operations have become a little slower, attributes their time and the calls' own time to one cause: the
+     * processors if they are saturated, and otherwise something that the operations share.
+     */
+    void passOn(TimesByCause byCause) {
+        Times slower = byCause.only(part -> OPERATIONS.contains(part.kind()) && !OperationNames.isFailing(part.name())
+                || OWN.contains(part.kind()));
+        double all = byCause.sum();
+        if (slower.sum() < NEARLY_ALL * all || isOneOutstanding(slower, all) || !areAllDelayed()) {
+            return;
+        }
+        Machine machine = evidence.machine();
+        Part cause = Part.of(machine.isFull() && !machine.delay().isAsUsual() ? Kind.RUN_QUEUE : Kind.SLOWDOWN);
+        slower.longestFirst().forEach(part -> byCause.move(part, cause));
+    }
+
+    /** Returns whether code takes most of the time, or an operation runs more often than usual. */
+    private boolean isOneOutstanding(Times slower, double all) {
+        return slower.longestFirst().stream()
+                .anyMatch(part -> OPERATIONS.contains(part.kind())
+                        ? counts.areMore(part) || counts.areMany(part.kind(), part.name())
+                        : part.kind() == Kind.COMPUTING && 2 * slower.of(part) > all);
+    }
+
+    private boolean areAllDelayed() {
+        List<Delay> known = delays();
+        List<Delay> slower = known.stream().filter(Delay::isSlower).toList();
+        Set<String> groups = new TreeSet<>();
+        slower.forEach(delay -> groups.add(delay.group()));
+        if (slower.size() < SEVERAL || groups.size() < 2 || slower.size() < MOST * known.size()) {
+            return false;
+        }
+        double time = median(slower, Comparator.comparingDouble(Delay::longer)).longer();
+        double factor = median(slower, Comparator.comparingDouble(Delay::factor)).factor();
+        return slower.stream()
+                .allMatch(delay -> delay.longer() <= LITTLE * evidence.targetNanos()
+                        && (delay.longer() <= SIMILAR * time || delay.factor() <= SIMILAR * factor));
+    }
+
+    private static Delay median(List<Delay> delays, Comparator<Delay> order) {
+        return delays.stream().sorted(order).toList().get(delays.size() / 2);
+    }
+
+    /** Returns the changes of all operations whose usual times are known. */
+    private List<Delay> delays() {
+        List<Delay> delays = new ArrayList<>();
+        for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
+            operations.each(phase).forEach((name, nanos) -> {
+                double usually = operations.usualNamed(phase, name);
+                if (usually > 0) {
+                    Kind kind = Kind.valueOf(phase.name());
+                    String store = OperationNames.store(name);
+                    delays.add(new Delay(kind, name, kind + " " + store, nanos, usually));
+                }
+            });
+        }
+        return delays;
+    }
+
+    /** Describes operations that have become a little slower together, although processors are free. */
+    public CauseDescription describe() {
+        List<Delay> slower = delays().stream()
+                .filter(Delay::isSlower)
+                .sorted(Comparator.comparingDouble(Delay::longer).reversed())
+                .toList();
+        List<String> facts = new ArrayList<>();
+        slower.stream().limit(MAX_FACTS).forEach(delay -> facts.add("slower   " + delay.text()));
+        Machine machine = evidence.machine();
+        if (machine.own() >= 0) {
+            facts.add(String.format(
+                    Locale.ROOT,
+                    "busy     %.1f of %.1f processors by this process, %.1f by others",
+                    machine.own(),
+                    machine.processors(),
+                    Math.max(0, machine.others())));
+        }
+        return new CauseDescription(
+                "EVERYTHING SLOWER",
+                slower.size() + " operations",
+                Change.of(
+                        Where.MACHINE,
+                        "do not search one slow operation: each operation of these calls takes a little longer, so"
+                                + " check what the operations share (the processors and the host of this machine, the"
+                                + " network); run operations in parallel or run fewer of them, because calls that add"
+                                + " up many operations are late first"),
+                facts);
+    }
+}

@@ -1,0 +1,180 @@
+package tern.rpc.diagnosis.rule;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.cause.Cause.Change;
+import tern.rpc.diagnosis.cause.Cause.Where;
+import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
+import tern.rpc.diagnosis.excess.RunningStatements;
+import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.diagnosis.sample.Statements;
+
+/**
+ * Finds a locked table: running statements on one table hang, while the database answers other statements. As soon as
+ * the hanging statements occupy all connections, the database gets no other statements. The database then seems to be
+ * dead, so the answers since the first statement began to hang are decisive.
+ */
+public final class LockedTables {
+
+    private static final int MIN_CALLS = 3;
+
+    /**
+     * A database that has stopped answering may have received the last answered statement this much later than the
+     * first statement that hangs, as a multiple of the latency target.
+     */
+    private static final double MARGIN_TARGETS = 0.5;
+
+    /** An answer that is known only from the end of a call was received up to this much earlier. */
+    private static final double RECORDED_TARGETS = 2;
+
+    /** Says how to find the session that holds a lock. */
+    static final String SESSIONS = "PostgreSQL: pg_blocking_pids(pid) in pg_stat_activity; MySQL and MariaDB:"
+            + " sys.schema_table_lock_waits, performance_schema.metadata_locks";
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final RunningStatements statements;
+
+    public LockedTables(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.statements = new RunningStatements(pools.values());
+    }
+
+    /** A call that executes a statement, and the time when the statement began. */
+    private record Hanging(EndedCall call, String statement, long begunNanos) {}
+
+    /** The table on which all hanging statements wait, and these statements. */
+    private record Locked(String table, Set<String> statements, int calls, double longestNanos) {}
+
+    /**
+     * Returns whether the statements that hang in the given data source wait for a locked table or for locked rows of
+     * one table. Returns false if the database has answered no statement since the first of them began to hang.
+     *
+     * @param store the data source; empty if there is only one
+     */
+    boolean isAnswering(String store) {
+        return find(store) != null;
+    }
+
+    /**
+     * Returns the statements that hang for the same reason as the given statement, including the given statement.
+     * Returns an empty set if the statement does not wait for a lock.
+     */
+    Set<String> hangingWith(String statement) {
+        Locked locked = find(OperationNames.store(statement));
+        return locked == null || !locked.statements().contains(statement) ? Set.of() : locked.statements();
+    }
+
+    private @Nullable Locked find(String store) {
+        List<Hanging> hanging = hanging(store);
+        Set<String> tables = hanging.size() < MIN_CALLS ? Set.of() : commonTables(hanging);
+        if (tables.isEmpty() || !hasAnsweredMeanwhile(store, hanging)) {
+            return null;
+        }
+        Set<String> names = new TreeSet<>();
+        long longest = 0;
+        for (Hanging one : hanging) {
+            names.add(one.statement());
+            longest = Math.max(longest, one.call().endedNanos() - one.begunNanos());
+        }
+        String first = Statements.table(hanging.get(0).statement());
+        String table = first != null && tables.contains(first) ? first : tables.iterator().next();
+        return new Locked(table, names, hanging.size(), longest);
+    }
+
+    /** Returns the running calls that have been executing a statement of the data source for longer than the target. */
+    private List<Hanging> hanging(String store) {
+        List<Hanging> hanging = new ArrayList<>();
+        for (ExcessTime.Counted counted : excess.accounts) {
+            EndedCall call = counted.call();
+            CallLedger ledger = call.ledger();
+            String statement = ledger.isEnded() || ledger.phase() != Phase.SQL ? null : statements.of(ledger);
+            double spent = counted.times().sum(part -> part.equals(Part.of(Kind.SQL))
+                    || part.equals(new Part(Kind.SQL, statement == null ? "" : statement)));
+            if (statement != null
+                    && spent >= evidence.targetNanos()
+                    && OperationNames.store(statement).equals(store)) {
+                hanging.add(new Hanging(call, statement, call.endedNanos() - (long) spent));
+            }
+        }
+        return hanging;
+    }
+
+    private static Set<String> commonTables(List<Hanging> hanging) {
+        Set<String> common = null;
+        for (Hanging one : hanging) {
+            Set<String> tables = Statements.tables(one.statement());
+            if (common == null) {
+                common = new TreeSet<>(tables);
+            } else {
+                common.retainAll(tables);
+            }
+        }
+        return common == null ? Set.of() : common;
+    }
+
+    /**
+     * Returns whether the database has answered a statement after the first hanging statement began. This is the case
+     * if a call that began later has already completed a statement.
+     */
+    private boolean hasAnsweredMeanwhile(String store, List<Hanging> hanging) {
+        long first = hanging.stream().mapToLong(Hanging::begunNanos).min().orElse(0);
+        Long answered = evidence.answers().of(Kind.SQL, store);
+        double target = evidence.targetNanos();
+        return (answered != null && answered - first > RECORDED_TARGETS * target)
+                || hanging.stream()
+                        .anyMatch(one -> one.call().startedNanos() - first > MARGIN_TARGETS * target
+                                && one.call().ledger().count(Phase.SQL) > 1);
+    }
+
+    /**
+     * Returns the cause if the given statement hangs because a session locks its table. Returns null if the statement
+     * hangs for a different reason: if all hanging statements only change rows, they may wait for a row.
+     *
+     * @param in the code that runs the statement, preceded by {@code " in "}; empty if unknown
+     */
+    public DatabaseLocks.@Nullable Found of(String statement, String in) {
+        Locked locked = find(OperationNames.store(statement));
+        if (locked == null
+                || !locked.statements().contains(statement)
+                || locked.statements().stream().allMatch(LockedTables::mayWaitForRow)) {
+            return null;
+        }
+        return new DatabaseLocks.Found(
+                "TABLE LOCK",
+                locked.table(),
+                Change.of(
+                        Where.PEER,
+                        "end the session that locks the table " + locked.table() + ", or let it lock the table for"
+                                + " less time: " + DatabaseLocks.elsewhere(statement) + " (" + SESSIONS + "), such as"
+                                + " LOCK TABLE, ALTER TABLE, CREATE INDEX or a migration, or an open transaction for"
+                                + " which such a statement waits; waiting: " + statement + in
+                                + "; a different pool size does not help"),
+                true,
+                List.of(String.format(
+                        Locale.ROOT,
+                        "waiting  %d calls, up to %s ms: %s; the database answered other statements meanwhile",
+                        locked.calls(),
+                        Times.millis(locked.longestNanos()),
+                        String.join("; ", locked.statements()))));
+    }
+
+    private static boolean mayWaitForRow(String statement) {
+        String lower = statement.toLowerCase(Locale.ROOT);
+        return Statements.writes(lower) && !Statements.addsRows(lower);
+    }
+}
