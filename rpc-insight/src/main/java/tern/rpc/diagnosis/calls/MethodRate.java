@@ -86,15 +86,13 @@ public record MethodRate(
      * the reason why calls are late now.
      *
      * @param rates the rates of several methods, or of one
+     * @param perSecond the current number of calls of these methods per second, including refused calls
      */
-    public static boolean wereAsMany(Collection<MethodRate> rates) {
-        double now = 0;
-        double before = 0;
-        for (MethodRate rate : rates) {
-            now += rate.perSecond;
-            before += rate.beforeMiss;
-        }
-        return rates.stream().allMatch(rate -> rate.beforeMiss >= 0) && now > 0 && before >= AS_MANY * now;
+    public static boolean wereAsMany(Collection<MethodRate> rates, double perSecond) {
+        double before = rates.stream().mapToDouble(MethodRate::beforeMiss).sum();
+        return rates.stream().allMatch(rate -> rate.beforeMiss >= 0)
+                && perSecond > 0
+                && before >= AS_MANY * perSecond;
     }
 
     /** Returns the caller from which at least half of the additional calls come; null if there is none. */

@@ -39,7 +39,7 @@ final class CallerRules extends Rule {
         boolean one = byCause.longestFirst().stream().anyMatch(part -> byCause.of(part) > all / 2);
         boolean isBurst = usually > 0
                 && perSecond >= (one ? LARGE_BURST : BURST) * usually
-                && !MethodRate.wereAsMany(evidence.rates());
+                && !MethodRate.wereAsMany(evidence.rates(), perSecond);
         MethodRate method = isBurst ? null : new MoreCalls(evidence, excess).method();
         Times slower = isBurst
                 ? byCause.only(CallerRules::maySlowDown)

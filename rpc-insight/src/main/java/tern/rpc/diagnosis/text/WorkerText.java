@@ -61,7 +61,7 @@ final class WorkerText {
     private boolean areMoreThanUsual() {
         return usuallyPerSecond > 0
                 && perSecond > MORE * usuallyPerSecond
-                && !MethodRate.wereAsMany(evidence.rates());
+                && !MethodRate.wereAsMany(evidence.rates(), perSecond);
     }
 
     /** Returns the kind of the cause, such as {@code NO FREE WORKER}. */

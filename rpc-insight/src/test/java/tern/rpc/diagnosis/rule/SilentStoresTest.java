@@ -7,6 +7,7 @@ import static tern.rpc.diagnosis.Shop.first;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -48,29 +49,26 @@ class SilentStoresTest {
 
     private final Shop shop = new Shop().healthy(USUAL);
     private final Holders holders = new Holders();
-    private final List<CallLedger> hanging = new ArrayList<>();
-    private long started;
+    private final Map<CallLedger, Long> hanging = new LinkedHashMap<>(); // the beginning of each hanging call
 
     /** Starts calls that hang in the given phase. */
     private void hang(Phase phase, int calls) {
-        started = shop.now();
         for (int i = 0; i < calls; i++) {
             Shop.Steps steps = shop.new Steps(0);
             steps.ledger.enter(phase);
-            hanging.add(steps.ledger);
+            hanging.put(steps.ledger, shop.now());
         }
     }
 
     /** Starts calls that hang in the given statements, one call for each statement. */
     private void hangIn(String... statements) {
-        started = shop.now();
         for (String statement : statements) {
             Shop.Steps steps = shop.new Steps(0);
             CallLedger before = CallLedger.replace(steps.ledger);
             holders.taken(shop.now()).begins(statement);
             CallLedger.replace(before);
             steps.ledger.enter(Phase.SQL);
-            hanging.add(steps.ledger);
+            hanging.put(steps.ledger, shop.now());
         }
     }
 
@@ -89,10 +87,8 @@ class SilentStoresTest {
     private Diagnosis during(Consumer<Shop.Steps> others) {
         for (int i = 0; i < 5; i++) {
             shop.running.clear();
-            for (CallLedger ledger : hanging) {
-                shop.running.add(new RunningCall(
-                        Shop.PLACE, RunningCall.NO_THREAD, ledger.phase(), started, shop.now() - started, ledger));
-            }
+            hanging.forEach((ledger, started) -> shop.running.add(new RunningCall(
+                    Shop.PLACE, RunningCall.NO_THREAD, ledger.phase(), started, shop.now() - started, ledger)));
             shop.second(50, others);
         }
         return shop.diagnosis();
@@ -221,12 +217,10 @@ class SilentStoresTest {
     private Cause causeOfHanging(String... statements) {
         pool(4, 4);
         hangIn(statements);
-        long begun = started;
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < 4; i++) {
             shop.second(20, call -> call.own(2).in(Phase.SQL, "select a from orders", 4));
         }
         hang(Phase.JDBC_CONNECTION, 5);
-        started = begun;
         for (int i = 0; i < 3; i++) {
             during(WITHOUT_STORES);
         }
@@ -241,7 +235,7 @@ class SilentStoresTest {
                 "update stock set a=?",
                 "select a from stock");
 
-        assertThat(DiagnosisText.title(first)).isEqualTo("TABLE LOCK: stock");
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("TABLE LOCK: stock");
         assertThat(first.change().text()).contains("pg_blocking_pids").contains("LOCK TABLE");
         assertThat(first.evidence()).anyMatch(line -> line.contains("answered other statements meanwhile"));
     }
