@@ -63,8 +63,7 @@ final class ProviderChoice {
     // The tags whose providers were left out until a call had the tag.
     private final Set<String> tagsOfCalls = new HashSet<>();
     // The providers that the last rules allow, by the key of the route of a method. Empty if there are no rules or if
-    // the
-    // list is not longer than a subset.
+    // the list is not longer than a subset.
     private final Map<Object, Routed> routes = new LinkedHashMap<>();
     private List<Instance> routedList = List.of(); // The list and the rules from which the routes were computed.
     private Rules routedBy = Rules.NONE;
@@ -133,6 +132,7 @@ final class ProviderChoice {
     private void route(List<Instance> all, Rules rules) {
         List<Instance> ruled = ruled(all, rules);
         Map<Object, Routed> before = rules == routedBy ? Map.copyOf(routes) : Map.of();
+        routedList = List.of(); // If an exception interrupts the change, the next choice computes all routes again.
         routes.clear();
         for (String method : rules.isByMethod() ? methods : List.of("")) {
             Object key = rules.routeKey(method);

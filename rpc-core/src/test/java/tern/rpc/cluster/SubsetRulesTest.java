@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import tern.rpc.RpcException;
 import tern.rpc.endpoint.Attributes;
@@ -163,6 +164,46 @@ class SubsetRulesTest extends SimulatedCluster {
             assertThat(picked("put")).endsWith(".8");
             assertThat(picked("find")).isNotEmpty();
         }
+    }
+
+    /** Rules for each method, whose computation fails at times, for example because memory is low. */
+    private record Failing(AtomicBoolean fails) implements Rules {
+
+        @Override
+        public boolean isByMethod() {
+            return true;
+        }
+
+        @Override
+        public List<Instance> route(String method, List<Instance> providers) {
+            if (fails.get() && method.equals("put")) {
+                throw new IllegalStateException("a test");
+            }
+            return providers;
+        }
+    }
+
+    @Test
+    void choiceAfterAFailureContainsTheProvidersOfAllMethods() {
+        ProviderChoice choice = new ProviderChoice(
+                "Orders",
+                List.of("put", "get"),
+                "dubbo",
+                ClusterSettings.DEFAULT.withSubset(SUBSET),
+                "source",
+                new Rankings(1));
+        Failing rules = new Failing(new AtomicBoolean());
+        List<Instance> list = List.of(instances(MANY));
+        List<Instance> chosen = choice.connected(list, rules, Map.of()).instances();
+
+        rules.fails().set(true);
+        assertThatThrownBy(() -> choice.connected(List.of(instances(MANY)), rules, Map.of()))
+                .hasMessage("a test");
+        rules.fails().set(false);
+
+        assertThat(choice.connected(list, rules, Map.of()).instances())
+                .hasSize(SUBSET)
+                .isEqualTo(chosen);
     }
 
     @Test

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
 import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
@@ -31,16 +33,16 @@ final class NettyVersion {
     /** The first version with the classes that Tern uses. */
     private static final String NEEDED = "4.2.0";
 
-    /** The jars of Netty that Tern uses. */
-    private static final Set<String> JARS = Set.of(
-            "netty-common",
-            "netty-buffer",
-            "netty-resolver",
-            "netty-transport",
-            "netty-codec-base",
-            "netty-codec-http",
-            "netty-codec-http2",
-            "netty-handler");
+    /** The jars of Netty that Tern uses, each with one of its classes. */
+    private static final Map<String, String> JARS = Map.of(
+            "netty-common", "io/netty/util/concurrent/EventExecutor.class",
+            "netty-buffer", "io/netty/buffer/ByteBuf.class",
+            "netty-resolver", "io/netty/resolver/NameResolver.class",
+            "netty-transport", "io/netty/channel/Channel.class",
+            "netty-codec-base", "io/netty/handler/codec/ByteToMessageDecoder.class",
+            "netty-codec-http", "io/netty/handler/codec/http/HttpRequest.class",
+            "netty-codec-http2", "io/netty/handler/codec/http2/Http2Connection.class",
+            "netty-handler", "io/netty/handler/ssl/SslHandler.class");
 
     private static final String REMEDY = "use " + OLDEST
             + " or later: set <netty.version> if spring-boot-starter-parent is the parent, or else import"
@@ -75,19 +77,28 @@ final class NettyVersion {
         }
     }
 
-    /** Returns the versions that the jars of Netty report, by the names of the jars. */
+    /**
+     * Returns the versions that the jars of Netty report, by the names of the jars. A jar that only contains a copy of
+     * Netty in another package can report a version, too, so only the jars that Java uses count. A jar that contains
+     * all classes of an application has the file of only one of its parts, so its versions are unknown.
+     */
     static Map<String, String> onClassPath(ClassLoader loader) {
+        Map<String, Set<String>> jarsByPlace = new HashMap<>();
+        JARS.forEach((jar, type) -> {
+            URL found = loader.getResource(type);
+            if (found != null) {
+                jarsByPlace.computeIfAbsent(place(found, type), unseen -> new HashSet<>()).add(jar);
+            }
+        });
         Map<String, String> versions = new TreeMap<>();
         try {
             for (URL resource : Collections.list(loader.getResources(RESOURCE))) {
-                Properties found = new Properties();
-                try (InputStream in = resource.openStream()) {
-                    found.load(in);
-                }
-                for (String jar : JARS) {
-                    String version = found.getProperty(jar + VERSION);
+                Set<String> jars = jarsByPlace.getOrDefault(place(resource, RESOURCE), Set.of());
+                if (jars.size() == 1) {
+                    String jar = jars.iterator().next();
+                    String version = properties(resource).getProperty(jar + VERSION);
                     if (version != null) {
-                        versions.putIfAbsent(jar, version); // Java uses the first of several jars.
+                        versions.put(jar, version);
                     }
                 }
             }
@@ -95,6 +106,20 @@ final class NettyVersion {
             LOG.debug("{} cannot be read", RESOURCE, e);
         }
         return versions;
+    }
+
+    /** Returns the jar or the folder that contains a resource. */
+    private static String place(URL resource, String name) {
+        String url = resource.toString();
+        return url.substring(0, url.length() - name.length());
+    }
+
+    private static Properties properties(URL resource) throws IOException {
+        Properties properties = new Properties();
+        try (InputStream in = resource.openStream()) {
+            properties.load(in);
+        }
+        return properties;
     }
 
     static @Nullable String warning(@Nullable String found) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.springframework.boot.context.event.ApplicationStartingEvent;
 import org.springframework.context.ApplicationListener;
+import org.springframework.core.NativeDetector;
 import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
@@ -22,7 +23,9 @@ final class JavaModules implements ApplicationListener<ApplicationStartingEvent>
 
     @Override
     public void onApplicationEvent(ApplicationStartingEvent event) {
-        check(name -> ClassUtils.isPresent(name, null));
+        if (!NativeDetector.inNativeImage()) { // A native image finds only the classes that are registered by name.
+            check(name -> ClassUtils.isPresent(name, null));
+        }
     }
 
     /**
