@@ -164,7 +164,6 @@ class PassedOnTimeTest {
 
     @Test
     void poolWhoseConnectionsAreNeverReturnedIsHeldByOthersAndNotByTheLittleWorkOfCalls() {
-        shop.healthy(USUAL);
         // Streams have kept all connections since before the miss, so none was taken or returned meanwhile.
         shop.pools.add(() -> PoolSnapshot.builder("http-weather", PoolKind.HTTP, 6)
                 .now(6, -1, 11)
@@ -172,6 +171,7 @@ class PassedOnTimeTest {
                 .sums(Duration.ZERO, Duration.ZERO)
                 .settings(List.of())
                 .build());
+        shop.healthy(USUAL);
         shop.pauses = (from, to) -> {
             Times stood = new Times();
             stood.add(Part.of(Part.Kind.COLLECTOR), 6e6);
