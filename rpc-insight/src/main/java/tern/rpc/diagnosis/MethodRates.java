@@ -36,7 +36,8 @@ final class MethodRates {
     // its calls.
     private final Map<String, Map<String, Baseline.Figure>> callers = new HashMap<>();
 
-    // The calls per second by method in the period before the current miss. The rates are stored here, because a miss may
+    // The calls per second by method in the period before the current miss. The rates are stored here, because a miss
+    // may
     // last longer than the minute for which counters are kept.
     private final Map<String, Double> beforeMiss = new HashMap<>();
     private long readFor; // the beginning of the miss to which these rates belong

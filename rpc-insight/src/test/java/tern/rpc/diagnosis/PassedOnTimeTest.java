@@ -178,9 +178,8 @@ class PassedOnTimeTest {
             return stood;
         };
 
-        Diagnosis miss = shop.miss(call -> call.own(1)
-                .in(Phase.LOGGING, null, 1.2)
-                .in(Phase.HTTP_CONNECTION, "http-weather", 3_000));
+        Diagnosis miss = shop.miss(
+                call -> call.own(1).in(Phase.LOGGING, null, 1.2).in(Phase.HTTP_CONNECTION, "http-weather", 3_000));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("HELD BY OTHERS: http-weather");
         assertThat(first(miss).change().text()).contains("such as streams (server-sent events)");

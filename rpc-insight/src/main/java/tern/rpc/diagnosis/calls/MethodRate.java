@@ -90,9 +90,7 @@ public record MethodRate(
      */
     public static boolean wereAsMany(Collection<MethodRate> rates, double perSecond) {
         double before = rates.stream().mapToDouble(MethodRate::beforeMiss).sum();
-        return rates.stream().allMatch(rate -> rate.beforeMiss >= 0)
-                && perSecond > 0
-                && before >= AS_MANY * perSecond;
+        return rates.stream().allMatch(rate -> rate.beforeMiss >= 0) && perSecond > 0 && before >= AS_MANY * perSecond;
     }
 
     /** Returns the caller from which at least half of the additional calls come; null if there is none. */

@@ -123,7 +123,8 @@ public final class CommonDelays {
             return false;
         }
         double time = median(slower, Comparator.comparingDouble(Delay::longer)).longer();
-        double factor = median(slower, Comparator.comparingDouble(Delay::factor)).factor();
+        double factor =
+                median(slower, Comparator.comparingDouble(Delay::factor)).factor();
         return slower.stream()
                 .allMatch(delay -> delay.longer() <= LITTLE * evidence.targetNanos()
                         && (delay.longer() <= SIMILAR * time || delay.factor() <= SIMILAR * factor));

@@ -92,7 +92,9 @@ public final class LockedTables {
             longest = Math.max(longest, one.call().endedNanos() - one.begunNanos());
         }
         String first = Statements.table(hanging.get(0).statement());
-        String table = first != null && tables.contains(first) ? first : tables.iterator().next();
+        String table = first != null && tables.contains(first)
+                ? first
+                : tables.iterator().next();
         return new Locked(table, names, hanging.size(), longest);
     }
 
@@ -103,8 +105,9 @@ public final class LockedTables {
             EndedCall call = counted.call();
             CallLedger ledger = call.ledger();
             String statement = ledger.isEnded() || ledger.phase() != Phase.SQL ? null : statements.of(ledger);
-            double spent = counted.times().sum(part -> part.equals(Part.of(Kind.SQL))
-                    || part.equals(new Part(Kind.SQL, statement == null ? "" : statement)));
+            double spent = counted.times()
+                    .sum(part -> part.equals(Part.of(Kind.SQL))
+                            || part.equals(new Part(Kind.SQL, statement == null ? "" : statement)));
             if (statement != null
                     && spent >= evidence.targetNanos()
                     && OperationNames.store(statement).equals(store)) {

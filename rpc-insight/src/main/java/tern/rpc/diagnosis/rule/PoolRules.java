@@ -126,10 +126,7 @@ final class PoolRules extends Rule {
                     continue;
                 }
             }
-            if (operation != null
-                    && !hangs
-                    && work.sum(operation) <= 0
-                    && work.sum() < MIN_WORK * byCause.of(part)) {
+            if (operation != null && !hangs && work.sum(operation) <= 0 && work.sum() < MIN_WORK * byCause.of(part)) {
                 // The operations take their usual time, and the little other work does not explain the wait.
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
@@ -266,8 +263,8 @@ final class PoolRules extends Rule {
         return excess.accounts.stream()
                 .map(counted -> counted.call().ledger())
                 .filter(call -> phase != null && !call.isEnded())
-                .filter(call -> call.phase() == phase
-                        || call.unfinished().stream().anyMatch(entry -> entry.kind() == phase))
+                .filter(call ->
+                        call.phase() == phase || call.unfinished().stream().anyMatch(entry -> entry.kind() == phase))
                 .count();
     }
 

@@ -323,8 +323,7 @@ public final class CauseText {
             case COMPUTING, DECODE, RUN_QUEUE, CARRIER, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
                 machineText.describe(part);
             case SLOWDOWN ->
-                new CommonDelays(evidence, operations, new OperationCounts(evidence, excess, operations))
-                        .describe();
+                new CommonDelays(evidence, operations, new OperationCounts(evidence, excess, operations)).describe();
             case UNEXPLAINED -> unexplained();
         };
     }

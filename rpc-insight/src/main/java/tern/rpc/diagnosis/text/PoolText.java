@@ -58,7 +58,8 @@ final class PoolText {
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private static final String STREAMS = ", such as streams (server-sent events) and answers that are not read to the end";
+    private static final String STREAMS =
+            ", such as streams (server-sent events) and answers that are not read to the end";
     private static final String SEPARATE = ", or use a separate pool for it";
 
     private final Evidence evidence;

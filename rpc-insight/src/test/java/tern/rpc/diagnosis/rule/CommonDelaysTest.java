@@ -55,8 +55,7 @@ class CommonDelaysTest {
     @Test
     void peerThatSlowsDownMuchMoreThanTheOthersIsTheCause() {
         Cause first = miss(
-                processors(0.4, 0.3),
-                call -> slower(2).accept(call.in(Phase.RPC, "Seats.hold at 10.0.0.7:1", 90)));
+                processors(0.4, 0.3), call -> slower(2).accept(call.in(Phase.RPC, "Seats.hold at 10.0.0.7:1", 90)));
 
         assertThat(first.kind()).isEqualTo("PEER");
     }

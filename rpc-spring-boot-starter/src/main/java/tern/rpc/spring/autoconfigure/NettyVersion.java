@@ -87,7 +87,9 @@ final class NettyVersion {
         JARS.forEach((jar, type) -> {
             URL found = loader.getResource(type);
             if (found != null) {
-                jarsByPlace.computeIfAbsent(place(found, type), unseen -> new HashSet<>()).add(jar);
+                jarsByPlace
+                        .computeIfAbsent(place(found, type), unseen -> new HashSet<>())
+                        .add(jar);
             }
         });
         Map<String, String> versions = new TreeMap<>();

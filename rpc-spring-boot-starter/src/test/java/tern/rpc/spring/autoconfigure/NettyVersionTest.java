@@ -79,8 +79,7 @@ class NettyVersionTest {
 
     private static void write(Path folder, String version, String... classes) throws IOException {
         Files.createDirectories(folder.resolve("META-INF"));
-        Files.writeString(
-                folder.resolve("META-INF/io.netty.versions.properties"), "netty-common.version=" + version);
+        Files.writeString(folder.resolve("META-INF/io.netty.versions.properties"), "netty-common.version=" + version);
         for (String type : classes) {
             Files.createDirectories(folder.resolve(type).getParent());
             Files.createFile(folder.resolve(type));
