@@ -130,6 +130,7 @@ final class Membership {
         String tag = leftOut.get();
         if (tag != null && choice.want(tag)) {
             connect(list);
+            reviewSoon(); // Other references may already have found that one of these providers cannot take calls.
         }
     }
 

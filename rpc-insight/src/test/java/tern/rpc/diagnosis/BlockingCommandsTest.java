@@ -53,7 +53,7 @@ class BlockingCommandsTest {
         assertThat(DiagnosisText.title(first(slowCommands()))).isEqualTo("BLOCKING REDIS COMMAND: XREADGROUP events");
     }
 
-    /** Returns the first cause after a script and other commands of calls have become slower. */
+    /** Makes a script and the other commands of the calls slower. Returns the first of the causes. */
     private Cause firstWithSlowerScript(double scriptMillis, double otherMillis) {
         Consumer<Shop.Steps> usual =
                 call -> call.in(Phase.REDIS, "GET user:*", 1).in(Phase.REDIS, "EVALSHA score:*", 2);

@@ -64,15 +64,33 @@ public final class Exceptions {
     /** The message of OkHttp's exception for a call that exceeded the time limit for whole calls. */
     private static final String OKHTTP_TIMEOUT = "timeout";
 
+    /** Spring's exception for a transaction that could not be rolled back or committed. */
+    private static final String FAILED_ROLLBACK = "TransactionSystemException";
+
     private Exceptions() {}
 
-    /** Returns the exception and its causes, outermost first. */
+    /**
+     * Returns the exception and its causes, outermost first. If the rollback of a transaction also failed, the exception
+     * that caused the rollback is returned instead of the exception of the rollback.
+     */
     public static List<Throwable> chain(Throwable failure) {
         List<Throwable> chain = new ArrayList<>();
-        for (Throwable next = failure; next != null && chain.size() < MAX_CAUSES; next = next.getCause()) {
+        for (Throwable next = failure; next != null && chain.size() < MAX_CAUSES; next = causeOf(next)) {
             chain.add(next);
         }
         return chain;
+    }
+
+    private static @Nullable Throwable causeOf(Throwable failure) {
+        if (failure.getClass().getSimpleName().equals(FAILED_ROLLBACK)) {
+            try {
+                Object first = failure.getClass().getMethod("getApplicationException").invoke(failure);
+                return first == null ? failure.getCause() : (Throwable) first;
+            } catch (ReflectiveOperationException unknownVersion) {
+                return failure.getCause();
+            }
+        }
+        return failure.getCause();
     }
 
     /**

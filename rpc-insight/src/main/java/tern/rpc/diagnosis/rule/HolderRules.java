@@ -222,7 +222,8 @@ public final class HolderRules extends Rule {
         if (isLock || LibraryWaits.isOwnPool(part) || isQueue(part, samples)) {
             return samples.likelyHolders(part);
         }
-        // A gate that the application has built from a condition looks like any wait for a signal.
+        // Stacks do not distinguish a gate that the application has built with a Condition from other waits for a
+        // signal.
         LikelyHolders.Activity activity = isSignal(part, samples) ? samples.likelyHolders(part) : null;
         return activity != null && activity.phase().isOperation() ? activity : null;
     }

@@ -182,6 +182,33 @@ class FailedPeersTest {
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("SLOW STATEMENT: select report");
     }
 
+    /** A class with the simple name and the method of Spring's exception for a failed rollback. */
+    public static final class TransactionSystemException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+        private final Throwable first;
+
+        TransactionSystemException(Throwable first) {
+            super("JDBC rollback failed", new SQLException("Connection is closed", "08000"));
+            this.first = first;
+        }
+
+        public Throwable getApplicationException() {
+            return first;
+        }
+    }
+
+    @Test
+    void failedRollbackDoesNotHideTheExceptionThatCausedIt() {
+        shop.healthy(USUAL);
+
+        Diagnosis miss = failing(
+                new TransactionSystemException(
+                        new SQLException("I/O error", "08000", new SocketTimeoutException("Read timed out"))),
+                call -> call.own(1).in(Phase.SQL, "select report", 400));
+
+        assertThat(DiagnosisText.title(first(miss))).isEqualTo("SLOW STATEMENT: select report");
+    }
+
     /** A class with the simple name of the base class of the MongoDB client's exceptions. */
     private static class MongoException extends RuntimeException {
         private static final long serialVersionUID = 1;

@@ -91,7 +91,7 @@ class OperationCountsTest {
         assertThat(first.change().text()).contains("times as often as usual").contains("a cache");
     }
 
-    /** Returns calls with 30 operations whose threads load values of a cache. */
+    /** Returns the first cause if each call runs 30 operations, and its thread loads values for a cache. */
     private static Cause firstOfLoads(Phase phase, @Nullable String cache, int usually) {
         return new SampledCalls()
                 .usuallyRuns("Events.page", phase, "Events.find", usually)

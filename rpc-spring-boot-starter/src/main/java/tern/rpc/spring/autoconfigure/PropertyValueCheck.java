@@ -143,8 +143,8 @@ final class PropertyValueCheck {
             return;
         }
         BigInteger index = new BigInteger(name.getElement(last, Form.ORIGINAL));
-        if (index.signum() == 0) {
-            return;
+        if (index.signum() == 0 || source.getConfigurationProperty(name.getParent()) != null) {
+            return; // Spring uses a whole value instead of numbered elements.
         }
         ConfigurationPropertyName before = name.getParent().append("[" + index.subtract(BigInteger.ONE) + "]");
         if (source.getConfigurationProperty(before) == null) {
