@@ -84,7 +84,8 @@ public final class Exceptions {
     private static @Nullable Throwable causeOf(Throwable failure) {
         if (failure.getClass().getSimpleName().equals(FAILED_ROLLBACK)) {
             try {
-                Object first = failure.getClass().getMethod("getApplicationException").invoke(failure);
+                Object first =
+                        failure.getClass().getMethod("getApplicationException").invoke(failure);
                 return first == null ? failure.getCause() : (Throwable) first;
             } catch (ReflectiveOperationException unknownVersion) {
                 return failure.getCause();

@@ -95,7 +95,7 @@ public final class CommonDelays {
      * processors if they are saturated, and otherwise something that the operations share.
      */
     void passOn(TimesByCause byCause) {
-        Times slower = byCause.only(part -> OPERATIONS.contains(part.kind()) && !OperationNames.isFailing(part.name())
+        Times slower = byCause.only(part -> (OPERATIONS.contains(part.kind()) && !OperationNames.isFailing(part.name()))
                 || OWN.contains(part.kind()));
         double all = byCause.sum();
         if (slower.sum() < NEARLY_ALL * all || isOneOutstanding(slower, all) || !areAllDelayed()) {

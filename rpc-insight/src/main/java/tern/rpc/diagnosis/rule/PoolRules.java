@@ -243,7 +243,7 @@ final class PoolRules extends Rule {
                         part -> part.kind() == operation || movedFrom(operation).of(part) > 0);
         double inUse = inUse(pool);
         double perSecond = calls.calls() / evidence.seconds();
-        double byCalls = Math.max(perSecond * held / 1e9, running(operation));
+        double byCalls = Math.max(perSecond * held / 1e9, (double) running(operation));
         return inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
     }
 
