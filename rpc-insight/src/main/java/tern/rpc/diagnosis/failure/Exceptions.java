@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
@@ -64,34 +65,23 @@ public final class Exceptions {
     /** The message of OkHttp's exception for a call that exceeded the time limit for whole calls. */
     private static final String OKHTTP_TIMEOUT = "timeout";
 
-    /** Spring's exception for a transaction that could not be rolled back or committed. */
-    private static final String FAILED_ROLLBACK = "TransactionSystemException";
-
     private Exceptions() {}
 
-    /**
-     * Returns the exception and its causes, outermost first. If the rollback of a transaction also failed, the exception
-     * that caused the rollback is returned instead of the exception of the rollback.
-     */
+    /** Returns the exception and its causes, outermost first. */
     public static List<Throwable> chain(Throwable failure) {
         List<Throwable> chain = new ArrayList<>();
-        for (Throwable next = failure; next != null && chain.size() < MAX_CAUSES; next = causeOf(next)) {
+        for (Throwable next = failure; next != null && chain.size() < MAX_CAUSES; next = next.getCause()) {
             chain.add(next);
         }
         return chain;
     }
 
-    private static @Nullable Throwable causeOf(Throwable failure) {
-        if (failure.getClass().getSimpleName().equals(FAILED_ROLLBACK)) {
-            try {
-                Object first =
-                        failure.getClass().getMethod("getApplicationException").invoke(failure);
-                return first == null ? failure.getCause() : (Throwable) first;
-            } catch (ReflectiveOperationException unknownVersion) {
-                return failure.getCause();
-            }
-        }
-        return failure.getCause();
+    /** Returns whether a rollback threw the exception of the database driver. */
+    static boolean isOfRollback(List<Throwable> chain) {
+        return chain.stream()
+                .anyMatch(one -> one instanceof SQLException
+                        && Stream.of(one.getStackTrace())
+                                .anyMatch(frame -> frame.getMethodName().equals("rollback")));
     }
 
     /**

@@ -102,6 +102,10 @@ public final class FailurePart {
         if (limiter != null && ofProvider(chain) == null) {
             return LocalRefusals.part(limiter, chain, Exceptions.in(chain));
         }
+        if (Exceptions.isOfRollback(chain)) {
+            // A rollback fails because the connection is closed, and its exception hides the exception of the statement.
+            return ofFailedStatement(call);
+        }
         String condition = condition(chain);
         if (condition != null) {
             return failing(FailedPeer.name(call, chain), condition);
@@ -139,6 +143,15 @@ public final class FailurePart {
         String hidden = waited || late ? HiddenReasons.of(chain) : null;
         // if the connection was lost because of a slow statement, the statement is the cause
         return hidden != null || late ? hidden : DatabaseConditions.of(chain);
+    }
+
+    /** Returns the entry for a statement of the call that failed; null if all statements were only slow. */
+    private static @Nullable Part ofFailedStatement(EndedCall call) {
+        return call.ledger().named().stream()
+                .filter(entry -> entry.kind() == Phase.SQL && OperationNames.isFailing(entry.name()))
+                .findFirst()
+                .map(entry -> ofOperation(entry.kind(), entry.name()))
+                .orElse(null);
     }
 
     /**

@@ -182,31 +182,33 @@ class FailedPeersTest {
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("SLOW STATEMENT: select report");
     }
 
-    /** A class with the simple name and the method of Spring's exception for a failed rollback. */
-    public static final class TransactionSystemException extends RuntimeException {
-        private static final long serialVersionUID = 1;
-        private final Throwable first;
+    @Test
+    void failedRollbackDoesNotHideTheStatementThatClosedItsConnection() {
+        shop.healthy(USUAL);
 
-        TransactionSystemException(Throwable first) {
-            super("JDBC rollback failed", new SQLException("Connection is closed", "08000"));
-            this.first = first;
-        }
+        Diagnosis miss = failing(rollbackOnClosedConnection(), call -> call.own(1).in(Phase.SQL, "select report", 400));
 
-        public Throwable getApplicationException() {
-            return first;
-        }
+        assertThat(DiagnosisText.title(first(miss))).isEqualTo("SLOW STATEMENT: select report");
     }
 
     @Test
-    void failedRollbackDoesNotHideTheExceptionThatCausedIt() {
+    void statementThatLostItsConnectionIsTheReasonOfAFailedRollback() {
         shop.healthy(USUAL);
 
         Diagnosis miss = failing(
-                new TransactionSystemException(
-                        new SQLException("I/O error", "08000", new SocketTimeoutException("Read timed out"))),
-                call -> call.own(1).in(Phase.SQL, "select report", 400));
+                rollbackOnClosedConnection(), call -> call.own(1).in(Phase.SQL, "select report (failed 08S01)", 3));
 
-        assertThat(DiagnosisText.title(first(miss))).isEqualTo("SLOW STATEMENT: select report");
+        assertThat(DiagnosisText.title(first(miss))).isEqualTo("PEER FAILS: database: connection lost (08S01)");
+    }
+
+    /** The exception of Spring's JdbcTransactionManager, which does not contain the exception of the statement. */
+    private static Throwable rollbackOnClosedConnection() {
+        SQLException closed = new SQLException("(conn=71) Connection is closed", "08000");
+        closed.setStackTrace(new StackTraceElement[] {
+            new StackTraceElement("org.mariadb.jdbc.Connection", "checkNotClosed", "Connection.java", 702),
+            new StackTraceElement("org.mariadb.jdbc.Connection", "rollback", "Connection.java", 248)
+        });
+        return new IllegalStateException("JDBC rollback; (conn=71) Connection is closed", closed);
     }
 
     /** A class with the simple name of the base class of the MongoDB client's exceptions. */

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
 import tern.rpc.pool.SqlStates;
 
 /**
@@ -36,7 +37,8 @@ final class FailedName {
     /**
      * Appends {@code (failed)} or the SQL state to the name of a statement that ended with an exception. Returns the
      * name unchanged if the statement timed out, because it was slow but did not fail. Also returns the name unchanged
-     * if the database rejected the statement's data, because applications often expect such failures.
+     * if the database rejected the statement's data, because applications often expect such failures, and for a
+     * rollback, which fails only because an earlier failure has closed its connection.
      */
     static @Nullable String ofStatement(@Nullable String statement, Throwable failure) {
         return ofStatement(statement, failure instanceof SQLException sql ? sql.getSQLState() : null, failure);
@@ -48,7 +50,10 @@ final class FailedName {
      * @param state the SQL state of the failure; null if it is unknown
      */
     static @Nullable String ofStatement(@Nullable String statement, @Nullable String state, Throwable failure) {
-        if (statement == null || CANCELLED.equals(state) || isTimeOut(failure)) {
+        if (statement == null
+                || NamedTimes.isRollback(statement)
+                || CANCELLED.equals(state)
+                || isTimeOut(failure)) {
             return statement;
         }
         String known = SqlStates.of(state, failure.getMessage());
