@@ -86,7 +86,7 @@ public final class LargeWork {
             Math.max(1, PROCESSORS - 1),
             MAX_WAITING_TO_DECODE);
 
-    /** The maximum size of a decompressed request that is decompressed and decoded without a permit. */
+    /** The maximum decompressed size of a request that is decompressed and decoded without a permit. */
     private static final int MAX_UNCHECKED_BYTES = 64 << 10;
 
     /** A decompressed request of this size is always decompressed and decoded without a permit. */

@@ -48,7 +48,7 @@ abstract class CallPermits {
         spare = spareThread;
     }
 
-    /** Sets the call's thread or queue position in the method reserve. Called before a worker gets the call. */
+    /** Records which reserved thread or queue place of its method the call occupies. Called before a worker gets it. */
     void waitsForReserve(MethodReserve.@Nullable Place place) {
         reserved = place;
     }

@@ -76,7 +76,7 @@ final class FairReads implements RecvByteBufAllocator {
 
     /**
      * The estimated time for one read from a socket, including the work before and after the bytes are processed. Every
-     * read counts at least this time, so that tiny reads are not free.
+     * read is charged at least this time, so that tiny reads are not free.
      */
     static final long READ_NANOS = TimeUnit.MICROSECONDS.toNanos(8);
 

@@ -103,7 +103,8 @@ public final class FailurePart {
             return LocalRefusals.part(limiter, chain, Exceptions.in(chain));
         }
         if (Exceptions.isOfRollback(chain)) {
-            // A rollback fails because the connection is closed, and its exception hides the exception of the statement.
+            // A rollback fails because the connection is closed, and its exception hides the exception of the
+            // statement.
             return ofFailedStatement(call);
         }
         String condition = condition(chain);

@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.calls.MethodRate;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.Machine;
 
-/** Tests which operations are reported as new by the first cause. */
+/** Tests which operations the first cause lists as new. */
 class ChangesTest {
 
     private static final String SCAN = "ScanService.scan";

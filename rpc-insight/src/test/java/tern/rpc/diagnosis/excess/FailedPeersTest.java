@@ -186,7 +186,8 @@ class FailedPeersTest {
     void failedRollbackDoesNotHideTheStatementThatClosedItsConnection() {
         shop.healthy(USUAL);
 
-        Diagnosis miss = failing(rollbackOnClosedConnection(), call -> call.own(1).in(Phase.SQL, "select report", 400));
+        Diagnosis miss =
+                failing(rollbackOnClosedConnection(), call -> call.own(1).in(Phase.SQL, "select report", 400));
 
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("SLOW STATEMENT: select report");
     }

@@ -31,7 +31,7 @@ import tools.jackson.databind.type.CollectionType;
 import tools.jackson.databind.type.MapType;
 
 /**
- * Limits sets and maps against senders that choose keys with equal hash codes. A hash table remains fast if these keys
+ * Protects sets and maps from senders that choose keys with equal hash codes. A hash table remains fast if these keys
  * can be ordered, as strings and numbers can. A key that cannot be ordered is compared with every earlier key that has
  * the same hash code. Some containers take quadratic time if elements are added one by one. Such a container is filled
  * in one step, from another container that is decoded first.

@@ -120,7 +120,7 @@ final class PlainAnswers {
         }
     }
 
-    /** Reports the change in the number of waiting bytes to the connection. The exchanges do not report these bytes. */
+    /** Tells the connection how the number of waiting bytes has changed, because exchanges do not report these bytes. */
     private void report() {
         long change = waiting - reported;
         reported = waiting; // the field is set before add() is called, because add() can close the connection

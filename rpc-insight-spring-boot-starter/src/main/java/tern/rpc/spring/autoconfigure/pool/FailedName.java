@@ -50,10 +50,7 @@ final class FailedName {
      * @param state the SQL state of the failure; null if it is unknown
      */
     static @Nullable String ofStatement(@Nullable String statement, @Nullable String state, Throwable failure) {
-        if (statement == null
-                || NamedTimes.isRollback(statement)
-                || CANCELLED.equals(state)
-                || isTimeOut(failure)) {
+        if (statement == null || NamedTimes.isRollback(statement) || CANCELLED.equals(state) || isTimeOut(failure)) {
             return statement;
         }
         String known = SqlStates.of(state, failure.getMessage());
