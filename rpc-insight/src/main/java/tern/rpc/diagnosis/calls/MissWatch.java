@@ -30,6 +30,7 @@ public final class MissWatch {
 
     private static final int MIN_BAD = 5;
     private static final double SHARE = 0.01;
+
     /** The one-sided 99 % quantile of the normal distribution. */
     public static final double Z = 2.326;
 

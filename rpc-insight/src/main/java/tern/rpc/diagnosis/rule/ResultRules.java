@@ -38,7 +38,7 @@ public final class ResultRules extends Rule {
     private static final double INNER_SHARE = 0.2;
 
     /** An executor gets many more tasks than usual if their number is at least this multiple of the usual number. */
-    private static final double MORE_TASKS = 1.5;
+    public static final double MORE_TASKS = 1.5;
 
     /** Threads are considered to work most of the time if on average at least this number of threads are busy. */
     private static final double MOSTLY = 0.5;

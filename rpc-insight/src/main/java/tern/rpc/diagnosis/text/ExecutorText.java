@@ -36,12 +36,6 @@ final class ExecutorText {
      */
     private static final double HANDED_OVER = 0.1;
 
-    /**
-     * An executor is considered to get many more tasks than usual if their number is at least this multiple of the
-     * usual number.
-     */
-    private static final double MORE_TASKS = 1.5;
-
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Map<String, PoolVerdict> pools;
@@ -65,7 +59,7 @@ final class ExecutorText {
         double usually = evidence.usual().reliableFigure(Baseline.TASKS + pool.name());
         boolean isFull = pool.active() >= pool.max() && pool.waiting() > pool.max();
         // If the tasks had become slower, the executor would start fewer of them.
-        if (usually <= 0 || !isFull || started < MORE_TASKS * usually) {
+        if (usually <= 0 || !isFull || started < ResultRules.MORE_TASKS * usually) {
             return null;
         }
         return Change.of(
