@@ -57,10 +57,9 @@ class PoolHoldersTest {
     @Test
     void connectionsOfCallsWhoseDeadlineHasPassedAreInUseWhileTheirThreadsWork() {
         shop.healthy(USUAL);
-        int[] thread = {0};
         fullPool(heldByCalls(call -> {
             call.end();
-            runs(call, thread[0]++, Phase.OWN);
+            runs(call, Thread.currentThread().getId(), Phase.OWN);
         }));
 
         Diagnosis miss = shop.miss(

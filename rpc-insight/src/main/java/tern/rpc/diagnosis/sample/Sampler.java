@@ -38,12 +38,13 @@ import tern.rpc.diagnosis.stack.ThreadSnapshots;
 import tern.rpc.evidence.RunQueue;
 
 /**
- * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. The pause before the
- * next sample is at least a hundred times the duration of the last sample. Not thread-safe: only one thread uses it.
+ * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. Not thread-safe: only one
+ * thread uses it.
  */
 public final class Sampler {
 
     private static final int MAX_THREADS = 32;
+    private static final int MAX_PAUSE_MILLIS = 500;
     static final int MAX_CALLS = 2_048; // the maximum number of calls whose samples are kept
     private static final int MAX_SAMPLES = 64; // the maximum number of samples per call
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -247,10 +248,12 @@ public final class Sampler {
 
     /**
      * Returns the pause before the next sample. The pause varies from 60 to 140 ms, so that the samples do not coincide
-     * with periodic work.
+     * with periodic work. After a slow sample, the pause is longer, but at most {@value #MAX_PAUSE_MILLIS} ms: on a busy
+     * machine, a sample is slow because it waits for a processor, and too few samples would explain nothing.
      */
     public long pauseNanos() {
-        return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), lookNanos * 100);
+        long longest = TimeUnit.MILLISECONDS.toNanos(MAX_PAUSE_MILLIS);
+        return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), Math.min(lookNanos * 100, longest));
     }
 
     /** Samples the threads of the calls that have run longest, and of some randomly chosen calls. */
