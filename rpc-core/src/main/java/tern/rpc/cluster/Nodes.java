@@ -135,8 +135,8 @@ public final class Nodes {
     }
 
     /**
-     * Checks which nodes are connected, also without calls, and informs the references that use a changed node. One
-     * task for all references replaces a task for each of them, because a client can have thousands of references.
+     * Checks which nodes are connected, even while there are no calls, and informs the references that use a changed
+     * node. A single task checks the nodes of all references, because a client can have thousands of references.
      */
     private void check() {
         List<Shared> used = used();

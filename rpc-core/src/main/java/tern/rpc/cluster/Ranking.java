@@ -147,7 +147,7 @@ final class Ranking {
         return chosen;
     }
 
-    /** Returns the providers that were passed over, the one that was passed over first at the beginning. */
+    /** Returns the providers that were passed over, in the order in which they were passed over. */
     private Stream<Instance> again(Map<Endpoint, Long> passedOver) {
         List<Skipped> skipped = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -19,7 +19,7 @@ abstract class CallPermits {
     private final boolean critical; // true if the call may wait for a worker until its deadline
     private final boolean counted; // true if the server's limiter counts the call
 
-    // The thread or queue position that the call occupies in the method reserve, or null if the call does not use the
+    // The thread or queue position that the call occupies in the MethodReserve, or null if the call does not use this
     // reserve. Set only before a worker gets the call.
     private volatile MethodReserve.@Nullable Place reserved;
     private volatile boolean spare; // true if a spare thread runs the call; set only before a worker gets the call
@@ -145,7 +145,7 @@ abstract class CallPermits {
         }
     }
 
-    // Called when the worker has finished:
+    // The following methods are called when the worker has finished.
 
     /**
      * Returns the stream's permit to the server's limiter, and releases the memory of the stream's request. Called when
