@@ -20,8 +20,8 @@ public final class CachedOperations {
     }
 
     /**
-     * Returns the cache for which at least half of the sampled calls run the given operation, such as {@code Caffeine};
-     * null if there is none.
+     * Returns the name of a cache, for example {@code Caffeine}, if at least half of the sampled calls run the given
+     * operation to load a value into this cache; otherwise null.
      */
     public @Nullable String cacheOf(Part operation) {
         Phase phase = Operations.phase(operation.kind());

@@ -39,7 +39,7 @@ public final class ExecutorNames {
      */
     private static final ConcurrentMap<String, String> POOLS = new ConcurrentHashMap<>();
 
-    /** The common name of the threads of each of these pools, by the name of the pool. */
+    /** For each pool in {@link #POOLS}, by the pool's name: the name that the pool's threads share. */
     private static final ConcurrentMap<String, String> THREADS = new ConcurrentHashMap<>();
 
     private ExecutorNames() {}

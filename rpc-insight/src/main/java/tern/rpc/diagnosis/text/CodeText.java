@@ -135,7 +135,7 @@ final class CodeText {
         };
     }
 
-    /** If calls wait for an executor's tasks, describes an activity of these tasks as a cause. */
+    /** Returns the cause for calls that wait for an executor's tasks: the given activity of these tasks. */
     private CauseDescription task(Part part, String executor, TaskSamples tasks) {
         if (part.kind() == Part.Kind.EVENT_LOOP) {
             return BlockedLoops.describe(part, shown(part, tasks), executor);

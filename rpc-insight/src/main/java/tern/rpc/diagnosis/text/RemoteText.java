@@ -385,7 +385,7 @@ final class RemoteText {
         return OperationNames.storeOfAll(part) != null && timesOutLate(part, Phase.RPC);
     }
 
-    /** Returns whether the operation's timeout fails calls and is much longer than the operation's usual time. */
+    /** Returns whether the operation's timeout makes calls fail and is much longer than the operation's usual time. */
     private boolean timesOutLate(Part part, Phase phase) {
         double named = operations.usualNamed(phase, part.name());
         double usually = named > 0 ? named : operations.usualEach(phase);
