@@ -180,8 +180,8 @@ final class Membership {
     private void use(LastGood next) {
         LastGood before = list;
         rules.combine(next.snapshot().rules(), service);
-        // The routes have the previous rules also if applying the current rules has failed, for example because memory
-        // was low.
+        // If applying the current rules has failed, for example because memory was low, the routes still follow the
+        // previous rules.
         boolean isNewRule = routes.rules() != rules.current();
         if (isNewRule || next.listed() != before.listed() || next.held() != before.held()) {
             replacements.listed(before.listed(), next.listed(), routes.all());
@@ -219,7 +219,7 @@ final class Membership {
             survey.measureGroups(changed, clock.nanoTime());
             chosenByKey = Policies.isByKey(ruled.policy());
             routes = changed;
-        } catch (RuntimeException | Error e) { // For example, memory is low. The members stay as they were.
+        } catch (RuntimeException | Error e) { // memory may be low; the members stay as they were
             shared.forEach(node -> nodes.giveBack(node, user));
             throw e;
         }

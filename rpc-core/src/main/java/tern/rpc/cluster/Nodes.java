@@ -165,7 +165,10 @@ public final class Nodes {
         return node.link().isUsable() ? State.USABLE : node.link().hasFailed() ? State.FAILED : State.NOT_CONNECTED;
     }
 
-    /** Returns the nodes that references use. The nodes have locks of their own, which come before the lock of this object. */
+    /**
+     * Returns the nodes that references use. Each node has a separate lock, which must be taken before the lock of this
+     * object.
+     */
     private synchronized List<Shared> used() {
         return byEndpoint.values().stream()
                 .filter(shared -> !shared.users.isEmpty())

@@ -42,8 +42,8 @@ final class Ranking {
 
     private final long client;
     private final String zone;
-    // In the order of the ranks. The ranks are computed when they are needed, because an address is already in memory
-    // and a rank would need twice as much memory as the reference to the provider.
+    // The providers, sorted by rank. The ranks are computed when they are needed, because an address is already in
+    // memory and a rank would need twice as much memory as the reference to the provider.
     private Instance[] instances = new Instance[0];
     private int count;
 

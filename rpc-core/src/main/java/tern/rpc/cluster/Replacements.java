@@ -102,7 +102,7 @@ final class Replacements {
      * Keeps the nodes of regular members that are passed over. Releases the kept nodes of all other providers.
      *
      * @param regular supplies the members that the subset would have without replacements
-     * @param members the members that it has
+     * @param members the members that the subset currently has
      */
     void chosen(Supplier<ProviderChoice.Connected> regular, Set<Endpoint> members) {
         if (passedOver.isEmpty() && absent.isEmpty()) {

@@ -171,8 +171,8 @@ final class Routes {
 
     /**
      * For the tag {@code a|b|c}, checks {@code a|b|c}, {@code a|b} and {@code a} in this order. Returns the first of
-     * these tags that was left out because there are too many tags. Returns null if none was left out, or if providers
-     * of an earlier one are connected.
+     * these tags that was left out because there are too many tags. Returns null if none of the tags was left out, or
+     * if providers of a tag before it are connected.
      */
     @Nullable
     String leftOut(String tag) {

@@ -245,8 +245,8 @@ final class SharedSources {
                     && now.state() == EndpointSnapshot.State.FRESH
                     && before.why().isEmpty();
             if (isNew && !isUsualStart) {
-                // The text must not take this object's lock: the thread that writes it later holds the lock of the log,
-                // which is taken here while this object is locked.
+                // Another thread may write the line later, while it holds the lock of the log. The supplier of the line
+                // must therefore not take this object's lock: this thread takes the two locks in the opposite order.
                 String service = service();
                 log.changed(
                         now.state() == EndpointSnapshot.State.FRESH ? Level.INFO : Level.WARN,

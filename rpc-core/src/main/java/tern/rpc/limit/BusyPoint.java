@@ -59,7 +59,7 @@ final class BusyPoint {
     // The last window before a different number of calls was tried; null if no trial is in progress.
     private @Nullable Window before;
     private Step last = Step.FEWER; // The last change to the call count that was tried.
-    private int held; // For how many consecutive windows the number of calls has not been changed for a trial.
+    private int held; // The number of consecutive windows without a trial of a different number of calls.
     // The mean call duration in the first window after the last trial, or 0 if unknown.
     private double heldNanos;
 
