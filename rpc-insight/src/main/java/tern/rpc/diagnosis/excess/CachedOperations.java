@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.sample.Sampler;
 /** Finds operations that calls run to load a value of a cache. The stacks of their threads show the cache. */
 public final class CachedOperations {
 
-    /** At least this many calls must load a value. */
+    /** The minimum number of calls that must load a value. */
     private static final int MIN_CALLS = 2;
 
     private final Evidence evidence;

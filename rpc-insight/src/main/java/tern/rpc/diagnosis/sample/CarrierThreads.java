@@ -105,7 +105,10 @@ public final class CarrierThreads {
         return main;
     }
 
-    /** Returns the mean number of calls that waited for a carrier thread, in the moments in which at least one did. */
+    /**
+     * Returns the mean number of calls that waited for a carrier thread, over the moments in which at least one call
+     * waited.
+     */
     public double waiting() {
         return moments == 0 ? 0 : waiting / moments;
     }

@@ -158,7 +158,7 @@ public final class CollectorText {
         }
         if (CollectorLog.isAskedForFromOutside(cause)) {
             return new CauseDescription(
-                    "COLLECTOR: asked for from outside",
+                    "COLLECTOR: requested from outside",
                     "a tool or agent",
                     Change.of(
                             Where.MACHINE,

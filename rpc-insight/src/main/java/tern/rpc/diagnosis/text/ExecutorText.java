@@ -67,7 +67,7 @@ final class ExecutorText {
                 String.format(
                         Locale.ROOT,
                         "use a separate executor for code that submits many tasks, such as a batch, or submit them in"
-                                + " smaller portions: \"%s\" starts %.0f tasks/s, and %d wait; usually, it starts"
+                                + " smaller batches: \"%s\" starts %.0f tasks/s, and %d wait; usually, it starts"
                                 + " %.1f/s%s",
                         pool.name(),
                         started,

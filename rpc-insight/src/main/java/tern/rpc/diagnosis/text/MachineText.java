@@ -97,7 +97,7 @@ public final class MachineText {
         double share = evidence.pauses().between(start, end).of(part) / (evidence.seconds() * 1e9);
         facts.add(String.format(
                 Locale.ROOT,
-                "still    for %.0f %% of the last %.0f s, up to %s ms of one call",
+                "stopped  for %.0f %% of the last %.0f s, up to %s ms of one call",
                 Math.min(1, share) * 100,
                 evidence.seconds(),
                 Times.millis(longest)));
