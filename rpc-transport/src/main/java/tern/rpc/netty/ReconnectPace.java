@@ -62,7 +62,7 @@ final class ReconnectPace {
         }
     }
 
-    /** Returns false if the attempt must wait. It has then been put into a queue. */
+    /** Returns false if the attempt must wait. In this case, adds the attempt to a queue. */
     private synchronized boolean mayBegin(BooleanSupplier attempt, boolean isFirst) {
         if (!scheduled && takePermit()) {
             return true;
