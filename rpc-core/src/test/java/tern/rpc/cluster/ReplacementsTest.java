@@ -128,7 +128,7 @@ class ReplacementsTest extends SimulatedCluster {
     }
 
     @Test
-    void livingProviderIsFoundWithinSecondsThoughNinetyFivePercentOfTheListAreDead() {
+    void reachableProviderIsFoundWithinSecondsAlthoughNinetyFivePercentOfTheListAreUnreachable() {
         List<Instance> living =
                 IntStream.range(0, 1_000).mapToObj(i -> instance(20 * i)).toList();
         kill(without(20_000, living));

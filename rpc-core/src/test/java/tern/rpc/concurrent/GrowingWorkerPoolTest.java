@@ -124,7 +124,7 @@ class GrowingWorkerPoolTest {
     }
 
     @Test
-    void tasksThatWaitInVainAreGivenUpAndRunLater() {
+    void tasksThatWaitTooLongAreGivenUpAndRunLater() {
         block(2 * THREADS + 2, THREADS);
         check(2);
         awaitBegun(2 * THREADS);

@@ -72,7 +72,7 @@ class MachineCausesTest {
     }
 
     @Test
-    void virtualThreadsWithoutACarrierBesideFreeProcessorsAreNotShortOfProcessors() {
+    void virtualThreadsWithoutACarrierDoNotWaitForProcessorsWhileProcessorsAreFree() {
         CauseDescription description = describe(Part.of(Part.Kind.CARRIER), machine(0.3, 0.1, 0, 0.2, null, 10e6));
 
         assertThat(description.name()).isEqualTo("carrier threads");

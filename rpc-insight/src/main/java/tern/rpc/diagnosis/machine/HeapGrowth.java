@@ -60,7 +60,10 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     /** The maximum time between two major collections that follow each other quickly. */
     private static final long MAX_NANOS_BETWEEN_MAJOR = TimeUnit.SECONDS.toNanos(20);
 
-    /** While the heap is nearly full, growth by this share of the heap from one major collection to the next counts. */
+    /**
+     * While the heap is nearly full, the heap is considered to grow if one major collection leaves at least this share
+     * of the heap more in use than the previous one.
+     */
     private static final double MIN_GROWTH_NEARLY_FULL = 0.01;
 
     /** A heap is considered to be full soon only if at least this share of it is used. */

@@ -34,7 +34,7 @@ public final class ExecutorNames {
     public static final String ELASTIC_SIZE = "-Dreactor.schedulers.defaultBoundedElasticSize";
 
     /**
-     * The name of each pool by the common name of the pool's threads. Contains only pools whose snapshots contain the
+     * Maps the common name of a pool's threads to the name of the pool. Contains only pools whose snapshots contain the
      * name of a thread.
      */
     private static final ConcurrentMap<String, String> POOLS = new ConcurrentHashMap<>();

@@ -180,7 +180,7 @@ class AwaitedOperationsTest {
     }
 
     @Test
-    void taskOfTheCallIsAwaitedInsteadOfAnOperationThatNobodyAwaits() {
+    void taskOfTheCallIsAwaitedInsteadOfAnOperationWithoutAWaitingThread() {
         CallLedger ledger = new CallLedger(shop::now);
         ledger.begin(Phase.HTTP, () -> "POST audit:8080");
         assertThat(AwaitedOperations.longest(ledger))
