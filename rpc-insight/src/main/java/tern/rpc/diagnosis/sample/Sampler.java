@@ -6,7 +6,8 @@ import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -43,13 +44,14 @@ import tern.rpc.evidence.RunQueue;
 public final class Sampler {
 
     private static final int MAX_THREADS = 32;
-    private static final int MAX_CALLS = 2_048;
+    static final int MAX_CALLS = 2_048; // the maximum number of calls whose samples are kept
     private static final int MAX_SAMPLES = 64; // the maximum number of samples per call
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final RunQueue runQueue;
-    private final Map<CallLedger, Samples> samples = new IdentityHashMap<>();
+    // The calls are ordered by their last samples, oldest first. A ledger is equal only to itself.
+    private final Map<CallLedger, Samples> samples = new LinkedHashMap<>();
     private final TaskWatch tasks = new TaskWatch();
     private final ClassInitializers initializers = new ClassInitializers();
     private final Random random = new Random(1);
@@ -143,9 +145,8 @@ public final class Sampler {
         }
 
         /** Counts a sample of another thread that works for the call. The sample itself is not added to the list. */
-        void addOther(long now) {
+        void addOther() {
             otherLooks++;
-            lastNanos = now;
         }
 
         /**
@@ -396,11 +397,13 @@ public final class Sampler {
             NamedTimes.Entry operation = left > 0 && call.threadId() == RunningCall.NO_THREAD
                     ? AwaitedOperations.longest(call.ledger())
                     : null;
-            Samples known = operation == null || samples.size() > MAX_CALLS / 2 ? null : samplesOf(call);
-            if (operation != null && known != null && known.withoutThread.size() < MAX_SAMPLES) {
+            if (operation == null) {
+                continue;
+            }
+            Samples known = samplesOf(call, now);
+            if (known.withoutThread.size() < MAX_SAMPLES) {
                 left--;
                 known.withoutThread.add(new Operation(now, operation));
-                known.lastNanos = now;
             }
         }
     }
@@ -420,10 +423,7 @@ public final class Sampler {
      *     report
      */
     private boolean add(CallThread worker, Sample sample) {
-        Samples known = samplesOf(worker.call());
-        if (known == null) {
-            return false;
-        }
+        Samples known = samplesOf(worker.call(), sample.atNanos());
         if (known.list.size() < MAX_SAMPLES) {
             known.add(sample);
         }
@@ -440,29 +440,39 @@ public final class Sampler {
      * for the call's caller, because {@link TaskWatch} samples all other work of such threads.
      */
     private void addPart(CallThread worker, ThreadSnapshot thread, long now) {
-        Samples known = worker.isWorking() ? samplesOf(worker.call()) : null;
-        if (known == null) {
+        if (!worker.isWorking()) {
             return;
         }
+        Samples known = samplesOf(worker.call(), now);
         if (CallerWaits.of(thread) == null) {
-            known.addOther(now);
+            known.addOther();
         } else if (known.list.size() < MAX_SAMPLES) {
             known.add(sample(worker, thread, null, Map.of(), now));
         }
     }
 
-    /** Returns the samples of a call; null if there are already samples of too many other calls. */
-    private @Nullable Samples samplesOf(RunningCall call) {
-        Samples known = samples.get(call.ledger());
-        if (known == null && samples.size() < MAX_CALLS) {
+    /**
+     * Returns the samples of a call that is being sampled at the given time. If samples of too many calls are kept, the
+     * samples of the call that was sampled least recently are dropped.
+     */
+    private Samples samplesOf(RunningCall call, long now) {
+        Samples known = samples.remove(call.ledger());
+        if (known == null) {
             known = new Samples(call.method());
-            samples.put(call.ledger(), known);
+            if (samples.size() >= MAX_CALLS) {
+                samples.remove(samples.keySet().iterator().next());
+            }
         }
+        known.lastNanos = now;
+        samples.put(call.ledger(), known);
         return known;
     }
 
     private void forget(long now) {
-        samples.values().removeIf(call -> now - call.last() > KEPT_NANOS);
+        Iterator<Samples> oldest = samples.values().iterator();
+        while (oldest.hasNext() && now - oldest.next().last() > KEPT_NANOS) {
+            oldest.remove();
+        }
     }
 
     /** Returns the samples of each call that was sampled within the last minute, by the call's ledger. */

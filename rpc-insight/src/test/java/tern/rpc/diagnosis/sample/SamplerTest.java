@@ -112,6 +112,24 @@ class SamplerTest {
         client.join();
     }
 
+    @Test
+    void theNewestCallsAreSampledEvenIfManyCallsWereSampledBefore() throws Exception {
+        CallLedger first = beginCall();
+        look(first);
+        CallLedger hanging = new CallLedger(NanoClock.SYSTEM);
+        CallLedger last = first;
+        for (int i = 0; i < Sampler.MAX_CALLS; i++) {
+            look(hanging);
+            last = new CallLedger(NanoClock.SYSTEM);
+            look(last);
+        }
+
+        assertThat(sampler.samples())
+                .hasSize(Sampler.MAX_CALLS)
+                .containsKeys(hanging, last)
+                .doesNotContainKey(first);
+    }
+
     private Sampler.Samples samplesOf(CallLedger ledger) {
         return sampler.samples().get(ledger);
     }
