@@ -41,14 +41,17 @@ abstract class CallPermits {
         this.counted = counted;
     }
 
-    // Called before a worker gets the call:
+    // The following methods are called before a worker gets the call.
 
     /** Sets whether a spare thread runs the call. Called before a worker gets the call. */
     void waitsForSpareThread(boolean spareThread) {
         spare = spareThread;
     }
 
-    /** Records which reserved thread or queue place of its method the call occupies. Called before a worker gets it. */
+    /**
+     * Records which thread or queue position of the method reserve the call occupies. Called before a worker gets the
+     * call.
+     */
     void waitsForReserve(MethodReserve.@Nullable Place place) {
         reserved = place;
     }
@@ -80,7 +83,7 @@ abstract class CallPermits {
         }
     }
 
-    // Called while a worker prepares and runs the method:
+    // The following methods are called while a worker prepares and runs the method.
 
     /**
      * Takes a permit from the method's limiter before the request is decoded, if the transport already knows the
