@@ -8,8 +8,8 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The connection to one provider: when it was opened and lost, and for how long the provider has been out of reach. Logs
- * the end of each outage. Times are on the client's clock. Thread-safe.
+ * The connection to one provider: when it was opened and lost, and how long the provider has been unreachable. Logs the
+ * end of each outage. Times are on the client's clock. Thread-safe.
  */
 public final class Link {
 

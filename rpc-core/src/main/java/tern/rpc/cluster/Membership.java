@@ -21,7 +21,7 @@ import tern.rpc.endpoint.Rules;
 /**
  * The providers that one reference uses. The steps from a list to the providers are: keep the last good list, apply the
  * rules, route by tags, choose a subset, and connect. Each change of the list or the rules replaces one immutable
- * object. Members that cannot be connected are replaced. Thread-safe.
+ * object. Members that cannot be reached are replaced. Thread-safe.
  */
 final class Membership {
 
@@ -49,7 +49,7 @@ final class Membership {
     /**
      * @param service the name of the service in logs
      * @param source the name of the source of the lists in logs
-     * @param notConnected logs that providers cannot be connected; called without a lock
+     * @param notConnected logs that providers cannot be reached; called without a lock
      * @param timer runs short tasks
      */
     Membership(
@@ -140,7 +140,7 @@ final class Membership {
     }
 
     /**
-     * Stops using unlisted providers that no longer answer, replaces members of the subset that cannot be connected,
+     * Stops using unlisted providers that no longer answer, replaces members of the subset that cannot be reached,
      * and logs which providers are not connected.
      */
     private void review() {

@@ -53,7 +53,7 @@ public final class Nodes {
 
         /**
          * @param service the reference's service, for logs and error messages
-         * @param whenChanged is run after a node was connected, lost its connection, or could not be connected; must
+         * @param whenChanged is run after a node was connected, lost its connection, or could not be reached; must
          *     not block
          */
         User(String service, Runnable whenChanged) {
@@ -275,7 +275,7 @@ public final class Nodes {
     }
 
     /**
-     * Releases a node that could not be connected. Its connection is not kept, because it would continue to try to
+     * Releases a node that could not be reached. Its connection is not kept, because it would continue to try to
      * connect.
      */
     void drop(Node node, User user) {

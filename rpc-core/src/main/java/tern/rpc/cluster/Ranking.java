@@ -128,7 +128,7 @@ final class Ranking {
      * Returns the providers with the smallest ranks, in the order of their ranks.
      *
      * @param size the maximum number of providers
-     * @param passedOver the providers that could not be connected, with the time at which each was passed over. They
+     * @param passedOver the providers that could not be reached, with the time at which each was passed over. They
      *     are chosen only if there are too few others. The provider that was passed over first is then chosen first, so
      *     that each of them is tried again in turn
      */

@@ -138,7 +138,7 @@ final class SharedSources {
     }
 
     /**
-     * Logs that providers of a source cannot be connected, in one line for all of them and for all references, at a
+     * Logs that providers of a source cannot be reached, in one line for all of them and for all references, at a
      * limited rate. Does nothing if no reference uses the source. The caller must not hold a lock that a listener needs.
      */
     void notConnected(Object key, List<Node> failed) {

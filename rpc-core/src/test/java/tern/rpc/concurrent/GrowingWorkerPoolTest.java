@@ -130,7 +130,7 @@ class GrowingWorkerPoolTest {
         awaitBegun(2 * THREADS);
         assertThat(pool.threads()).isEqualTo(2 * THREADS);
 
-        check(11); // the first check finds a task that has begun; the next ten only count
+        check(11); // a task has begun since the last check, so only ten of these checks find no progress
         assertThat(givenUp).isEmpty();
         check(2);
 
