@@ -96,7 +96,7 @@ public record PoolVerdict(
         FAIR,
         /** Calls need more connections than the pool has. */
         TOO_SMALL,
-        /** Unknown: the pool has free connections, and calls seem to wait for something else. */
+        /** The reason is unknown: the pool has free connections, so calls probably wait for something else. */
         UNKNOWN
     }
 

@@ -229,8 +229,8 @@ final class CodeText {
     }
 
     /**
-     * Returns whether the calls that spent time on the given activity or wait slept repeatedly. In at least half of the
-     * pairs of consecutive samples, a new sleep must have begun between the two samples.
+     * Returns whether calls slept repeatedly during the given activity or wait. In at least half of the pairs of
+     * consecutive samples, a new sleep must have begun between the two samples.
      */
     private boolean sleepsRepeatedly(Part part) {
         long pairs = 0;
