@@ -52,8 +52,8 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_MAJOR = 0.4;
 
     /**
-     * If there was only one major collection, the growth is measured up to it only if at least this number of other
-     * collections preceded it.
+     * The minimum number of other collections before a single major collection. If there were fewer, the growth up to
+     * the major collection is not measured.
      */
     private static final int MIN_UNTIL_MAJOR = 4;
 
