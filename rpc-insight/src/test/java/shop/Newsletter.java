@@ -13,7 +13,7 @@ public final class Newsletter {
         end.join();
     }
 
-    /** Waits for a server inside a library. */
+    /** Waits for a server. A library contains the code that waits. */
     public static void mail(CompletableFuture<String> end) {
         Peer.ask(end);
     }

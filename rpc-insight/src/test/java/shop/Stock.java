@@ -39,7 +39,7 @@ public final class Stock {
         }
     }
 
-    /** Waits for an answer of a non-blocking client with a permit. */
+    /** Waits for an answer of a non-blocking client while holding a permit. */
     public static String exchange(Semaphore permits, Supplier<CompletableFuture<String>> client) {
         permits.acquireUninterruptibly();
         try {
@@ -59,7 +59,7 @@ public final class Stock {
         }
     }
 
-    /** Waits for an answer of a non-blocking client behind a gate that is built from a monitor. */
+    /** Waits for an answer of a non-blocking client inside a gate that is built from a monitor. */
     public static String exchange(Turnstile gate, Supplier<CompletableFuture<String>> client) {
         gate.enter();
         try {
@@ -90,7 +90,7 @@ public final class Stock {
         }
     }
 
-    /** Waits for an answer of a non-blocking client with a lock whose owner the JVM reports. */
+    /** Waits for an answer of a non-blocking client while holding a lock whose owner the JVM reports. */
     public static String exchange(ReentrantLock lock, Supplier<CompletableFuture<String>> client) {
         lock.lock();
         try {

@@ -348,7 +348,7 @@ class CallLedgerTest {
     }
 
     @Test
-    void columnWhoseNameBeginsWithFailedIsNoFailure() {
+    void columnWhoseNameBeginsWithFailedDoesNotCountAsFailure() {
         assertThat(NamedTimes.isFailed("insert into mail (failed_at)")).isFalse();
         assertThat(NamedTimes.isFailed("GET stock:80 (failed)")).isTrue();
         assertThat(NamedTimes.isFailed("update stock (failed 40001)")).isTrue();

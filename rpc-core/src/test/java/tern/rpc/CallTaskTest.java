@@ -100,7 +100,7 @@ class CallTaskTest {
     }
 
     @Test
-    void taskBesideAnOperationOfTheCallTakesNoTimeFromIt() throws Exception {
+    void taskDuringAnOperationOfTheCallDoesNotReduceItsTime() throws Exception {
         Runnable task = handedOver(() -> statement(5_000_000));
         Phase outer = call.enter(Phase.HTTP);
         onOtherThread(task);
@@ -111,7 +111,7 @@ class CallTaskTest {
     }
 
     @Test
-    void taskThatGoesOnBehindItsCallDoesNotCount() throws Exception {
+    void taskThatContinuesAfterItsCallDoesNotCount() throws Exception {
         Runnable task = handedOver(() -> statement(5_000_000));
         call.end();
         onOtherThread(task);

@@ -58,7 +58,7 @@ class ServiceDescriptorTest {
     interface Books extends Repository<String> {}
 
     @Test
-    void inheritedMethodThatCannotTravelIsNamedWithTheInterfaceThatDeclaresIt() {
+    void inheritedMethodThatCannotBeSentIsNamedWithTheInterfaceThatDeclaresIt() {
         assertThatThrownBy(() -> ServiceDescriptor.of(Books.class))
                 .hasMessageStartingWith("Books.findById, result: java.util.Optional<java.lang.String> cannot be sent; ")
                 .hasMessageEndingWith("; the method is inherited from " + Repository.class.getName()
@@ -420,7 +420,7 @@ class ServiceDescriptorTest {
     }
 
     @Test
-    void signaturesThatCannotTravelAreRefusedByName() {
+    void signaturesThatCannotBeSentAreRefusedByName() {
         assertRefused(MarkedStatic.class, "MarkedStatic.help is static, so it is never called remotely");
         assertRefused(BelowMarkedStatic.class, "MarkedStatic.help is static");
         assertRefused(OneWayStage.class, "OneWayStage.send is marked oneWay but returns CompletableFuture; only void");

@@ -105,7 +105,7 @@ class ConsoleCallTest {
     }
 
     @Test
-    void headersTravelBothWays() {
+    void headersAreSentInBothDirections() {
         JsonNode result = post(Consoles.call(
                         "header", ",\"headers\":{\"x-tenant\":\"blue\"}", new String[] {"[\"x-tenant\"]"}))
                 .json();

@@ -28,7 +28,8 @@ final class BlockedCall extends NestedCall {
 
     /**
      * Rejects a blocking call on one of Tern's event loops. A blocked event loop can neither read the answer nor notice
-     * the deadline, so all of its connections would hang forever. Logs a warning on another library's event loop.
+     * the deadline, so all of its connections would hang forever. If the calling thread is an event loop of another
+     * library, only logs a warning.
      *
      * @throws IllegalStateException if the calling thread is one of Tern's event loops
      */

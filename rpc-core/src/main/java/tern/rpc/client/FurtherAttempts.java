@@ -200,10 +200,10 @@ final class FurtherAttempts {
     }
 
     /**
-     * Returns whether the call can use another connection: another provider for the given method and tag is available
-     * and does not lack the service. After UNAVAILABLE, the other provider may still be connecting. If the attempt's
-     * connection was lost, a new connection to the same provider is also sufficient, because this connection may be
-     * open before the caller sees the failure.
+     * Returns whether the call can use another connection: another provider for the given method and tag is available,
+     * and is not known to lack the service. After UNAVAILABLE, the other provider may still be connecting. If the
+     * attempt's connection was lost, a new connection to the same provider is also sufficient, because this connection
+     * may be open before the caller sees the failure.
      */
     private boolean canGoElsewhere(
             ClientMethod method, Invocation call, RpcException failure, Target used, PendingCall attempt) {

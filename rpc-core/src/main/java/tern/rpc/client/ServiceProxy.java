@@ -204,7 +204,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private static CompletableFuture<Response> filtered(Invoker filters, Invocation call) {
         try {
             return filters.invoke(call).toCompletableFuture();
-        } catch (Throwable e) { // A filter has thrown e, or returned null, which then caused e.
+        } catch (Throwable e) { // A filter threw an exception or returned null.
             return CompletableFuture.failedFuture(e);
         }
     }
@@ -258,7 +258,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         future.filteredBy(filtered);
         try {
             Objects.requireNonNull(method.filtered()).invoke(call).whenComplete(filtered);
-        } catch (Throwable e) { // A filter has thrown e, or returned null, which then caused e.
+        } catch (Throwable e) { // A filter threw an exception or returned null.
             filtered.accept(null, e);
         }
         if (!future.isPassedOn()) {

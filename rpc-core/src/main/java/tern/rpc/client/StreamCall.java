@@ -145,7 +145,8 @@ final class StreamCall implements StreamAttempts.Listener {
                             ? RpcException.refusal(StatusCode.CANCELLED, descriptor + " is over", Executed.NO)
                             : new RpcException(
                                     StatusCode.INTERNAL,
-                                    "a filter passed on the stream " + descriptor + " twice",
+                                    "a filter passed on the stream " + descriptor
+                                            + " twice; call next.invoke only once",
                                     Executed.NO,
                                     null));
         }

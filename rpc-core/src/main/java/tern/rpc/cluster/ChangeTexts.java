@@ -27,7 +27,7 @@ final class ChangeTexts {
     }
 
     /**
-     * Returns the log message about providers that cannot be connected.
+     * Returns the log message about providers that cannot be reached.
      *
      * @param count the number of providers
      * @param example one of them, with the reason

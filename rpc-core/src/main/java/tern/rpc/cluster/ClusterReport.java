@@ -18,7 +18,7 @@ import tern.rpc.transport.ClientConnection;
  * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
  * @param passedOver the number of listed providers that the client has replaced with other listed providers, because
- *     they could not be connected
+ *     they could not be reached
  * @param held the number of unlisted providers that stay in use because they still answer
  * @param heldFor the time for which unlisted providers have been kept in use, or zero if there are no such providers
  * @param heldWhy the list change that was not applied, or empty if there are no such providers

@@ -8,8 +8,8 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The connection to one provider: when it was opened and lost, and for how long the provider has been out of reach. Logs
- * the end of each outage. Times are on the client's clock. Thread-safe.
+ * The connection to one provider: when it was opened and lost, and how long the provider has been unreachable. Logs the
+ * end of each outage. Times are on the client's clock. Thread-safe.
  */
 public final class Link {
 
@@ -42,7 +42,7 @@ public final class Link {
     private boolean hasFailed; // True if connecting has failed since the connection was lost or created.
     private boolean isReported; // True if takeFailure() has returned true since the connection was lost or created.
     private long beganNanos; // The beginning of the current outage.
-    private long unopenedNanos; // The last time when the connection was known to be unopened.
+    private long unopenedNanos; // The last time when the connection was found not to be open.
     private volatile long usableSinceNanos;
 
     /**

@@ -21,7 +21,7 @@ import tern.rpc.endpoint.Rules;
 /**
  * The providers that one reference uses. The steps from a list to the providers are: keep the last good list, apply the
  * rules, route by tags, choose a subset, and connect. Each change of the list or the rules replaces one immutable
- * object. Members that cannot be connected are replaced. Thread-safe.
+ * object. Members that cannot be reached are replaced. Thread-safe.
  */
 final class Membership {
 
@@ -49,7 +49,7 @@ final class Membership {
     /**
      * @param service the name of the service in logs
      * @param source the name of the source of the lists in logs
-     * @param notConnected logs that providers cannot be connected; called without a lock
+     * @param notConnected logs that providers cannot be reached; called without a lock
      * @param timer runs short tasks
      */
     Membership(
@@ -140,7 +140,7 @@ final class Membership {
     }
 
     /**
-     * Stops using unlisted providers that no longer answer, replaces members of the subset that cannot be connected,
+     * Stops using unlisted providers that no longer answer, replaces members of the subset that cannot be reached,
      * and logs which providers are not connected.
      */
     private void review() {
@@ -180,8 +180,8 @@ final class Membership {
     private void use(LastGood next) {
         LastGood before = list;
         rules.combine(next.snapshot().rules(), service);
-        // The routes have the previous rules also if applying the current rules has failed, for example because memory
-        // was low.
+        // If applying the current rules has failed, for example because memory was low, the routes still follow the
+        // previous rules.
         boolean isNewRule = routes.rules() != rules.current();
         if (isNewRule || next.listed() != before.listed() || next.held() != before.held()) {
             replacements.listed(before.listed(), next.listed(), routes.all());
@@ -219,7 +219,7 @@ final class Membership {
             survey.measureGroups(changed, clock.nanoTime());
             chosenByKey = Policies.isByKey(ruled.policy());
             routes = changed;
-        } catch (RuntimeException | Error e) { // For example, memory is low. The members stay as they were.
+        } catch (RuntimeException | Error e) { // memory may be low; the members stay as they were
             shared.forEach(node -> nodes.giveBack(node, user));
             throw e;
         }

@@ -53,7 +53,7 @@ public final class Nodes {
 
         /**
          * @param service the reference's service, for logs and error messages
-         * @param whenChanged is run after a node was connected, lost its connection, or could not be connected; must
+         * @param whenChanged is run after a node was connected, lost its connection, or could not be reached; must
          *     not block
          */
         User(String service, Runnable whenChanged) {
@@ -135,8 +135,8 @@ public final class Nodes {
     }
 
     /**
-     * Checks which nodes are connected, also without calls, and informs the references that use a changed node. One
-     * task for all references replaces a task for each of them, because a client can have thousands of references.
+     * Checks which nodes are connected, even while there are no calls, and informs the references that use a changed
+     * node. A single task checks the nodes of all references, because a client can have thousands of references.
      */
     private void check() {
         List<Shared> used = used();
@@ -165,7 +165,10 @@ public final class Nodes {
         return node.link().isUsable() ? State.USABLE : node.link().hasFailed() ? State.FAILED : State.NOT_CONNECTED;
     }
 
-    /** Returns the nodes that references use. The nodes have locks of their own, which come before the lock of this object. */
+    /**
+     * Returns the nodes that references use. Each node has a separate lock, which must be taken before the lock of this
+     * object.
+     */
     private synchronized List<Shared> used() {
         return byEndpoint.values().stream()
                 .filter(shared -> !shared.users.isEmpty())
@@ -272,7 +275,7 @@ public final class Nodes {
     }
 
     /**
-     * Releases a node that could not be connected. Its connection is not kept, because it would continue to try to
+     * Releases a node that could not be reached. Its connection is not kept, because it would continue to try to
      * connect.
      */
     void drop(Node node, User user) {

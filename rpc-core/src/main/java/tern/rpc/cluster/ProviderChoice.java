@@ -62,8 +62,8 @@ final class ProviderChoice {
     private boolean areTagsLogged;
     // The tags whose providers were left out until a call had the tag.
     private final Set<String> tagsOfCalls = new HashSet<>();
-    // The providers that the last rules allow, by the key of the route of a method. Empty if there are no rules or if
-    // the list is not longer than a subset.
+    // The providers that the last rules allow. The key identifies the route of a method. Empty if there are no rules or
+    // if the list is not longer than a subset.
     private final Map<Object, Routed> routes = new LinkedHashMap<>();
     private List<Instance> routedList = List.of(); // The list and the rules from which the routes were computed.
     private Rules routedBy = Rules.NONE;
@@ -109,7 +109,7 @@ final class ProviderChoice {
     /**
      * Returns the listed providers that this client connects to: one subset for each tag.
      *
-     * @param passedOver the providers that could not be connected, with the time at which each was passed over
+     * @param passedOver the providers that could not be reached, with the time at which each was passed over
      */
     Connected connected(List<Instance> all, Rules rules, Map<Endpoint, Long> passedOver) {
         if (isSubset(all) && rules != Rules.NONE) {

@@ -9,8 +9,8 @@ import java.util.function.Function;
 import tern.rpc.endpoint.Instance;
 
 /**
- * The providers of a long list by tag, each tag in the order of a {@link Ranking}. After a change of a few entries, only
- * these entries are ranked. Thread-safe.
+ * The providers of a long list, grouped by tag. Within each tag, the providers are in the order of a {@link Ranking}.
+ * After a change of a few entries, only these entries are ranked. Thread-safe.
  */
 final class RankedProviders {
 

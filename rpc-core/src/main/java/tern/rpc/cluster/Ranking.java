@@ -42,8 +42,8 @@ final class Ranking {
 
     private final long client;
     private final String zone;
-    // In the order of the ranks. The ranks are computed when they are needed, because an address is already in memory
-    // and a rank would need twice as much memory as the reference to the provider.
+    // The providers, sorted by rank. The ranks are computed when they are needed, because an address is already in
+    // memory and a rank would need twice as much memory as the reference to the provider.
     private Instance[] instances = new Instance[0];
     private int count;
 
@@ -128,7 +128,7 @@ final class Ranking {
      * Returns the providers with the smallest ranks, in the order of their ranks.
      *
      * @param size the maximum number of providers
-     * @param passedOver the providers that could not be connected, with the time at which each was passed over. They
+     * @param passedOver the providers that could not be reached, with the time at which each was passed over. They
      *     are chosen only if there are too few others. The provider that was passed over first is then chosen first, so
      *     that each of them is tried again in turn
      */
@@ -147,7 +147,7 @@ final class Ranking {
         return chosen;
     }
 
-    /** Returns the providers that were passed over, the one that was passed over first at the beginning. */
+    /** Returns the providers that were passed over, in the order in which they were passed over. */
     private Stream<Instance> again(Map<Endpoint, Long> passedOver) {
         List<Skipped> skipped = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -44,7 +44,7 @@ final class Rankings {
         if (providers == null) {
             // The function refers to the key, so that the entry exists as long as the providers.
             providers = new RankedProviders(client, zone, instance -> tags(instance, key));
-            byKey.remove(key); // Removes the key of unused providers, which would otherwise remain the key.
+            byKey.remove(key); // put() alone would keep the old key object
             byKey.put(key, new WeakReference<>(providers));
         }
         return providers;

@@ -15,7 +15,7 @@ import tern.rpc.endpoint.Instance;
 
 /**
  * Decides which members of a subset are replaced by other listed providers, because they could not be
- * connected. Such a member is passed over: the subset contains the next provider of the {@link Ranking} instead.
+ * reached. Such a member is passed over: the subset contains the next provider of the {@link Ranking} instead.
  * Connected members stay.
  *
  * <p>The members that the subset would have without replacements are its regular members. A regular member that is
@@ -26,7 +26,7 @@ import tern.rpc.endpoint.Instance;
 final class Replacements {
 
     /**
-     * A member is passed over after it could not be connected for this time. A provider that was passed over is tried
+     * A member is passed over after it could not be reached for this time. A provider that was passed over is tried
      * again after this time at the earliest. A regular member returns when it has been connected for this time, so that
      * providers do not alternate.
      */
@@ -69,7 +69,7 @@ final class Replacements {
         this.startNanos = now;
     }
 
-    /** Returns the providers that could not be connected, for {@link Ranking#first}. */
+    /** Returns the providers that could not be reached, for {@link Ranking#first}. */
     Map<Endpoint, Long> passedOver() {
         return passedOver;
     }
@@ -102,7 +102,7 @@ final class Replacements {
      * Keeps the nodes of regular members that are passed over. Releases the kept nodes of all other providers.
      *
      * @param regular supplies the members that the subset would have without replacements
-     * @param members the members that it has
+     * @param members the members that the subset currently has
      */
     void chosen(Supplier<ProviderChoice.Connected> regular, Set<Endpoint> members) {
         if (passedOver.isEmpty() && absent.isEmpty()) {
@@ -237,7 +237,7 @@ final class Replacements {
         return untilReviewNanos;
     }
 
-    /** Returns the number of listed providers that are not used because they could not be connected. */
+    /** Returns the number of listed providers that are not used because they could not be reached. */
     int countWithout(List<Target> members) {
         return (int) (passedOver.size()
                 - members.stream()

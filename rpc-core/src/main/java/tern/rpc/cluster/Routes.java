@@ -170,9 +170,9 @@ final class Routes {
     }
 
     /**
-     * Returns the first tag among {@code a|b|c}, {@code a|b} and {@code a} whose providers are not connected, because
-     * there are too many tags. Returns null if a call with the tag {@code a|b|c} finds connected providers before that,
-     * or if no such tag was left out.
+     * For the tag {@code a|b|c}, checks {@code a|b|c}, {@code a|b} and {@code a} in this order. Returns the first of
+     * these tags that was left out because there are too many tags. Returns null if none of the tags was left out, or
+     * if providers of a tag before it are connected.
      */
     @Nullable
     String leftOut(String tag) {

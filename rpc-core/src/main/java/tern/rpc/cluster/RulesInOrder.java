@@ -49,7 +49,9 @@ record RulesInOrder(Rules first, Rules later) implements Rules {
                 : first.takesCallsWithoutTag(provider) && later.takesCallsWithoutTag(provider);
     }
 
-    /** Returns whether the rules neither change the provider's tag nor which calls the provider takes because of it. */
+    /**
+     * Returns whether the provider keeps its tag under the rules, and still takes the same calls because of this tag.
+     */
     private static boolean leavesTag(Rules rules, Instance provider) {
         String own = provider.attributes().tag();
         return rules.tags(provider).equals(List.of(own)) && rules.takesCallsWithoutTag(provider) == own.isEmpty();

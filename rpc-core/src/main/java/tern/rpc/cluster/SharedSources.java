@@ -138,7 +138,7 @@ final class SharedSources {
     }
 
     /**
-     * Logs that providers of a source cannot be connected, in one line for all of them and for all references, at a
+     * Logs that providers of a source cannot be reached, in one line for all of them and for all references, at a
      * limited rate. Does nothing if no reference uses the source. The caller must not hold a lock that a listener needs.
      */
     void notConnected(Object key, List<Node> failed) {
@@ -245,8 +245,8 @@ final class SharedSources {
                     && now.state() == EndpointSnapshot.State.FRESH
                     && before.why().isEmpty();
             if (isNew && !isUsualStart) {
-                // The text must not take this object's lock: the thread that writes it later holds the lock of the log,
-                // which is taken here while this object is locked.
+                // Another thread may write the line later, while it holds the lock of the log. The supplier of the line
+                // must therefore not take this object's lock: this thread takes the two locks in the opposite order.
                 String service = service();
                 log.changed(
                         now.state() == EndpointSnapshot.State.FRESH ? Level.INFO : Level.WARN,

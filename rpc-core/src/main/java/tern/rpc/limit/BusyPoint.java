@@ -59,8 +59,8 @@ final class BusyPoint {
     // The last window before a different number of calls was tried; null if no trial is in progress.
     private @Nullable Window before;
     private Step last = Step.FEWER; // The last change to the call count that was tried.
-    private int held; // The number of consecutive windows in which no different number of calls was tried.
-    // The mean call duration in the first window after a different number of calls was last tried, or 0 if unknown.
+    private int held; // The number of consecutive windows without a trial of a different number of calls.
+    // The mean call duration in the first window after the last trial, or 0 if unknown.
     private double heldNanos;
 
     /** @param min the smallest number of calls to admit */

@@ -27,7 +27,7 @@ public enum RpcMeter {
     SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),
     SERVER_STREAMS_STALLED(
             "rpc.server.streams.stalled",
-            "Streams that were ready to send but did not move for 10 s; more than 0 is a defect of Tern"),
+            "Streams that were ready to send but sent nothing for 10 s; a value above 0 shows a defect in Tern"),
     SERVER_PHASE("rpc.server.phase", "Time of the calls in one phase"),
     SERVER_OPERATIONS("rpc.server.operations", "Operations of the calls in one phase"),
     WEAKENED("rpc.weakened", "1 for each setting that makes the server less safe than by default"),

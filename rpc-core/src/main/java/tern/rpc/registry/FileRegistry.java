@@ -199,7 +199,7 @@ public final class FileRegistry implements Registry {
         } catch (IllegalArgumentException e) {
             result.completeExceptionally(new IllegalStateException(
                     file + " is not changed, because " + e.getMessage() + ". Correct the file, or remove it", e));
-        } catch (RuntimeException | Error e) { // otherwise, the publication would not be notified
+        } catch (RuntimeException | Error e) { // the publication must be notified of every failure
             result.completeExceptionally(e);
         }
     }

@@ -7,10 +7,10 @@ package tern.rpc.serialization;
  */
 public final class JsonEstimate {
 
-    private static final int OBJECT_BYTES = 64; // the size of an empty LinkedHashMap, including its slot in a list
+    private static final int OBJECT_BYTES = 64; // the bytes of an empty LinkedHashMap and its slot in a list
     private static final int ARRAY_BYTES = 40;
-    private static final int VALUE_BYTES = 24; // the size of a boxed number, including its slot in a list
-    // the size of an entry of a LinkedHashMap, including its slot in the hash table
+    private static final int VALUE_BYTES = 24; // the bytes of a boxed number and its slot in a list
+    // the bytes of an entry of a LinkedHashMap and its slot in the hash table
     private static final int MEMBER_BYTES = 48;
 
     /**

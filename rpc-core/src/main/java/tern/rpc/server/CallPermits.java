@@ -19,7 +19,7 @@ abstract class CallPermits {
     private final boolean critical; // true if the call may wait for a worker until its deadline
     private final boolean counted; // true if the server's limiter counts the call
 
-    // The thread or queue position that the call occupies in the method reserve, or null if the call does not use the
+    // The thread or queue position that the call occupies in the MethodReserve, or null if the call does not use this
     // reserve. Set only before a worker gets the call.
     private volatile MethodReserve.@Nullable Place reserved;
     private volatile boolean spare; // true if a spare thread runs the call; set only before a worker gets the call
@@ -41,14 +41,17 @@ abstract class CallPermits {
         this.counted = counted;
     }
 
-    // Called before a worker gets the call:
+    // The following methods are called before a worker gets the call.
 
     /** Sets whether a spare thread runs the call. Called before a worker gets the call. */
     void waitsForSpareThread(boolean spareThread) {
         spare = spareThread;
     }
 
-    /** Records which reserved thread or queue place of its method the call occupies. Called before a worker gets it. */
+    /**
+     * Records which thread or queue position of the method reserve the call occupies. Called before a worker gets the
+     * call.
+     */
     void waitsForReserve(MethodReserve.@Nullable Place place) {
         reserved = place;
     }
@@ -80,7 +83,7 @@ abstract class CallPermits {
         }
     }
 
-    // Called while a worker prepares and runs the method:
+    // The following methods are called while a worker prepares and runs the method.
 
     /**
      * Takes a permit from the method's limiter before the request is decoded, if the transport already knows the
@@ -145,7 +148,7 @@ abstract class CallPermits {
         }
     }
 
-    // Called when the worker has finished:
+    // The following methods are called when the worker has finished.
 
     /**
      * Returns the stream's permit to the server's limiter, and releases the memory of the stream's request. Called when

@@ -78,7 +78,9 @@ final class HandlerRegistry implements ServiceLookup {
     private final MethodLimits limits;
     private final String exported; // the keys of the exported services, for error messages
 
-    /** The exported interfaces by the names of the interfaces that they extend, for error messages. */
+    /**
+     * Maps the name of an interface to the names of the exported interfaces that extend it. Used for error messages.
+     */
     private final Map<String, Set<String>> byExtended = new HashMap<>();
 
     HandlerRegistry(

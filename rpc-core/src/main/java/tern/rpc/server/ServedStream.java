@@ -131,8 +131,9 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     /** Runs the method after the filters have passed the call on. */
     private CompletionStage<Response> invoke(Invocation filtered) {
         if (!invoked.compareAndSet(false, true)) {
-            return CompletableFuture.failedFuture(
-                    new RpcException(StatusCode.INTERNAL, "a filter passed on the stream " + method + " twice"));
+            return CompletableFuture.failedFuture(new RpcException(
+                    StatusCode.INTERNAL,
+                    "a filter passed on the stream " + method + " twice; call next.invoke only once"));
         }
         serving.methodBegins();
         try {

@@ -187,8 +187,8 @@ final class MemoryStream implements ClientStream {
                     message.discard();
                 } else if (current != null && credit.get() > 0 && allowedBytes.get() > 0) {
                     credit.decrementAndGet();
-                    // The size is subtracted before the receiver gets the message, because the receiver may then permit
-                    // more bytes.
+                    // The size is subtracted before the receiver gets the message, because the receiver may permit more
+                    // bytes while it handles the message.
                     allowedBytes.addAndGet(-message.bytes());
                     current.message(message);
                 } else {

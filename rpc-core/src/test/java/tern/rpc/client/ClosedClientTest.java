@@ -15,7 +15,7 @@ import tern.rpc.StatusCode;
 class ClosedClientTest extends ScriptedProviders {
 
     @Test
-    void callsOfAClosedClientFailAtOnceAndSaySo() {
+    void callsOfAClosedClientFailAtOnceAndNameTheReason() {
         Service impatient = idempotent(false, ONE);
         Service patient = client.refer(
                 reference(ONE).timeout(Duration.ofDays(1)).waitForReady().build());

@@ -234,14 +234,14 @@ class EndpointInvokerTest extends ScriptedProviders {
     }
 
     @Test
-    void callThatWaitsInVainNamesTheProviderAndTheTimeout() {
+    void failureOfACallWithoutAnAnswerNamesTheProviderAndTheTimeout() {
         assertThatThrownBy(patient(Duration.ofMillis(50))::call)
                 .hasMessageContaining("waited for a provider until its deadline")
                 .hasMessageContaining("one:1: ");
     }
 
     @Test
-    void callWithFiltersThatWaitsInVainNamesTheProviderAndTheTimeoutToo() {
+    void failureOfAFilteredCallWithoutAnAnswerAlsoNamesTheProviderAndTheTimeout() {
         connection(ONE).available = false;
         try (RpcClient filtered = RpcClient.builder()
                 .transport(new FakeTransport(this::connection))

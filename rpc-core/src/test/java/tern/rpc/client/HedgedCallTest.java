@@ -210,7 +210,7 @@ class HedgedCallTest {
     }
 
     @Test
-    void loserThatWasQuickSoFarCountsNothing() throws Exception {
+    void slowerAttemptIsNotRecordedIfItsTimeWasShort() throws Exception {
         Service service = hedged(ONE, TWO);
         train(service, Duration.ofMillis(40));
         CompletableFuture<String> result = service.find();

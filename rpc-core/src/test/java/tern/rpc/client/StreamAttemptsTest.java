@@ -157,7 +157,7 @@ class StreamAttemptsTest {
     }
 
     @Test
-    void streamThatWaitedInVainIsOpenedAgainAtTheSameEndpoint() throws Exception {
+    void streamThatGotNoConnectionIsOpenedAgainAtTheSameEndpoint() throws Exception {
         Streams proxy = proxy(new Endpoint("one", 1));
         readyAtOpen = false;
         Probe<String> answers = Probe.ofAll();

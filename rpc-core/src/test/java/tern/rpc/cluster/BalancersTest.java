@@ -445,7 +445,7 @@ class BalancersTest {
     }
 
     @Test
-    void providersOfTheOwnZoneComeFirstAndOthersTakeWhatTheyCannot() {
+    void providersOfTheOwnZoneComeFirstAndOtherZonesTakeTheRemainingCalls() {
         List<Target> targets =
                 targets(100, 100, 100, 100).stream().map(Target.class::cast).toList();
         targets.forEach(target ->

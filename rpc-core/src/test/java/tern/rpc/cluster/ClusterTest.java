@@ -425,7 +425,7 @@ class ClusterTest extends SimulatedCluster {
     }
 
     @Test
-    void sourceThatDoesNotAnswerInTimeIsAskedForWhatItHas() {
+    void sourceThatDoesNotAnswerInTimeMustReportItsCurrentAddresses() {
         cluster.start(Duration.ofNanos(1));
 
         assertThat(source.refreshes).isEqualTo(1);

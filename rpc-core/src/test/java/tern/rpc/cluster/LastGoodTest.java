@@ -83,7 +83,7 @@ class LastGoodTest {
     }
 
     @Test
-    void listInAnotherOrderHoldsNothing() {
+    void listInAnotherOrderKeepsNoMissingProviders() {
         LastGood known = known("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l");
 
         LastGood same = after(known, list("l", "k", "j", "i", "h", "g", "f", "e", "d", "c", "b", "a"), SECOND);
@@ -157,7 +157,7 @@ class LastGoodTest {
     }
 
     @Test
-    void listOfASourceThatIsNotHeardAnyMoreStays() {
+    void listOfAnUnreachableSourceStaysInUse() {
         LastGood lost = after(known("a"), EndpointSnapshot.unknown(Instant.EPOCH, "lost"), SECOND);
 
         assertThat(hosts(lost.listed())).containsExactly("a");

@@ -36,7 +36,7 @@ class MembershipTest extends SimulatedCluster {
         }
     }
 
-    /** Rules that cannot be applied as long as a test forbids it, as if memory were low. */
+    /** Rules that throw an error until the test permits them, as if memory were low. */
     private static final class Failing implements Rules {
         private boolean fails = true;
 

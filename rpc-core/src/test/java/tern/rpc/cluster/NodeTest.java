@@ -440,7 +440,7 @@ class NodeTest {
     }
 
     @Test
-    void lostCopyIsNoFailureOfANodeThatHasAnsweredSince() {
+    void lostCopyIsNotAFailureOfANodeThatHasAnsweredSince() {
         call(5);
         node.beginCopy();
         now += TimeUnit.SECONDS.toNanos(15);

@@ -144,7 +144,7 @@ class RankingTest {
     }
 
     @Test
-    void changeOfAListContainsWhatWasRemovedAndAdded() {
+    void changeOfAListContainsTheRemovedAndAddedEntries() {
         List<Instance> list = new ArrayList<>(instances(100));
         for (int round = 0; round < 5_000; round++) {
             List<Instance> before = List.copyOf(list);

@@ -16,7 +16,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.Instance;
 
-/** Tests which providers of a long list replace the members of the subset that cannot be connected. */
+/** Tests which providers of a long list replace the members of the subset that cannot be reached. */
 class ReplacementsTest extends SimulatedCluster {
 
     private static final int SUBSET = 100;
@@ -128,7 +128,7 @@ class ReplacementsTest extends SimulatedCluster {
     }
 
     @Test
-    void livingProviderIsFoundWithinSecondsThoughNinetyFivePercentOfTheListAreDead() {
+    void reachableProviderIsFoundWithinSecondsAlthoughNinetyFivePercentOfTheListAreUnreachable() {
         List<Instance> living =
                 IntStream.range(0, 1_000).mapToObj(i -> instance(20 * i)).toList();
         kill(without(20_000, living));

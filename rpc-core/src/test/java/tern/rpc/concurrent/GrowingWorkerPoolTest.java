@@ -124,13 +124,13 @@ class GrowingWorkerPoolTest {
     }
 
     @Test
-    void tasksThatWaitInVainAreGivenUpAndRunLater() {
+    void tasksThatWaitTooLongAreGivenUpAndRunLater() {
         block(2 * THREADS + 2, THREADS);
         check(2);
         awaitBegun(2 * THREADS);
         assertThat(pool.threads()).isEqualTo(2 * THREADS);
 
-        check(11); // a task has begun, so more than ten further checks are needed
+        check(11); // a task has begun since the last check, so only ten of these checks find no progress
         assertThat(givenUp).isEmpty();
         check(2);
 

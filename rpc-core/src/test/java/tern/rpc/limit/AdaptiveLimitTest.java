@@ -171,7 +171,7 @@ class AdaptiveLimitTest {
     }
 
     @Test
-    void manyQuickCallsAtOnceAreNoOverload() {
+    void manySimultaneousQuickCallsDoNotCountAsOverload() {
         SimulatedServer server = new SimulatedServer().calls(0.05, 0);
         Caller caller = server.caller(5_000);
         server.run(5);

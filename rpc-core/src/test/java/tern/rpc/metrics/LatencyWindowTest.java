@@ -175,7 +175,7 @@ class LatencyWindowTest {
     }
 
     @Test
-    void longestTimeIsPartOfTheReportWhateverItsBucket() {
+    void longestTimeIsPartOfTheReportInEveryBucket() {
         long[] times = {0, 1, 31_999, 32_000, 1_000_000, Long.MAX_VALUE / 2};
         for (long nanos : times) {
             window.record(nanos, false);

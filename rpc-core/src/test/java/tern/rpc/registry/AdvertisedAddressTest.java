@@ -166,7 +166,7 @@ class AdvertisedAddressTest {
     }
 
     @Test
-    void addressThatTheMachineHasLostIsNotUsedAnyMore() {
+    void addressThatTheMachineHasLostIsNoLongerUsed() {
         AdvertisedAddress lost = new AdvertisedAddress("10.1.2.99", 1, "the route to 10.9.0.1");
 
         assertThat(lost.isStillUsable(NO_WISH, MACHINE)).isFalse();

@@ -173,7 +173,7 @@ class FileRegistryTest {
     }
 
     @Test
-    void providersRegisterBesideEachOther() throws Exception {
+    void severalProvidersRegisterInOneFile() throws Exception {
         Publication one = registry.publish(registration(1));
         try (FileRegistry other = registry("file://" + file)) {
             other.publish(registration(2)).seen().get(30, TimeUnit.SECONDS);
@@ -307,7 +307,7 @@ class FileRegistryTest {
     }
 
     @Test
-    void registrationKeepsWhatItDoesNotUnderstand() throws Exception {
+    void registrationKeepsUnknownMembers() throws Exception {
         String foreign = "{\"note\":[1,null],\"services\":{\"x.Y\":\"10.0.0.1:1\",\"x.Z\":[],"
                 + "\"com.acme.Orders\":[{\"address\":\"10.0.0.8:1\",\"weigth\":1.50},\"here\",null]}}";
         write(foreign);
@@ -322,7 +322,7 @@ class FileRegistryTest {
     }
 
     @Test
-    void serviceWhoseValueIsNoListIsNotReplaced() throws Exception {
+    void serviceWhoseValueIsNotAListIsNotReplaced() throws Exception {
         String written = "{\"services\":{\"com.acme.Orders\":\"10.0.0.1:1\"}}";
         write(written);
         Publication publication = registry.publish(registration(1));
@@ -333,7 +333,7 @@ class FileRegistryTest {
     }
 
     @Test
-    void providersBesideEachOtherAreNotWrittenAgain() throws Exception {
+    void entriesOfOtherProvidersAreNotWrittenAgain() throws Exception {
         Publication one = registry.publish(registration(1));
         Publication two = registry.publish(registration(2));
         one.seen().get(30, TimeUnit.SECONDS);

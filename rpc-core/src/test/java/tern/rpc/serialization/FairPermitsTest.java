@@ -119,7 +119,7 @@ class FairPermitsTest {
     }
 
     @Test
-    void requestThatDoesNotFitBesideRunningCallsIsDecodedAlone() {
+    void requestThatDoesNotFitNextToRunningCallsIsDecodedAlone() {
         memory.keep(60);
 
         take("nested", 100);

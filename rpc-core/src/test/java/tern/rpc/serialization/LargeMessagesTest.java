@@ -131,7 +131,7 @@ class LargeMessagesTest {
     }
 
     @Test
-    void runningCallHoldsNothingForSmallObjects() {
+    void runningCallTakesNoPermitsForSmallObjects() {
         assertThat(LargeMessages.hold(256 << 10)).isZero();
     }
 

@@ -150,8 +150,8 @@ class InboundDemandTest {
             probe.request(1);
         }
 
-        // After half of the messages, the publisher requests as many again. The publisher does not request more
-        // messages at a time, because messages were waiting for the subscriber.
+        // After half of the 16 messages, the publisher requests 8 more. It does not request a larger number, because
+        // messages were waiting for the subscriber.
         assertThat(source.requests).containsExactly(16, 8);
     }
 

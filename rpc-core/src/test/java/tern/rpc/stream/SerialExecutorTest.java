@@ -159,7 +159,7 @@ class SerialExecutorTest {
     }
 
     @Test
-    void taskRunsHereIfNothingElseDoes() {
+    void taskRunsOnTheCallingThreadIfNoOtherTaskRuns() {
         serial.executeHere(() -> {
             ran.add("here");
             serial.execute(() -> ran.add("after it"));

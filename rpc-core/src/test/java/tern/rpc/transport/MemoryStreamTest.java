@@ -104,7 +104,7 @@ class MemoryStreamTest {
     }
 
     @Test
-    void closedEndDiscardsWhatWaits() {
+    void closedEndDiscardsWaitingMessages() {
         sender.send(LARGE);
 
         receiver.close();

@@ -48,7 +48,7 @@ interface StreamFailuresContract extends StreamContract {
     }
 
     @Test
-    default void failureAfterSomeAnswersComesBehindThem() throws Exception {
+    default void failureAfterSomeAnswersIsDeliveredAfterThem() throws Exception {
         service().publish =
                 text -> Items.failing(new RpcException(StatusCode.DATA_LOSS, "the rest is lost"), numbers(3));
         service().observe = (text, answers) -> {

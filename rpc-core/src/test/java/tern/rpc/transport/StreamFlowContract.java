@@ -110,7 +110,7 @@ interface StreamFlowContract extends StreamContract {
     }
 
     @Test
-    default void messagesOfAClientFollowEachOtherThoughTheMethodRequestsOneAtATime() throws Exception {
+    default void messagesOfAClientFollowEachOtherAlthoughTheMethodRequestsOneAtATime() throws Exception {
         int messages = 20_000;
         service().transform = values -> answers -> values.subscribe(new EchoOneByOne(answers));
         Probe<String> answers = Probe.ofAll();
@@ -288,7 +288,7 @@ interface StreamFlowContract extends StreamContract {
      * ran the method.
      */
     @Test
-    default void callEndsThoughTheCodeThatTakesItsRequestsIsBusy() throws Exception {
+    default void callEndsAlthoughTheCodeThatTakesItsRequestsIsBusy() throws Exception {
         CompletableFuture<StreamObserver<byte[]>> sender = new CompletableFuture<>();
         CountDownLatch busy = new CountDownLatch(1);
         service().exchange = answers -> {

@@ -187,7 +187,7 @@ interface TransportCallsContract extends TransportContract {
     }
 
     @Test
-    default void headersTravelBothWays() {
+    default void headersAreSentInBothDirections() {
         ContractService proxy = proxy();
         AtomicReference<Metadata> seen = new AtomicReference<>();
 
@@ -228,7 +228,7 @@ interface TransportCallsContract extends TransportContract {
     }
 
     @Test
-    default void deadlineTravelsToTheServer() {
+    default void deadlineIsSentToTheServer() {
         ContractService proxy = proxy();
 
         assertThat(proxy.remainingMillis()).isBetween(1L, LONG.toMillis());

@@ -154,7 +154,7 @@ interface TransportFiltersContract extends TransportContract {
     }
 
     @Test
-    default void filterThatChangesTheNumberOfArgumentsIsToldSo() {
+    default void filterThatChangesTheNumberOfArgumentsGetsAnError() {
         serve(settings -> {});
         ContractService filtered =
                 refer(client -> client.filter((call, next) -> next.invoke(call.withArguments())), reference -> {});

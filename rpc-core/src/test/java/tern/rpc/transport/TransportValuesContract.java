@@ -169,7 +169,7 @@ interface TransportValuesContract extends TransportContract {
     }
 
     @Test
-    default void textOfAnExceptionThatCallersCannotKnowTravelsWhereTheServerAllowsIt() {
+    default void textOfAnExceptionThatCallersDoNotKnowIsSentIfTheServerAllowsIt() {
         assumeTrue(carriesExceptions());
         serve(settings -> settings.exceptionTexts(true));
         ContractService proxy = refer(client -> {}, reference -> {});

@@ -24,7 +24,10 @@ public final class Containers {
 
     public static class OpenMap<V> extends LinkedHashMap<String, V> {}
 
-    /** A list that Java serialization replaces with another object, as Guava's immutable lists are. */
+    /**
+     * A list that Java serialization replaces with another object. Guava's immutable lists are also replaced in this
+     * way.
+     */
     public static final class FixedList<E> extends AbstractList<E> implements Serializable {
         private final List<E> elements;
 

@@ -66,8 +66,8 @@ public final class DiagnosisText {
         if (cause.change().expectedP99Ms() >= 0) {
             line(text, "  expect   p99 %.0f ms", cause.change().expectedP99Ms());
         }
-        // A small share is not shown. Such a share means that other causes also make the calls late. It does not mean
-        // that this cause is unimportant.
+        // A small share is not shown. Such a share means that other causes also make the calls late, and not that this
+        // cause is unimportant.
         if (Math.round(cause.saves() * 100) >= LEAST_SAVED_PERCENT) {
             line(text, "  saves    %.0f %% of the bad calls would be in time without it", cause.saves() * 100);
         }

@@ -99,7 +99,7 @@ public final class Diagnostician {
     private final LateCalls late;
     private boolean mayBegin; // whether calls may have begun to miss the target; used only by the diagnosis thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the diagnosis thread
-    // one element per second; used only by the diagnosis thread
+    // contains one element per second; used only by the diagnosis thread
     private final Deque<CounterSnapshot> seconds = new ArrayDeque<>();
     private @Nullable Instant since; // when calls began to miss the target; used only by the diagnosis thread
     private long sinceNanos; // Only the diagnosis thread uses this field.

@@ -28,7 +28,7 @@ final class HungCalls {
     /**
      * Returns the number of running calls that have taken much longer than the target and than usual.
      *
-     * @param isExcused returns whether a call is usually as slow
+     * @param isExcused returns whether the call usually takes this long
      */
     int count(List<RunningCall> running, Predicate<RunningCall> isExcused, long now) {
         Set<String> methods = new TreeSet<>();

@@ -29,7 +29,7 @@ public final class MethodMisses {
 
     private static final int MIN_BAD = 8;
 
-    /** Fewer failures than late calls are enough, because calls that usually succeed seldom fail by chance. */
+    /** Fewer failures than late calls are enough, because calls that usually succeed rarely fail by chance. */
     private static final int MIN_FAILED = 5;
 
     /** A method misses the target if more than this share of its calls is late or fails, with a confidence of 99 %. */

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** Finds native threads of this process by the names that the kernel knows, which have at most 15 characters. */
+/** Finds native threads of this process by their names in the kernel, which have at most 15 characters. */
 final class NativeThreads {
 
     /** The kernel stores only this number of characters of a thread's name. */

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 
 /**
  * Adds up the run times of the threads that serve calls, and their waits for a processor. If virtual threads serve
- * calls, their carrier threads count. Not thread-safe: only one thread uses it.
+ * calls, the times of their carrier threads are added up instead. Not thread-safe: only one thread uses it.
  */
 public final class ServingThreads {
 

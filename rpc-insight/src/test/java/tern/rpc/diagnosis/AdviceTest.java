@@ -78,7 +78,7 @@ class AdviceTest {
         Cause first = causeAtPool(PoolKind.JDBC, 2, 8, 3);
 
         assertThat(first.kind()).isEqualTo("CONNECTIONS CHECKED SLOWLY");
-        assertThat(first.change().text()).contains("test on borrow").contains("No size helps");
+        assertThat(first.change().text()).contains("test on borrow").contains("No pool size helps");
     }
 
     @Test

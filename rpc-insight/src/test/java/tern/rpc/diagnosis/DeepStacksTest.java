@@ -47,7 +47,7 @@ class DeepStacksTest {
     }
 
     /**
-     * @param frames the number of library frames; the larger number stands for a deep recursion, as in a regular
+     * @param frames the number of library frames; a large number represents a deep recursion, as in a regular
      *     expression
      */
     @ParameterizedTest

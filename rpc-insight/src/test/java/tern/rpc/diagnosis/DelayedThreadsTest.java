@@ -133,7 +133,7 @@ public class DelayedThreadsTest {
     }
 
     @Test
-    void longerWaitsBesidePunctualCallsAreNoAlarm() {
+    void longerWaitsOfPunctualCallsCauseNoAlarm() {
         Diagnosis calm = miss(full(0.4, 0.4), full(1.5, 12, training(1.1)), USUAL);
 
         assertThat(calm.state()).isEqualTo(Diagnosis.State.HEALTHY);

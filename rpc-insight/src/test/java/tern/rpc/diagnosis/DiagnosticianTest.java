@@ -65,7 +65,7 @@ class DiagnosticianTest {
     }
 
     @Test
-    void waitForAWorkerBelongsToWhatWorkersDo() {
+    void waitForAWorkerIsAttributedToTheWorkOfTheWorkers() {
         shop.healthy(USUAL);
         for (int i = 0; i < 6; i++) {
             shop.second(() -> {
@@ -118,7 +118,7 @@ class DiagnosticianTest {
     }
 
     @Test
-    void missThatGoesOnIsOneEpisode() {
+    void missThatContinuesIsOneEpisode() {
         shop.healthy(USUAL);
         for (int i = 0; i < 60; i++) {
             shop.second(100, call -> call.own(2).in(Phase.SQL, "select stock", 250));

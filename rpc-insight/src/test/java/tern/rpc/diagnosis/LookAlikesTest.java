@@ -93,7 +93,7 @@ class LookAlikesTest {
     }
 
     @Test
-    void oneSecondInWhichAllCallsAreLateIsNoMiss() {
+    void oneSecondInWhichAllCallsAreLateDoesNotBeginAMiss() {
         shop.healthy(USUAL);
         shop.second(3, call -> call.own(300));
         for (int i = 0; i < 60; i++) {

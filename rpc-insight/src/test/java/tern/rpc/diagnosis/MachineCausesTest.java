@@ -72,7 +72,7 @@ class MachineCausesTest {
     }
 
     @Test
-    void virtualThreadsWithoutACarrierBesideFreeProcessorsAreNotShortOfProcessors() {
+    void virtualThreadsWithoutACarrierDoNotWaitForProcessorsWhileProcessorsAreFree() {
         CauseDescription description = describe(Part.of(Part.Kind.CARRIER), machine(0.3, 0.1, 0, 0.2, null, 10e6));
 
         assertThat(description.name()).isEqualTo("carrier threads");
@@ -186,10 +186,10 @@ class MachineCausesTest {
         "0.97, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, limit the size of caches",
         "0.80, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, limit the size of caches",
         "0.80, G1 Evacuation Pause, 900, COLLECTOR: more allocation, create fewer or smaller objects per call",
-        "0.30, System.gc(), 10, COLLECTOR: asked for by code, do not call System.gc()",
-        "0.30, Heap Inspection Initiated GC, 10, COLLECTOR: asked for from outside, stop the tool or agent",
-        "0.30, Diagnostic Command, 10, COLLECTOR: asked for from outside, stop the tool or agent",
-        "0.30, JvmtiEnv ForceGarbageCollection, 900, COLLECTOR: asked for from outside, stop the tool or agent",
+        "0.30, System.gc(), 10, COLLECTOR: requested by code, do not call System.gc()",
+        "0.30, Heap Inspection Initiated GC, 10, COLLECTOR: requested from outside, stop the tool or agent",
+        "0.30, Diagnostic Command, 10, COLLECTOR: requested from outside, stop the tool or agent",
+        "0.30, JvmtiEnv ForceGarbageCollection, 900, COLLECTOR: requested from outside, stop the tool or agent",
         "0.30, Metadata GC Threshold, 10, COLLECTOR: classes, find out what loads classes",
         "0.30, Metadata GC Clear Soft References, 10, COLLECTOR: classes, find out what loads classes repeatedly;"
                 + " otherwise raise -XX:MaxMetaspaceSize",
@@ -218,7 +218,7 @@ class MachineCausesTest {
 
         Diagnosis miss = shop.miss(call -> USUAL.accept(call.own(150)));
 
-        assertThat(miss.causes().get(0).kind()).as(miss.text()).isEqualTo("COLLECTOR: asked for from outside");
+        assertThat(miss.causes().get(0).kind()).as(miss.text()).isEqualTo("COLLECTOR: requested from outside");
         assertThat(miss.causes()).noneMatch(cause -> cause.kind().equals("JVM PAUSE"));
     }
 

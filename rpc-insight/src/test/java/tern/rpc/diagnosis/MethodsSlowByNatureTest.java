@@ -51,7 +51,7 @@ class MethodsSlowByNatureTest {
     }
 
     @Test
-    void longPollWhoseTimesVaryIsNoCauseOfAnotherMiss() {
+    void longPollWhoseTimesVaryIsNotTheCauseOfAnotherMiss() {
         for (int i = 0; i < 200; i++) {
             secondWithPoll(1_000 + 1_000 * (i * 7 % 15), USUAL);
         }

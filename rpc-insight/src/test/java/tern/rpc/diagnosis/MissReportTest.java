@@ -77,7 +77,7 @@ class MissReportTest {
     }
 
     @Test
-    void otherFirstCauseThatLastsIsLoggedWhileTheMissGoesOn() {
+    void differentFirstCauseThatLastsIsLoggedDuringTheMiss() {
         shop.healthy(Shop.USUAL);
         seconds(80, SLOW_STATEMENT);
         seconds(80, SLOW_COMMAND);

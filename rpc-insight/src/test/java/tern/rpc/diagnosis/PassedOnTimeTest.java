@@ -440,7 +440,7 @@ class PassedOnTimeTest {
     }
 
     @Test
-    void moreReportsThatAreAlwaysSlowAreNoMiss() {
+    void moreReportsThatAreAlwaysSlowDoNotBeginAMiss() {
         for (int i = 0; i < 120; i++) {
             secondWithReports(i % 2, USUAL);
         }

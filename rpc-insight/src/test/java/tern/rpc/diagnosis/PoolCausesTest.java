@@ -60,7 +60,7 @@ class PoolCausesTest {
 
         assertThat(first(miss).kind()).isEqualTo("POOL TOO SMALL");
         assertThat(first(miss).change().property()).isNull();
-        assertThat(first(miss).change().text()).contains("no size is given");
+        assertThat(first(miss).change().text()).contains("no size is recommended");
     }
 
     /** Returns a pool whose connections are held for 40 ms each. */

@@ -139,7 +139,7 @@ class PoolHoldersTest {
     }
 
     @Test
-    void waitForAConnectionOfAnotherPoolIsNoNestedConnection() {
+    void waitForAConnectionOfAnotherPoolIsNotANestedConnection() {
         shop.healthy(USUAL);
         hold(holder -> {}, ledger -> ledger.turnTo(Phase.JDBC_CONNECTION, "orders"));
 

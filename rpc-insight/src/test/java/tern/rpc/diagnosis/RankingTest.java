@@ -38,7 +38,7 @@ class RankingTest {
         assertThat(causes).extracting(Cause::kind).contains("UNEXPLAINED");
     }
 
-    /** Returns calls of which few samples show code, and which also run a statement. */
+    /** Returns calls that run a statement. Few samples of these calls show code. */
     private static List<Cause> codeAndStatement(double ownMillis, double statementMillis) {
         AtomicInteger looks = new AtomicInteger();
         return new SampledCalls()

@@ -104,7 +104,7 @@ class RemoteCausesTest {
 
     /**
      * Returns the first cause if two operations of a method become slower by the same time, and calls to another method
-     * run a third operation in its usual time. Of these calls, too few are recorded to show it.
+     * run a third operation in its usual time. Too few of these calls are recorded to show this time.
      */
     private Cause besideAPunctualMethod(Phase phase, String one, String other, String punctual) {
         double[] more = {0};

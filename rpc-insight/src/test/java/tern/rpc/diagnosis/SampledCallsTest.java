@@ -65,7 +65,7 @@ class SampledCallsTest {
     }
 
     @Test
-    void signalThatNobodyGivesIsNamed() {
+    void missingSignalIsNamed() {
         ThreadSnapshot waits = look(
                 Thread.State.WAITING,
                 "jdk.internal.misc.Unsafe/park",

@@ -138,7 +138,7 @@ class ShortTimeOutsTest {
     }
 
     @Test
-    void exchangeThatIsStillRunningWhenCodeGivesUpIsTheOneForWhichItWaits() {
+    void codeThatGivesUpWaitsForTheExchangeThatIsStillRunning() {
         assertThat(titleOfGivenUp(STOCK)).contains(STOCK);
     }
 

@@ -152,7 +152,7 @@ class ServicesInMemoryTest {
     }
 
     @Test
-    void callerWhoLeavesCancelsTheContextAndTheService() throws Exception {
+    void disconnectOfTheCallerCancelsTheContextAndTheService() throws Exception {
         Probe<byte[]> words = Probe.onDemand();
         refer(Words.class).endless(bytes("w")).subscribe(words);
         words.request(1);

@@ -33,7 +33,7 @@ class SideEffectsTest {
         }
     }
 
-    /** Resembles the schema class in generated code, which is also private. */
+    /** A class like the schema class in generated code, which is also private. */
     private record Schema(Descriptors.MethodDescriptor getMethodDescriptor) {}
 
     private static tern.rpc.MethodDescriptor exported(MethodDescriptor.Builder<byte[], byte[]> method) {

@@ -138,7 +138,7 @@ class HealthServiceTest {
     }
 
     @Test
-    void callerWhoHasLeftGetsNothing() throws Throwable {
+    void disconnectedCallerGetsNothing() throws Throwable {
         Caller caller = watch("", Long.MAX_VALUE);
 
         caller.subscription.cancel();
@@ -207,7 +207,7 @@ class HealthServiceTest {
     }
 
     @Test
-    void watchesAreLimitedAndSurplusCallersGoOnWithoutHealthChecks() {
+    void watchesAreLimitedAndFurtherCallersContinueWithoutHealthChecks() {
         List<Caller> callers = watch(HealthService.MAX_WATCHES + 1, "connection");
 
         Caller refused = callers.get(HealthService.MAX_WATCHES);

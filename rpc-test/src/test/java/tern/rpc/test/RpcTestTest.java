@@ -119,7 +119,7 @@ class RpcTestTest {
         }
 
         @Test
-        void callsTravelOverASocket(@Autowired Visitor visitor) {
+        void callsAreMadeOverASocket(@Autowired Visitor visitor) {
             provider.on("greet").answer("scripted");
 
             assertThat(visitor.enter()).isEqualTo("scripted");

@@ -347,7 +347,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         return backoff.nextMillisAfterALoss();
     }
 
-    /** @param wasHeard whether the server was in reach until now */
+    /** @param wasHeard whether the server was reachable until now */
     private void replaceAfter(long pauseMillis, Connection connection, boolean wasHeard) {
         if (pauseMillis == 0) {
             replaceInTurn(connection, wasHeard);

@@ -104,7 +104,7 @@ final class LoopShares {
         private int connections;
         private boolean rests; // true while this network is in the queue of networks with paused connections
         private int countedIn = -1; // the last pass in which bytes were read from this network
-        private long usedNanos; // the time that counts towards the share
+        private long usedNanos; // the part of its share that this network has used
 
         private Network(InetAddress address) {
             this.address = address;

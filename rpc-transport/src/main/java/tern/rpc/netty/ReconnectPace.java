@@ -18,7 +18,10 @@ import tern.rpc.Thrown;
  */
 final class ReconnectPace {
 
-    /** As many connections as a client has to the providers of one service by default. */
+    /**
+     * The number of attempts that may start at once. The value is the default number of connections that a client has
+     * to the providers of one service.
+     */
     static final int AT_ONCE = 100;
 
     static final int PER_SECOND = 50;
@@ -50,11 +53,11 @@ final class ReconnectPace {
     }
 
     /**
-     * Starts an attempt, on the calling thread or later on a thread of the timer.
+     * Starts an attempt now, on the calling thread, or later, on a thread of the timer.
      *
-     * @param attempt starts the attempt. Returns false if no attempt is needed any more, so that it does not count
-     * @param isFirst whether a connection has just been lost. Such attempts come before the attempts to connect to
-     *     endpoints that were out of reach before
+     * @param attempt starts the attempt. Returns false if the attempt is no longer needed; it is then not counted
+     * @param isFirst whether the attempt replaces a connection that has just been lost. Such attempts are made before
+     *     attempts to connect to endpoints that were already unreachable
      */
     void begin(BooleanSupplier attempt, boolean isFirst) {
         if (mayBegin(attempt, isFirst)) {
@@ -62,7 +65,7 @@ final class ReconnectPace {
         }
     }
 
-    /** Returns false if the attempt must wait. It has then been put into a queue. */
+    /** Returns false if the attempt must wait. In this case, adds the attempt to a queue. */
     private synchronized boolean mayBegin(BooleanSupplier attempt, boolean isFirst) {
         if (!scheduled && takePermit()) {
             return true;

@@ -59,7 +59,7 @@ class DrainingTest {
         }
     }
 
-    /** A protocol that matches no bytes. */
+    /** A protocol to which no connection ever belongs, whatever its first bytes are. */
     private static final class NoProtocol implements ServerProtocol {
 
         @Override

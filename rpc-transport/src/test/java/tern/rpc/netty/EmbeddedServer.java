@@ -125,7 +125,7 @@ public final class EmbeddedServer implements AutoCloseable {
         private final OpenStreams streams = new OpenStreams(mostStreams);
         private final UnsentBudget unsent =
                 new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
-        // the open connections of the simulated server, which has only the connection of this peer
+        // the connections that are open on the simulated server; only this peer connects to the server
         private final List<ServerConnection> connections = new ArrayList<>();
         private final Socket socket = new Socket();
         private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {

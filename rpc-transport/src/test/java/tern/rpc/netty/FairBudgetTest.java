@@ -72,7 +72,7 @@ class FairBudgetTest {
     }
 
     @Test
-    void connectionWithFewBytesHasRoomBesideALargeOneOfItsNetwork() {
+    void connectionWithFewBytesHasRoomNextToALargeConnectionOfItsNetwork() {
         FairBudget.Part proxy = from(1);
         int large = fill(proxy);
 

@@ -146,7 +146,7 @@ class ProvidersOfANameTest {
     }
 
     @Test
-    void noCallFailsWhenTheNameCannotBeResolvedAnyMore() {
+    void noCallFailsWhenTheNameCanNoLongerBeResolved() {
         Work work = refer();
 
         finds(0);

@@ -244,7 +244,7 @@ class TlsRecordLimitTest {
     }
 
     @Test
-    void recordsOfEachTimeWindowAreCountedAnew() throws Exception {
+    void recordsAreCountedSeparatelyInEachTimeWindow() throws Exception {
         AtomicLong now = new AtomicLong(Long.MAX_VALUE - 5);
         TlsRecordLimit limit = new TlsRecordLimit(server, now::get, closing::add);
 

@@ -271,8 +271,8 @@ enum Attack {
     }
 
     /**
-     * Returns whether the legitimate callers open a new connection for each call. They do this during attacks that
-     * exhaust the server's connections.
+     * Returns whether the legitimate callers open a new connection for each call, as during attacks that exhaust the
+     * server's connections.
      */
     boolean takesConnections() {
         return this == SILENT;

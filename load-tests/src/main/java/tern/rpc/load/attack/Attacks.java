@@ -18,7 +18,7 @@ import tern.rpc.load.replay.Facts;
  * Runs attacks. Each attack targets a new server with a heap of 256 MB. Legitimate callers send 200 calls per second to
  * this server from another address. Prints the share of answered legitimate calls and their p99 before, during and
  * after the attack. Also prints the server process's peak memory and CPU time, and the reactions that the attacker saw.
- * Exits with 1 if fewer than 95 % of the honest calls during an attack on Tern are answered.
+ * Exits with 1 if fewer than 95 % of the legitimate calls during an attack on Tern are answered.
  *
  * <pre>load-tests/attacks [--attacks=gzip,silent] [--peers=tern,grpc-java] [--seconds=15] [--heap=256m]
  * [--logs=DIRECTORY]</pre>

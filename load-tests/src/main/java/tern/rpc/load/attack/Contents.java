@@ -61,7 +61,7 @@ final class Contents {
         list.write('Z');
         for (int i = 0; i < REFERENCES; i++) {
             list.write('Q');
-            list.write(0x90 + i % 2); // alternately a reference to the list and a reference to the map
+            list.write(0x90 + i % 2); // the references alternate between the list and the map
         }
         list.write('Z');
         dubbo(attacker, () -> list.toByteArray());

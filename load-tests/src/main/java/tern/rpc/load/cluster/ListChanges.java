@@ -24,8 +24,8 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Measures the processor time and the allocated bytes per change of a long list of providers, and per member of the
- * subset that is replaced because it cannot be connected. The clock is simulated, and there are no sockets.
+ * Measures the processor time and the allocated bytes per change of a long list of providers, and per replacement of an
+ * unreachable member of the subset. The clock is simulated, and there are no sockets.
  */
 final class ListChanges {
 
@@ -100,7 +100,7 @@ final class ListChanges {
             Cost cost = new Cost();
             int before = client.opened;
             cost.of(() -> client.pass(100 * SECOND));
-            cost.print("no provider can be connected: per provider that is tried", client.opened - before);
+            cost.print("no provider can be reached: per provider that is tried", client.opened - before);
             client.close();
         }
     }

@@ -25,9 +25,9 @@ import org.HdrHistogram.Histogram;
  *       of this kind
  * </ul>
  *
- * <p>The process ends when its standard input ends. The process also reports two kinds of events unasked: {@code
- * first}, the milliseconds from the start of the JVM to the first answer, and {@code list}, the length and the time of
- * each list of providers.
+ * <p>The process ends when its standard input ends. The process also reports two kinds of events without a command:
+ * {@code first}, the milliseconds from the start of the JVM to the first answer, and {@code list}, the length and the
+ * time of each list of providers.
  */
 final class RegistryConsumer {
 

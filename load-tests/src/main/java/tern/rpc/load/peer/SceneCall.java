@@ -17,8 +17,8 @@ import tern.sample.api.User;
 interface SceneCall {
 
     /**
-     * In the scenario with busy servers, the server uses CPU time by building the answer text repeatedly. This is the
-     * number of repetitions.
+     * The number of times that the server builds the answer text in the scenario with busy servers. The repetitions use
+     * CPU time.
      */
     int BUILDS = 10_000;
 

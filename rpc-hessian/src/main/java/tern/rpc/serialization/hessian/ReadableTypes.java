@@ -27,8 +27,8 @@ interface ReadableTypes {
     CollectionType collection(String name, Slot slot);
 
     /**
-     * Returns the type to create for a list that has no type name in the message. The position is declared as a
-     * collection class.
+     * Returns the type to create for a list that has no type name in the message, at a position whose declared type is
+     * a collection class.
      */
     CollectionType collection(Slot slot);
 
@@ -39,8 +39,8 @@ interface ReadableTypes {
     MapType map(String name, Slot slot);
 
     /**
-     * Returns the type to create for a map that has no type name in the message. The position is declared as a map
-     * class.
+     * Returns the type to create for a map that has no type name in the message, at a position whose declared type is a
+     * map class.
      */
     MapType map(Slot slot);
 

@@ -30,7 +30,8 @@ final class References {
     private int size;
 
     /**
-     * The reference number of the next value. It equals {@code size}, except while an earlier skipped value is read.
+     * The reference number of the next value. This number equals {@code size}, except while an earlier skipped value is
+     * read.
      */
     private int next;
 

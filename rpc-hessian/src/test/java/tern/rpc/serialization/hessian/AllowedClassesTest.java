@@ -142,7 +142,7 @@ class AllowedClassesTest {
     }
 
     @Test
-    void aDeclaredClassThatCannotTravelStopsTheStart() {
+    void declaredClassThatCannotBeSentPreventsStartup() {
         assertRefused(
                 TakesLoose.class,
                 "TakesLoose.take, parameter 2: " + Loose.class.getName() + " does not implement java.io.Serializable");
@@ -262,7 +262,7 @@ class AllowedClassesTest {
     }
 
     @Test
-    void innerClassWhoseSurroundingsCannotTravelIsNamed() {
+    void innerClassWhoseOuterObjectCannotBeSentIsNamed() {
         assertRefused(
                 TakesInner.class,
                 "TakesInner.take, parameter 1: " + Inner.class.getName() + " is an inner class, so the "

@@ -408,8 +408,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns nested sets. Nested sets are a well-known bomb for Java serialization. In Hessian, nested sets are also a
-     * small message.
+     * Returns nested sets. Nested sets are a well-known bomb for Java serialization. In Hessian, too, the message for
+     * nested sets is small.
      */
     private static byte[] sets(int levels) {
         Set<Object> root = new HashSet<>();

@@ -97,7 +97,7 @@ class KnownDefinitionsTest {
     }
 
     @Test
-    void definitionThatEndsTooEarlyIsRefusedThoughItsBeginningIsKnown() {
+    void definitionThatEndsTooEarlyIsRefusedEvenIfItsBeginningIsKnown() {
         byte[] whole = message("x", "y");
         points.read(whole, Point.class);
 

@@ -212,7 +212,7 @@ class LibraryContainersTest {
     }
 
     @Test
-    void auditReadsWhatIsReadWithoutIt() {
+    void auditReadsTheSameContainers() {
         Coding audited = new Coding(HessianSerializer.builder().audit().build(), Orders.class);
 
         assertThat(audited.through(openList(), List.class)).isExactlyInstanceOf(ArrayList.class);

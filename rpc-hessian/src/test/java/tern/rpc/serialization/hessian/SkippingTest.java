@@ -76,7 +76,7 @@ class SkippingTest {
         Coding coding = Coding.of(service);
         RecordingLoader.asked(service).clear();
         String loud = Loud.class.getName();
-        byte[] bytes = Coding.bytes("43 \"" + loud + "\" 91 \"a\" 60 91" // an object of the class Loud
+        byte[] bytes = Coding.bytes("43 \"" + loud + "\" 91 \"a\" 60 91" // the class Loud, and one object of it
                 + "4d \"" + loud + "\" \"a\" 91 5a" // a map with the class Loud as its type
                 + "71 \"[" + loud + "\" 60 92" // a list of one object, with Loud as its element type
                 + "43 \"no.such.Type\" 90 61");

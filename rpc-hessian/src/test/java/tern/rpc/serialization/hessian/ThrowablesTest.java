@@ -268,7 +268,7 @@ class ThrowablesTest {
 
     @ParameterizedTest
     @MethodSource("standardExceptions")
-    void exceptionsOfTheJdkTravelAsThemselves(Throwable thrown) {
+    void exceptionsOfTheJdkKeepTheirClass(Throwable thrown) {
         for (byte[] bytes : List.of(coding.writeThrowable(thrown, 0), Coding.writeLite(thrown))) {
             Throwable read = coding.readThrowable(bytes);
 
@@ -388,7 +388,7 @@ class ThrowablesTest {
     }
 
     @Test
-    void exceptionsInsideOfValuesTravelWithoutFrames() {
+    void exceptionsInsideValuesAreSentWithoutFrames() {
         Report report = new Report();
         report.error = new IllegalStateException("inside");
         report.stock = new OutOfStock(1, List.of(), null);

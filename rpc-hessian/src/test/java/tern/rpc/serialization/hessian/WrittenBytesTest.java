@@ -369,7 +369,7 @@ class WrittenBytesTest {
 
     /** The unused capacity of a builder may contain deleted text, and must not be sent. */
     @Test
-    void buildersTravelWithoutTheirUnusedRoom() {
+    void buildersAreSentWithoutTheirUnusedSpace() {
         for (String text : List.of("", "Ada", "caf\u00e9 \u00ff", "\u0100", "\ud83d\ude00", "x\ude00\ud83d")) {
             StringBuilder cut = new StringBuilder(text + "secret");
             cut.setLength(text.length());

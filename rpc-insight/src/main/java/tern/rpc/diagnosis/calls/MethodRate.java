@@ -44,8 +44,8 @@ public record MethodRate(
     private static final double SIGNIFICANT = 4.5;
 
     /**
-     * As many calls as now arrived before the miss if their number was at least this share of the current number. These
-     * calls were in time, so their number is not the reason why calls are late.
+     * If the calls per second before the miss were at least this share of the current number, the number of calls is
+     * not the reason why calls are late, because the calls before the miss met the target.
      */
     private static final double AS_MANY = 0.8;
 

@@ -88,7 +88,8 @@ public final class UsualOwnTimes {
             own.scale(extra / own.sum());
             return own;
         }
-        // All computing is compared as one sum, because late calls may show the same code under the name of its caller.
+        // The computing times of all code are added up before the comparison, because the samples of late calls may
+        // attribute the same code to its caller.
         double computingRatio = usual.sum(Part.Kind.COMPUTING) / own.sum(Part.Kind.COMPUTING);
         Times above = new Times();
         for (Part part : own.longestFirst()) {

@@ -44,8 +44,8 @@ public record Cause(
     }
 
     /**
-     * Returns the kind and the name in one line. Returns only the kind of a COLLECTOR cause whose kind already contains
-     * the name.
+     * Returns the kind and the name in one line. If the kind begins with COLLECTOR and already contains the name,
+     * returns only the kind.
      */
     public String title() {
         boolean contains =

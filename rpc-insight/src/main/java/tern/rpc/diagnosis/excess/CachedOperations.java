@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.sample.Sampler;
 /** Finds operations that calls run to load a value of a cache. The stacks of their threads show the cache. */
 public final class CachedOperations {
 
-    /** At least this many calls must load a value. */
+    /** The minimum number of calls that must load a value. */
     private static final int MIN_CALLS = 2;
 
     private final Evidence evidence;
@@ -20,8 +20,8 @@ public final class CachedOperations {
     }
 
     /**
-     * Returns the cache for which at least half of the sampled calls run the given operation, such as {@code Caffeine};
-     * null if there is none.
+     * Returns the name of a cache, for example {@code Caffeine}, if at least half of the sampled calls run the given
+     * operation to load a value into this cache; otherwise null.
      */
     public @Nullable String cacheOf(Part operation) {
         Phase phase = Operations.phase(operation.kind());

@@ -33,7 +33,7 @@ public final class Changes {
     /** A higher allocation rate is reported only if it is at least this number of bytes per second. */
     private static final double LEAST_ALLOCATED = 50e6;
 
-    /** The bytes of a megabyte. Each byte counts as an event. */
+    /** The number of bytes in a megabyte. For the comparison of allocation rates, each byte counts as an event. */
     private static final double BYTES = 1e6;
 
     private static final int MAX_METHODS = 2;
@@ -147,8 +147,8 @@ public final class Changes {
     /**
      * Adds a measured value to the changed values, or to the values that stayed the same.
      *
-     * @param observed the number of seconds or calls in which events were counted, if the values are means of such
-     *     numbers of events
+     * @param observed the number of seconds or calls over which events were counted; the values are the means per
+     *     second or per call
      */
     private static void compare(
             String what,

@@ -30,7 +30,10 @@ public final class ImmediateRetries {
     /** Calls must run at least this multiple of the usual number of operations of the kind. */
     private static final double MANY_MORE = 3;
 
-    /** At least this number of calls must have failed because of the operation, unless its attempts show failures. */
+    /**
+     * If the names of the attempts show no failures, at least this number of calls must have failed because of the
+     * operation.
+     */
     private static final int MIN_FAILED_CALLS = 3;
 
     /** If a call makes at least this number of attempts, the attempts may be the reason why processors are busy. */

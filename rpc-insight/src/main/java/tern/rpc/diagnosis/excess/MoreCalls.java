@@ -30,8 +30,9 @@ public final class MoreCalls {
     private static final double MAX_DELAY_NANOS = 3e9;
 
     /**
-     * A few additional calls may be retries, one for each late call. They are therefore a cause only if they began at
-     * least this time before the miss of the latency target. A miss begins a few seconds after calls have become late.
+     * A few additional calls may be retries, one for each late call. Such calls are therefore a cause only if they
+     * began at least this time before the miss of the latency target. A miss begins a few seconds after calls have
+     * become late.
      */
     private static final double MIN_LEAD_NANOS = 2e9;
 

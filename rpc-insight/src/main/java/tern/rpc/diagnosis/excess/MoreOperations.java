@@ -51,8 +51,8 @@ public final class MoreOperations {
     }
 
     /**
-     * Merges the operations that calls run as often as the longest operation, both currently and usually. These
-     * operations have one common reason.
+     * Merges the longest operation with all operations that calls run equally often, both now and usually. All of them
+     * have the same reason.
      */
     private void mergeTogether(List<Part> more) {
         Part longest = more.get(0);

@@ -29,10 +29,10 @@ import tern.rpc.pool.StoreNames;
  */
 public final class RepeatedTransactions {
 
-    /** Calls must run at least this many times as many statements as usual. */
+    /** The number of statements per call must be at least this multiple of the usual number. */
     private static final double MORE = 1.3;
 
-    /** Calls must roll back at least this many times as many transactions as calls that meet the target. */
+    /** The number of rollbacks per call must be at least this multiple of the number in calls that meet the target. */
     private static final double MORE_ROLLBACKS = 2;
 
     private static final Pattern OPTIMISTIC = Pattern.compile("OptimisticLock|StaleObject|StaleState");

@@ -22,7 +22,7 @@ public final class RunningStatements {
     private static final int MIN_CALLS = 3;
 
     private final Map<CallLedger, String> statements = new IdentityHashMap<>();
-    private final Map<CallLedger, String> seen = new IdentityHashMap<>(); // found by earlier inspections
+    private final Map<CallLedger, String> seen = new IdentityHashMap<>(); // known from earlier inspections
 
     public RunningStatements(Collection<PoolVerdict> pools) {
         for (PoolVerdict pool : pools) {

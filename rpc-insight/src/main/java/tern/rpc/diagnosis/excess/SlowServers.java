@@ -53,8 +53,7 @@ public final class SlowServers {
         if (slower.isEmpty()) {
             return Set.of();
         }
-        // It is unlikely that several data sources, Redis servers or peers become slow at the same time for different
-        // reasons.
+        // Several data sources, Redis servers or peers rarely become slow at the same time for different reasons.
         boolean oneOfSeveral = isOfPeer(kind)
                 || each.keySet().stream()
                         .anyMatch(name -> !OperationNames.store(name).isEmpty());

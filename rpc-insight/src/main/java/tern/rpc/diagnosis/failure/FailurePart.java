@@ -59,7 +59,7 @@ public final class FailurePart {
             "Acquire operation took longer than", Phase.HTTP_CONNECTION, // the AWS SDK with Netty
             "Max requests queued per destination", Phase.HTTP_CONNECTION, // Jetty
             "Max requests per destination", Phase.HTTP_CONNECTION,
-            "too many concurrent streams", Phase.HTTP_CONNECTION); // the JDK's client, with HTTP/2
+            "too many concurrent streams", Phase.HTTP_CONNECTION); // message of the JDK's HTTP client for HTTP/2
 
     /** Part of the error message of a Redis client whose connection pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";

@@ -32,7 +32,7 @@ final class CollectorShare {
     private long readNanos;
     private long readMillis;
     private boolean read; // false before the first reading
-    private long lastedNanos; // how long the collector has taken most of the time
+    private long lastedNanos; // how long the heap has been nearly full while collections take most of the time
     private double share;
 
     /**

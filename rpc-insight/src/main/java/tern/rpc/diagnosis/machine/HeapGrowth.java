@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The growth of the memory that objects occupy after collections. If this memory will soon reach the size of the heap,
- * the application keeps too many objects. If it stays the same, the application merely allocates a lot.
+ * the application keeps too many objects. If it stays the same, the application only allocates a lot.
  *
  * @param fromShare the used share of the heap at the beginning of the growth, from 0 to 1
  * @param toShare the current used share of the heap
@@ -43,21 +43,27 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_RECENT = 0.2;
 
     /**
-     * The number of major collections from which the growth is measured over major collections only, because a major
-     * collection frees all unused objects.
+     * If there were at least this number of major collections, the growth is measured over major collections only,
+     * because these free all unused objects.
      */
     private static final int MIN_MAJOR = 2;
 
     /** Growth over major collections counts only if at least this share of the heap is used after the last of them. */
     private static final double MIN_SHARE_MAJOR = 0.4;
 
-    /** Before a single major collection, at least this number of other collections is needed. */
+    /**
+     * The minimum number of other collections before a single major collection. If there were fewer, the growth up to
+     * the major collection is not measured.
+     */
     private static final int MIN_UNTIL_MAJOR = 4;
 
     /** The maximum time between two major collections that follow each other quickly. */
     private static final long MAX_NANOS_BETWEEN_MAJOR = TimeUnit.SECONDS.toNanos(20);
 
-    /** While the heap is nearly full, growth by this share of the heap from one major collection to the next counts. */
+    /**
+     * While the heap is nearly full, the heap is considered to grow if one major collection leaves at least this share
+     * of the heap more in use than the previous one.
+     */
     private static final double MIN_GROWTH_NEARLY_FULL = 0.01;
 
     /** A heap is considered to be full soon only if at least this share of it is used. */

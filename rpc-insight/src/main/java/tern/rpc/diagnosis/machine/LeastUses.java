@@ -53,7 +53,7 @@ final class LeastUses {
     }
 
     /**
-     * Returns the growth over the last minutes; null if the heap does not fill.
+     * Returns the growth over the last minutes; null if the heap is not filling up.
      *
      * @param paused the fraction of time that the process currently spends in pauses of the collector
      */

@@ -105,8 +105,8 @@ public record Machine(
     private static final double LEAST_DELAY_NANOS = 1e6;
 
     /**
-     * The mean wait for a processor from which waits are assumed to make calls late while the usual waits are not known
-     * reliably. One call may wait several times.
+     * While the usual waits for a processor are not known reliably, the waits are assumed to make calls late if their
+     * mean is at least this time. One call may wait several times.
      */
     private static final double LONG_DELAY_NANOS = 3e6;
 

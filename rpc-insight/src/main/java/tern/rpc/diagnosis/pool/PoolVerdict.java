@@ -96,7 +96,7 @@ public record PoolVerdict(
         FAIR,
         /** Calls need more connections than the pool has. */
         TOO_SMALL,
-        /** Unknown: the pool has free connections, and calls seem to wait for something else. */
+        /** The reason is unknown: the pool has free connections, so calls probably wait for something else. */
         UNKNOWN
     }
 
@@ -398,7 +398,7 @@ public record PoolVerdict(
         double busy = (takings + waiting) * hold / 1e9;
         int max = (int) pool.now()
                 .setting(PoolSetting.Use.MAX)
-                // a limit that the application sets in code does not count, because the application can change it
+                // a maximum size that the application's code sets is ignored, because the developer can change the code
                 .filter(setting -> setting.property().contains("."))
                 .map(setting -> setting.accepted().nearest(Integer.MAX_VALUE))
                 .orElse(pool.now().kind() == PoolKind.EXECUTOR ? (long) MAX_SIZE : -1L)

@@ -203,7 +203,8 @@ public final class AwaitedWork {
      * Samples of calls that wait.
      *
      * @param all the number of these samples
-     * @param working the number of these samples in which other threads worked or held the call's tasks
+     * @param working the number of these samples in which other threads were working, or in which tasks of the call had
+     *     not ended
      */
     private record Looks(int all, int working) {
 

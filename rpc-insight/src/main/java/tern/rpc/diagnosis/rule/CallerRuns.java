@@ -20,7 +20,7 @@ import tern.rpc.pool.PoolKind;
 /** Finds the executor whose rejected tasks the threads of calls run themselves, because of its caller-runs policy. */
 public final class CallerRuns {
 
-    /** At least this many calls must run rejected tasks. */
+    /** The minimum number of calls that must run rejected tasks. */
     private static final int MIN_CALLS = 3;
 
     private final Evidence evidence;

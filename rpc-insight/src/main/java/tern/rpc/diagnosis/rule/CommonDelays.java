@@ -35,7 +35,7 @@ public final class CommonDelays {
     /** At least this share of the operations with known usual times must have become slower. */
     private static final double MOST = 0.75;
 
-    /** An operation may take at most this share of the latency target longer than usual. */
+    /** The additional time of an operation may be at most this share of the latency target. */
     private static final double LITTLE = 0.3;
 
     /** An operation has become slower if it takes at least this multiple of its usual time. */

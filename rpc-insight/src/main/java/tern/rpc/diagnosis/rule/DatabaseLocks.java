@@ -80,8 +80,8 @@ public final class DatabaseLocks {
     public record Found(String kind, String name, Change change, boolean isHolderUnknown, List<String> facts) {}
 
     /**
-     * Returns the cause that makes the given statement and others slow; null if the statement is slow for a different
-     * reason.
+     * Returns the cause that makes the given statement and other statements slow; null if the statement is slow for a
+     * different reason.
      *
      * @param in the code that runs the statement, preceded by {@code " in "}; empty if unknown
      */

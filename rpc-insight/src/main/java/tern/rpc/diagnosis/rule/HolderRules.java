@@ -63,7 +63,8 @@ public final class HolderRules extends Rule {
             boolean isKnown = work != null
                     && (OUTSIDE.contains(work.kind()) || (isLimited(part) && INSIDE.contains(work.kind())));
             if (work != null && isKnown && hasGrown(work)) {
-                // The same work may have another cause. For example, all lookups of host names are one cause.
+                // The holder's work may already be part of another cause. For example, all host name lookups together
+                // are one cause.
                 Part measured = work;
                 Times causes = byCause.causesOf(measured::equals).only(cause -> !cause.equals(part));
                 Times one = new Times();
@@ -118,7 +119,8 @@ public final class HolderRules extends Rule {
                 continue;
             }
             if (kind == Kind.POOL) {
-                // The owner waits for a connection. A later rule finds the reason for this wait.
+                // The thread that holds the lock waits for a pooled connection. A later rule finds the reason for this
+                // wait.
                 byCause.pour(
                         part,
                         byCause.only(other -> other.kind() == Kind.POOL && operation.of(other) > 0),

@@ -40,7 +40,7 @@ public final class LockedTables {
     /** An answer that is known only from the end of a call was received up to this much earlier. */
     private static final double RECORDED_TARGETS = 2;
 
-    /** Says how to find the session that holds a lock. */
+    /** The places where databases show which session holds a lock. */
     static final String SESSIONS = "PostgreSQL: pg_blocking_pids(pid) in pg_stat_activity; MySQL and MariaDB:"
             + " sys.schema_table_lock_waits, performance_schema.metadata_locks";
 

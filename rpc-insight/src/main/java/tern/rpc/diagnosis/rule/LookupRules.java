@@ -24,7 +24,7 @@ public final class LookupRules {
      */
     private static final int MIN_QUICK = 3;
 
-    /** At least this many samples must show a lookup of a call that opens a connection of a pool. */
+    /** The minimum number of samples that must show a call looking up a name while it opens a pooled connection. */
     private static final int MIN_LOOKS = 3;
 
     /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */

@@ -218,11 +218,11 @@ final class PoolRules extends Rule {
     }
 
     /**
-     * Returns whether threads that serve no call occupy the pool. They do so if at least half of its connections are in
-     * use and calls hold fewer than half of these connections. A call is assumed to hold a connection to Redis or an
-     * HTTP peer during its operations, and a connection to a database during all of its work, which is the longest
-     * possible time. If many calls fail, this method returns false for databases: a failed call has often held no
-     * connection, so its work does not show how long calls hold connections.
+     * Returns whether threads that serve no call occupy the pool. The threads occupy the pool if at least half of its
+     * connections are in use and calls hold fewer than half of these connections. A call is assumed to hold a
+     * connection to Redis or an HTTP peer during its operations, and a connection to a database during all of its work,
+     * which is the longest possible time. If many calls fail, this method returns false for databases: a failed call
+     * has often held no connection, so its work does not show how long calls hold connections.
      *
      * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
      */

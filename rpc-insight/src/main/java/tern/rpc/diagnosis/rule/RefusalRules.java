@@ -34,8 +34,8 @@ final class RefusalRules extends Rule {
     private static final double NOTABLE = 0.1;
 
     /**
-     * The number of calls from which the reason why a circuit breaker opened is determined. The newest calls that show
-     * a reason are used.
+     * The reason why a circuit breaker opened is determined from at most this number of calls: the newest calls that
+     * show a reason.
      */
     private static final int NEWEST = 32;
 

@@ -299,8 +299,8 @@ public final class SymptomRules extends Rule {
     }
 
     /**
-     * If the number of calls to a remote method, or the timeout of the method, is the cause, merges the operations at
-     * all providers of the method into one operation. Does the same if the method became slower at all of its
+     * Merges the operations at all providers of a remote method into one operation in three cases: the number of calls
+     * to the method is the cause, the timeout of the method is the cause, or the method became slower at all of its
      * providers.
      */
     private void mergeProviders() {

@@ -70,7 +70,9 @@ final class TasksOfCallers extends Rule {
         }
     }
 
-    /** Returns whether the tasks of the executor whose tasks callers run take several times as long as usual. */
+    /**
+     * Returns whether tasks take several times as long as usual in the executor whose tasks the submitting threads run.
+     */
     private boolean areTasksSlower() {
         String executor = new CallerRuns(evidence, excess, pools).executor();
         PoolVerdict known = executor == null ? null : pools.get(executor);

@@ -27,7 +27,7 @@ import tern.rpc.diagnosis.sample.TaskSamples;
  */
 public final class UnknownExecutors {
 
-    /** The name prefix of the wait for a thread of an executor whose state Tern does not measure. */
+    /** The prefix of the names of waits for an executor's threads, for executors whose state Tern does not measure. */
     private static final String THREADS = "threads ";
 
     /**

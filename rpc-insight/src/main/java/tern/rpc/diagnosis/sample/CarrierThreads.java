@@ -25,7 +25,7 @@ public final class CarrierThreads {
     /** The weight of a sample of a thread that serves no call. The stacks of these threads are read less often. */
     private static final double WEIGHT_OF_OTHERS = 10;
 
-    /** Fewer samples do not show which code occupies the carrier threads. */
+    /** The minimum number of samples. Fewer samples do not show which code occupies the carrier threads. */
     private static final int MIN_SAMPLES = 4;
 
     /** Code is considered to occupy the carrier threads if it was found in at least this share of the samples. */
@@ -105,7 +105,10 @@ public final class CarrierThreads {
         return main;
     }
 
-    /** Returns the mean number of calls that waited for a carrier thread, in the moments in which at least one did. */
+    /**
+     * Returns the mean number of calls that waited for a carrier thread, over the moments in which at least one call
+     * waited.
+     */
     public double waiting() {
         return moments == 0 ? 0 : waiting / moments;
     }

@@ -18,8 +18,8 @@ import tern.rpc.pool.ApplicationCode;
  *
  * @param caller the common caller of the code that uses processor time; null if each method is reported under its own
  *     name
- * @param holders for each lock that is mostly held by the same code, and for each lock that was never released, the
- *     name under which waits for the lock are reported
+ * @param holders maps a lock to the name under which waits for it are reported; contains the locks that are mostly held
+ *     by the same code, and the locks that were never released
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 

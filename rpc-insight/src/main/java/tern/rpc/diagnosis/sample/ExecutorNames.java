@@ -34,12 +34,12 @@ public final class ExecutorNames {
     public static final String ELASTIC_SIZE = "-Dreactor.schedulers.defaultBoundedElasticSize";
 
     /**
-     * The name of each pool by the common name of the pool's threads. Contains only pools whose snapshots contain the
+     * Maps the common name of a pool's threads to the name of the pool. Contains only pools whose snapshots contain the
      * name of a thread.
      */
     private static final ConcurrentMap<String, String> POOLS = new ConcurrentHashMap<>();
 
-    /** The common name of the threads of each of these pools, by the name of the pool. */
+    /** For each pool in {@link #POOLS}, by the pool's name: the name that the pool's threads share. */
     private static final ConcurrentMap<String, String> THREADS = new ConcurrentHashMap<>();
 
     private ExecutorNames() {}

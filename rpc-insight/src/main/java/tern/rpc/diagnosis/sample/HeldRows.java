@@ -111,7 +111,8 @@ public final class HeldRows {
         StackTraceElement begun;
 
         int looks;
-        // the number of inspections in which exactly one holder ran an operation on a server other than the database
+        // the number of inspections in which exactly one holder was running an operation on a server other than the
+        // database
         int outside;
         // the number of the last inspection that found such a holder
         int outsideIn;
@@ -284,9 +285,9 @@ public final class HeldRows {
     }
 
     /**
-     * Counts an inspection that found exactly one holder that runs an operation on a server other than the database. An
-     * inspection that finds several such holders is not counted. Several holders hold different rows at the same time,
-     * and it is unknown for which rows the statement waits.
+     * Counts an inspection if exactly one holder was running an operation on a server other than the database. The
+     * inspection is not counted if several holders were running such operations: they hold different rows at the same
+     * time, and it is unknown for which rows the statement waits.
      */
     private void countOutside(Seen seen) {
         if (seen.outsideIn != number) {

@@ -21,7 +21,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 public final class LikelyHolders {
 
-    /** The minimum number of samples of holders from which their activity is determined. */
+    /** The activity of the holders is determined only if at least this number of samples show holders. */
     private static final int MIN_SAMPLES = 3;
 
     /**
@@ -70,8 +70,8 @@ public final class LikelyHolders {
     }
 
     /**
-     * Returns the operation for which most of the calls wait that have waited for the permit and now continue without a
-     * thread; null if there is none. Such a call gives the permit back when its operation ends.
+     * Considers the calls that have waited for the permit and now continue without a thread. Such a call returns the
+     * permit when its operation ends. Returns the operation for which most of these calls wait; null if there is none.
      *
      * @param calls the calls that have continued without a thread
      */

@@ -18,7 +18,7 @@ import tern.rpc.pool.ApplicationCode;
 /** The samples of threads that serve no call: of one executor's threads, or of other threads with a common name. */
 public final class TaskSamples {
 
-    /** The minimum number of samples of busy threads from which their waits are evaluated. */
+    /** The waits of busy threads are evaluated only if there are at least this number of samples of busy threads. */
     public static final int MIN_BUSY = 4;
 
     /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */

@@ -319,8 +319,8 @@ public final class TaskWatch {
     }
 
     /**
-     * Returns the seldom busy threads that take items from a queue in the class in which a call waits, for example
-     * {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
+     * Returns the threads that are rarely busy and take items from a queue in the class in which a call waits, for
+     * example {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
      *
      * @param waiting the call's waiting frame; null if it is unknown
      */

@@ -6,7 +6,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
-/** Recognizes threads that load a value for a cache: a cache has called the application's code. */
+/**
+ * Recognizes threads that load a value for a cache. On the stack of such a thread, a method of the cache calls
+ * application code.
+ */
 public final class CacheLoads {
 
     private record Cache(String prefix, String name) {}

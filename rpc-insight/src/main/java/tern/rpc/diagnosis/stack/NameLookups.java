@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.account.Part.Kind;
 public final class NameLookups {
 
     /**
-     * The minimum number of samples with a lookup from which host name lookups are considered the reason for a wait for
-     * a peer.
+     * Host name lookups are considered the reason for a wait for a peer only if at least this number of samples show a
+     * lookup.
      */
     private static final int MIN_LOOKS = 3;
 

@@ -46,8 +46,8 @@ public final class StackReader {
             new Place("java.lang.Class", "forName", Kind.CLASS_LOADING));
 
     /**
-     * The prefix of the name of an operation that is known only from stacks and not from ledgers. The prefix is
-     * followed by the code that calls the operation.
+     * If an operation is known only from stacks and not from ledgers, its name consists of this prefix and the code
+     * that calls the operation.
      */
     public static final String CALLED = "called in ";
 

@@ -135,7 +135,7 @@ final class CodeText {
         };
     }
 
-    /** If calls wait for an executor's tasks, describes an activity of these tasks as a cause. */
+    /** Returns the cause for calls that wait for an executor's tasks: the given activity of these tasks. */
     private CauseDescription task(Part part, String executor, TaskSamples tasks) {
         if (part.kind() == Part.Kind.EVENT_LOOP) {
             return BlockedLoops.describe(part, shown(part, tasks), executor);
@@ -229,8 +229,8 @@ final class CodeText {
     }
 
     /**
-     * Returns whether the calls that spent time on the given activity or wait slept repeatedly. In at least half of the
-     * pairs of consecutive samples, a new sleep must have begun between the two samples.
+     * Returns whether calls slept repeatedly during the given activity or wait. In at least half of the pairs of
+     * consecutive samples, a new sleep must have begun between the two samples.
      */
     private boolean sleepsRepeatedly(Part part) {
         long pairs = 0;

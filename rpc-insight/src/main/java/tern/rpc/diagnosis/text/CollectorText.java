@@ -36,7 +36,7 @@ public final class CollectorText {
     /** The cause that the JVM reports if code in the process requests a collection. */
     public static final String REQUESTED = "System.gc()";
 
-    /** The JVM's name of the serial collector for old objects. */
+    /** The JVM's name for the serial collector of old objects. */
     private static final String SERIAL = "MarkSweepCompact";
 
     /** The prefix of the causes that the JVM reports for collections triggered by the data of loaded classes. */
@@ -158,7 +158,7 @@ public final class CollectorText {
         }
         if (CollectorLog.isAskedForFromOutside(cause)) {
             return new CauseDescription(
-                    "COLLECTOR: asked for from outside",
+                    "COLLECTOR: requested from outside",
                     "a tool or agent",
                     Change.of(
                             Where.MACHINE,

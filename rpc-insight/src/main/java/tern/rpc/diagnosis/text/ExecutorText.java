@@ -31,8 +31,8 @@ import tern.rpc.pool.PoolSnapshot;
 final class ExecutorText {
 
     /**
-     * A full executor is the reason for a wait for results only if at least this share of the wait is a wait for the
-     * executor's threads.
+     * If calls wait for results, a full executor is the reason only if at least this share of the time is spent waiting
+     * for one of the executor's threads.
      */
     private static final double HANDED_OVER = 0.1;
 
@@ -67,7 +67,7 @@ final class ExecutorText {
                 String.format(
                         Locale.ROOT,
                         "use a separate executor for code that submits many tasks, such as a batch, or submit them in"
-                                + " smaller portions: \"%s\" starts %.0f tasks/s, and %d wait; usually, it starts"
+                                + " smaller batches: \"%s\" starts %.0f tasks/s, and %d wait; usually, it starts"
                                 + " %.1f/s%s",
                         pool.name(),
                         started,

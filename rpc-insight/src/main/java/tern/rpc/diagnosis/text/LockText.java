@@ -197,8 +197,8 @@ final class LockText {
     }
 
     /**
-     * Returns whether the method belongs to a cache that loads its values. Code that computes the value before it calls
-     * the cache loads the value in every call.
+     * Returns whether the method belongs to a cache that loads a missing value itself. Other caches only store values
+     * that the application has computed.
      */
     private static boolean isInCache(@Nullable String called) {
         return called != null && CACHES.matcher(called).find();

@@ -97,7 +97,7 @@ public final class MachineText {
         double share = evidence.pauses().between(start, end).of(part) / (evidence.seconds() * 1e9);
         facts.add(String.format(
                 Locale.ROOT,
-                "still    for %.0f %% of the last %.0f s, up to %s ms of one call",
+                "stopped  for %.0f %% of the last %.0f s, up to %s ms of one call",
                 Math.min(1, share) * 100,
                 evidence.seconds(),
                 Times.millis(longest)));
@@ -191,7 +191,7 @@ public final class MachineText {
                 one(carriers.waiting()));
     }
 
-    /** Returns text that names the threads that run the code, if the code does not run on the threads of calls. */
+    /** For code that does not run on the threads of calls, returns text with the names of the threads that run it. */
     private static String ofTasks(String threads, TaskSamples tasks) {
         return tasks.isLoop
                 ? ", or move it off the event loop " + threads + ", whose other requests wait for it"

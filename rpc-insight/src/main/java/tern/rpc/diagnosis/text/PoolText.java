@@ -130,7 +130,7 @@ final class PoolText {
                         Change.of(
                                 Where.PEER,
                                 "connections of " + name + " are free, but borrowing one is slow: " + check(verdict)
-                                        + "; check idle connections in the background. No size helps"),
+                                        + "; check idle connections in the background. No pool size helps"),
                         verdict.facts());
             case OPENING ->
                 new CauseDescription(
@@ -301,8 +301,8 @@ final class PoolText {
             change = Change.of(
                     Where.CODE,
                     (threads ? "allow more threads in \"" : "allow more connections in \"") + verdict.name()
-                            + "\", or use it less often per call; no size is given, because the"
-                            + " replay of these calls does not confirm one");
+                            + "\", or use it less often per call; no size is recommended, because"
+                            + " the replay of these calls does not confirm one");
         } else if (change == null && room > 0 && !threads && pool.setting(use).isEmpty()) {
             change = Change.of(
                     Where.CODE,
@@ -311,14 +311,14 @@ final class PoolText {
                                     ? " (maxConnections of the client's ConnectionProvider)"
                                     : "")
                             + ", or hold each for less time: " + use(verdict)
-                            + "; no size is given, because no property for it is known");
+                            + "; no size is recommended, because no property for it is known");
         } else if (change == null) {
             String longest = longestWithout(part, account);
             change = Change.of(
                     Where.CODE,
                     room > 0 && pool.setting(use).isPresent()
                             ? "hold " + verdict.resource() + " for less time: " + use(verdict)
-                                    + " are too many for any size"
+                                    + " are too many for a pool of any size"
                             : "no size of \"" + verdict.name() + "\" meets the target: a call needs "
                                     + Times.millis(rest) + " ms without any wait"
                                     + (longest == null ? "" : ", most of it in " + longest));

@@ -39,8 +39,8 @@ final class RedisText {
     private static final double LOOPS = 0.25;
 
     /**
-     * The number of commands per call from which their number is considered the cause, even if the commands also occupy
-     * the event loops.
+     * If calls send at least this number of commands on average, the number of commands is considered the cause, even
+     * if the commands also occupy the event loops.
      */
     private static final double TOO_MANY = 100;
 

@@ -358,14 +358,14 @@ final class RemoteText {
         String of = service.startsWith(StackReader.CALLED) ? " " : " of ";
         String only = OperationNames.storeOfAll(part);
         if (hangs(part)) {
-            return "check whether the process of " + service + " runs: it answers none of its methods in time, so it is"
-                    + " most likely paused (garbage collector, signal) or overloaded; read its diagnosis and log; then"
-                    + " check the network to it";
+            return "check whether the process of " + service + " runs: it answers no call in time, whatever the method,"
+                    + " so it is most likely paused (garbage collector, signal) or overloaded; read its diagnosis and"
+                    + " log; then check the network to it";
         }
         if (only != null && operations.isSameForAll(Kind.RPC, only)) {
             return "check the network to " + service
-                    + " (packets that are lost or late, a proxy), or read its diagnosis: each of its methods takes"
-                    + " about the same time longer";
+                    + " (packets that are lost or late, a proxy), or read its diagnosis: each of its methods has"
+                    + " become slower by about the same time";
         }
         return isSlowEverywhere(part)
                 ? "read the diagnosis of the providers" + of + service
@@ -385,7 +385,7 @@ final class RemoteText {
         return OperationNames.storeOfAll(part) != null && timesOutLate(part, Phase.RPC);
     }
 
-    /** Returns whether the operation's timeout fails calls and is much longer than the operation's usual time. */
+    /** Returns whether the operation's timeout makes calls fail and is much longer than the operation's usual time. */
     private boolean timesOutLate(Part part, Phase phase) {
         double named = operations.usualNamed(phase, part.name());
         double usually = named > 0 ? named : operations.usualEach(phase);

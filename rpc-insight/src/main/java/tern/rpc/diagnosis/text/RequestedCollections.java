@@ -54,7 +54,7 @@ final class RequestedCollections {
         }
         if (reason == CollectionCaller.Reason.RMI) {
             return new CauseDescription(
-                    "COLLECTOR: asked for by code",
+                    "COLLECTOR: requested by code",
                     "RMI",
                     Change.of(
                             Where.CODE,
@@ -63,7 +63,7 @@ final class RequestedCollections {
                     all);
         }
         return new CauseDescription(
-                "COLLECTOR: asked for by code",
+                "COLLECTOR: requested by code",
                 "System.gc()",
                 Change.of(
                         Where.CODE,
@@ -121,6 +121,6 @@ final class RequestedCollections {
                 Long.parseLong(options.getVMOption("MaxDirectMemorySize").getValue());
         return maxBytes > 0
                 ? maxBytes
-                : Runtime.getRuntime().maxMemory(); // The JVM uses the size of the heap by default.
+                : Runtime.getRuntime().maxMemory(); // By default, the limit equals the heap size.
     }
 }

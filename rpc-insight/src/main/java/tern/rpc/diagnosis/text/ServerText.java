@@ -75,7 +75,7 @@ final class ServerText {
                             + " until this reply has been read, or a command of another client";
             return Change.of(
                     Where.PEER,
-                    "find the command or script that blocks the " + server + " for moments (SLOWLOG GET, INFO"
+                    "find the command or script that blocks the " + server + " for short periods (SLOWLOG GET, INFO"
                             + " commandstats): " + who + "; otherwise check its load and its memory"
                             + DelayedAcks.hint(part, excess, operations));
         }
@@ -85,7 +85,7 @@ final class ServerText {
                                 ? network
                                 : operations.isSameForAll(part.kind(), store)
                                         ? network + ", or " + itself
-                                                + "; each operation takes about the same time longer"
+                                                + "; each operation has become slower by about the same time"
                                         : "check " + itself)
                         + DelayedAcks.hint(part, excess, operations));
     }

@@ -149,7 +149,7 @@ final class StoreText {
                     text,
                     Change.of(
                             Where.STATEMENT,
-                            "read fewer rows by this statement: use pages (limit, Pageable), a narrower condition, or"
+                            "read fewer rows with this statement: use pages (limit, Pageable), a narrower condition, or"
                                     + " fewer columns" + Operations.at(place) + ": it returns " + results.text(part)
                                     + ": " + text
                                     + "; a different pool size does not help"),

@@ -151,8 +151,8 @@ final class WorkerText {
         return Change.of(
                 Where.CODE,
                 "use more workers (" + now + ") or make calls shorter: all workers are busy with calls of "
-                        + Times.millis(serviceNanos) + " ms; no number is given, because no replay of these calls"
-                        + " confirms one");
+                        + Times.millis(serviceNanos) + " ms; no number is recommended, because no replay of these"
+                        + " calls confirms one");
     }
 
     private static Change bursts() {

@@ -56,7 +56,7 @@ class DelayedArrivalsTest {
         Diagnosis miss = shop.diagnosis();
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("PROCESS STOOD STILL: pauses from outside");
         assertThat(miss.causes()).as(miss.text()).hasSize(1);
-        assertThat(first(miss).evidence()).anyMatch(line -> line.matches("still    for [23]\\d % of the last .*"));
+        assertThat(first(miss).evidence()).anyMatch(line -> line.matches("stopped  for [23]\\d % of the last .*"));
     }
 
     @Test

@@ -89,7 +89,7 @@ class ExplicitCollectionsTest {
     void codeThatCallsSystemGcOutsideOfCallsIsInTheChange() {
         Cause first = first(new CollectionCaller("Archive.pack:7", "nightly", Reason.CODE));
 
-        assertThat(first.kind()).isEqualTo("COLLECTOR: asked for by code");
+        assertThat(first.kind()).isEqualTo("COLLECTOR: requested by code");
         assertThat(first.change().text()).startsWith("do not call System.gc() in Archive.pack:7 (thread nightly)");
     }
 

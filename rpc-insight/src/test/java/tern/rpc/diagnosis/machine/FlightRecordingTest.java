@@ -42,7 +42,7 @@ class FlightRecordingTest {
         FlightRecording recording = new FlightRecording();
         assertThat(recording.hasRequested("RedefineClasses", 0)).isFalse();
 
-        recording.starting(Long.MAX_VALUE); // The clock may overflow.
+        recording.starting(Long.MAX_VALUE); // Times on this clock overflow from the maximum to negative values.
 
         assertThat(recording.hasRequested("RedefineClasses", Long.MAX_VALUE + SECONDS.toNanos(29)))
                 .isTrue();

@@ -26,7 +26,7 @@ class RemedyCheckTest {
     }
 
     @Test
-    void changedPropertyIsComparedWithWhatWasExpected() {
+    void changedPropertyIsComparedWithTheExpectedResult() {
         check.advised(new Change(Where.PROPERTY, PROPERTY + "=7", PROPERTY, "4", "7", 80));
         lookAt(1, 4, 600);
         lookAt(2, 7, 500);

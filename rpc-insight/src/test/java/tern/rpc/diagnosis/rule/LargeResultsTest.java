@@ -43,7 +43,7 @@ class LargeResultsTest {
         Cause first = first(shop.diagnosis());
         assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("LARGE RESULT: " + statement);
         assertThat(first.change().text())
-                .startsWith("read fewer rows by this statement: use pages")
+                .startsWith("read fewer rows with this statement: use pages")
                 .containsPattern("it returns 2,000 rows a result, usually 4\\d:");
         assertThat(first.evidence()).anyMatch(line -> line.matches("rows     2,000 rows a result, usually 4\\d"));
     }
@@ -93,7 +93,7 @@ class LargeResultsTest {
         Cause first = replacedBy(200, 6_000);
 
         assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("LARGE RESULT: " + statement);
-        assertThat(first.change().text()).startsWith("read fewer rows by this statement");
+        assertThat(first.change().text()).startsWith("read fewer rows with this statement");
     }
 
     @Test

@@ -45,7 +45,7 @@ class UnansweredTest {
     }
 
     @Test
-    void exchangeThatNobodyWaitsForIsNotTheCause() {
+    void exchangeForWhichNoThreadWaitsIsNotTheCause() {
         Cause first = firstOf(call -> {
             call.ledger.begin(Phase.HTTP, () -> PEER);
             call.own(1).in(Phase.SQL, "select stock", 400);
@@ -66,7 +66,7 @@ class UnansweredTest {
     }
 
     @Test
-    void taskThatHadNotStartedAtTheDeadlineIsWhatTheThreadStillWaitsFor() {
+    void threadStillWaitsForTheTaskThatHadNotStartedAtTheDeadline() {
         Part wait = new Part(Part.Kind.RESULT, "Orders.place");
         CallLedger ledger = new CallLedger(shop::now);
         ledger.begin(Phase.EXECUTOR, () -> "mail");

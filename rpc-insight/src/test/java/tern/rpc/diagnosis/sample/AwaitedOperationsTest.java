@@ -27,7 +27,10 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
 
-/** Tests calls whose threads wait for asynchronous operations, many of them behind a gate of the application. */
+/**
+ * Tests calls whose threads wait for asynchronous operations. In many of these calls, the application limits how many
+ * threads may wait at the same time.
+ */
 class AwaitedOperationsTest {
 
     private static final int CALLS = 10;
@@ -130,7 +133,7 @@ class AwaitedOperationsTest {
         return sample("Mono.block", new Part(Part.Kind.RESULT, "Rates.ask"), ASKS, operation);
     }
 
-    /** Calls of which most wait for a permit for 700 ms, and then for an exchange. */
+    /** Calls, most of which wait for a permit for 700 ms and then for an exchange. */
     private static SampledCalls gated(double exchangeMillis) {
         NamedTimes.Entry exchange = new NamedTimes.Entry(Phase.HTTP, "GET rates:8080", 1, 1);
         AtomicInteger look = new AtomicInteger();
@@ -180,7 +183,7 @@ class AwaitedOperationsTest {
     }
 
     @Test
-    void taskOfTheCallIsAwaitedInsteadOfAnOperationThatNobodyAwaits() {
+    void taskOfTheCallIsAwaitedInsteadOfAnOperationWithoutAWaitingThread() {
         CallLedger ledger = new CallLedger(shop::now);
         ledger.begin(Phase.HTTP, () -> "POST audit:8080");
         assertThat(AwaitedOperations.longest(ledger))

@@ -205,7 +205,7 @@ class HeldRowsTest {
     }
 
     @Test
-    void transactionThatWaitsForTheSameTableHoldsNothing() throws Exception {
+    void transactionThatWaitsForTheSameTableIsNotAHolder() throws Exception {
         waits(WAIT);
         Holder other = job(LOCK);
         other.begins("delete from stock where id = ?");
@@ -216,7 +216,7 @@ class HeldRowsTest {
     }
 
     @Test
-    void transactionThatLockedTheRowAfterTheWaitBeganHoldsNothing() throws Exception {
+    void transactionThatLockedTheRowAfterTheWaitBeganIsNotAHolder() throws Exception {
         waits(WAIT);
         job(LOCK);
         look(2);
@@ -225,7 +225,7 @@ class HeldRowsTest {
     }
 
     @Test
-    void transactionThatHasEndedHoldsNothing() throws Exception {
+    void endedTransactionIsNotAHolder() throws Exception {
         job(LOCK, "commit");
         waits(WAIT);
         look(2);
@@ -373,7 +373,7 @@ class HeldRowsTest {
     }
 
     @Test
-    void diagnosisNamesAHolderThatIsNoLongerThere() throws Exception {
+    void diagnosisNamesAHolderWhoseTransactionHasEnded() throws Exception {
         Shop shop = new Shop();
         shop.pools.add(pool);
         shop.healthy(call -> call.in(Phase.SQL, "select price", 3).in(Phase.SQL, WAIT, 1));

@@ -119,7 +119,7 @@ class LikelyHoldersTest {
     }
 
     @Test
-    void permitsThatNobodyHoldsAreTheCause() throws Exception {
+    void permitsWithoutAHolderAreTheCause() throws Exception {
         Semaphore permits = new Semaphore(0);
         try {
             assertThat(firstCause(() -> Stock.take(permits, answer))).isEqualTo("LOCK: Semaphore wanted in Stock.take");

@@ -154,7 +154,7 @@ class BodyArgumentsTest {
     }
 
     @Test
-    void anArrayOfOneIsUnwrappedWhereAnArrayIsNoValue() {
+    void arrayWithOneElementIsUnwrappedIfTheTypeAcceptsNoArray() {
         assertThat(method("echo").argument("[\"hello\"]")).isEqualTo("hello");
         assertThat(method("pojo").argument("[{\"name\":\"Ann\",\"age\":3}]")).isEqualTo(new Person("Ann", 3));
         assertThat(method("twice").argument("[4]")).isEqualTo(4);
@@ -246,7 +246,7 @@ class BodyArgumentsTest {
     }
 
     @Test
-    void aNameOfNoParameterIsIgnoredBesideACompleteSet() {
+    void unknownNameIsIgnoredIfAllArgumentsArePresent() {
         assertThat(method("add").arguments("{\"a\":1,\"new\":{\"x\":[1]},\"b\":2}"))
                 .containsExactly(1L, 2L);
         assertThat(method("both").arguments("{\"new\":1,\"p\":null,\"tags\":null}"))

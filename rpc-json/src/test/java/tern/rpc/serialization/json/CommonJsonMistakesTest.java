@@ -20,7 +20,7 @@ class CommonJsonMistakesTest {
         Person find(Person p);
     }
 
-    /** Stands for Hibernate's exception, whose simple name it has. */
+    /** A substitute for Hibernate's exception, with the same simple name. */
     static final class LazyInitializationException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -205,7 +205,7 @@ class JsonTypesTest {
     }
 
     @Test
-    void subtypesOfAFixedListTravelByName() {
+    void subtypesOfAFixedListAreSentByName() {
         roundTrip("shapes", List.of(new Circle(1.5), new Square(2)));
         roundTrip("shape", new Circle(1.5));
         assertThat(method("shapes").writtenResult(List.of(new Square(2)))).contains("\"kind\":\"square\"");
@@ -250,14 +250,14 @@ class JsonTypesTest {
     }
 
     @Test
-    void enumsTravelByName() {
+    void enumsAreSentByName() {
         roundTrip("color", Color.GREEN);
         assertThat(method("color").writtenResult(Color.GREEN)).isEqualTo("\"GREEN\"");
         assertThatThrownBy(() -> method("color").result("1")).isInstanceOf(SerializationException.class);
     }
 
     @Test
-    void monthsTravelByNameWhateverTheApplicationSets() {
+    void monthsAreSentByNameRegardlessOfTheApplicationsSettings() {
         JsonMapper zeroBased =
                 JsonMapper.builder().disable(DateTimeFeature.ONE_BASED_MONTHS).build();
 

@@ -59,7 +59,7 @@ class LostFieldsTest {
     }
 
     /**
-     * Resembles the code that Lombok generates for {@code @Accessors(fluent = true)}. Jackson finds none of its
+     * A class like the code that Lombok generates for {@code @Accessors(fluent = true)}. Jackson finds none of its
      * properties.
      */
     static class Fluent {
@@ -70,7 +70,7 @@ class LostFieldsTest {
         }
     }
 
-    /** Resembles the code that Lombok generates for {@code @Builder}. */
+    /** A class like the code that Lombok generates for {@code @Builder}. */
     static final class Built {
         private final String name;
         private final int count;

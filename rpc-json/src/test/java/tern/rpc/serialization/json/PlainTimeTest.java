@@ -156,7 +156,7 @@ class PlainTimeTest {
     }
 
     @Test
-    void timesAreCutToMillisecondsWhereTheUsersMapperSaysSo() {
+    void timesAreCutToMillisecondsIfTheUsersMapperRequiresIt() {
         JsonMapper user = JsonMapper.builder()
                 .enable(DateTimeFeature.TRUNCATE_TO_MSECS_ON_READ, DateTimeFeature.TRUNCATE_TO_MSECS_ON_WRITE)
                 .build();

@@ -132,7 +132,7 @@ class SloGateTest {
     }
 
     @Test
-    void diagnosisIsShownThoughTheTargetIsMet() throws Exception {
+    void diagnosisIsShownEvenIfTheTargetIsMet() throws Exception {
         Run run = run(
                 "--method=greet~V",
                 "--arguments={\"name\":\"Ada\",\"visits\":{number}}",

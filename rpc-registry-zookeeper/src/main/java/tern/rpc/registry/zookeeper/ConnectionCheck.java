@@ -54,7 +54,7 @@ record ConnectionCheck(List<InetSocketAddress> servers, boolean isTls, ZKConfig 
             socket.setSoTimeout(timeoutMillis);
             return isTls ? causeWithTls(name, server, socket) : causeWithoutTls(name, server, socket);
         } catch (IOException e) {
-            return name + " cannot be connected to: " + e.getMessage();
+            return name + " cannot be reached: " + e.getMessage();
         }
     }
 

@@ -253,7 +253,7 @@ final class Session implements AutoCloseable {
         try {
             curator.getZookeeperClient().reset();
         } catch (Exception e) { // Curator declares no narrower exception type.
-            LOG.debug("{} cannot be connected again", settings.url(), e);
+            LOG.debug("The session with {} cannot be opened again", settings.url(), e);
         }
     }
 

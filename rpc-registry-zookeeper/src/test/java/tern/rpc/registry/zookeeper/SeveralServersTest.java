@@ -45,7 +45,7 @@ class SeveralServersTest {
     }
 
     @Test
-    void callsGoOnWhileTheServersHaveNoQuorumAndTheOutageIsNamedOnce() throws Exception {
+    void callsContinueWhileTheServersHaveNoQuorumAndTheOutageIsNamedOnce() throws Exception {
         ListAppender<ILoggingEvent> log = new ListAppender<>();
         log.start();
         Logger logger = (Logger) LoggerFactory.getLogger("tern.rpc.registry");

@@ -82,7 +82,7 @@ final class TernProcess implements AutoCloseable {
         return name + ":" + text;
     }
 
-    /** Returns the number of calls with the text {@link #HELD} so far. */
+    /** Returns how many calls with the text {@link #HELD} have arrived so far. */
     int held() {
         return held.get();
     }

@@ -121,7 +121,7 @@ class ZooKeeperRegistryTest {
     }
 
     @Test
-    void withdrawnProviderLeavesOnlyWhatIsPersistent() throws Exception {
+    void withdrawnProviderLeavesOnlyPersistentNodes() throws Exception {
         Publication publication = publish(registry(), 20880);
 
         publication.withdraw().get(60, TimeUnit.SECONDS);

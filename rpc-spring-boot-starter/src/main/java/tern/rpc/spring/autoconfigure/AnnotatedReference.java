@@ -33,7 +33,10 @@ final class AnnotatedReference {
 
     private static final String DEFAULT_PROTOCOL = "dubbo";
 
-    /** Matches the names that can be part of a property name. Dots and underscores are ignored, as hyphens are. */
+    /**
+     * Matches the names that can be part of a property name. When names are compared, dots, underscores and hyphens are
+     * ignored.
+     */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]*");
 
     private final ClientSettings client;

@@ -53,7 +53,7 @@ final class FirstCalls {
         Message echo(Message message);
     }
 
-    /** A typical argument of a call. It contains strings and numbers. */
+    /** A typical argument of a call, with strings and numbers. */
     public record Message(String text, int number, List<String> more) implements Serializable {}
 
     private FirstCalls() {}

@@ -78,9 +78,10 @@ final class NettyVersion {
     }
 
     /**
-     * Returns the versions that the jars of Netty report, by the names of the jars. A jar that only contains a copy of
-     * Netty in another package can report a version, too, so only the jars that Java uses count. A jar that contains
-     * all classes of an application has the file of only one of its parts, so its versions are unknown.
+     * Returns the versions that the jars of Netty report, by the names of the jars. The result contains only jars from
+     * which Java loads Netty's classes, because a jar with a copy of Netty in another package can report a version,
+     * too. A jar that contains all classes of an application has the version file of only one library, so its versions
+     * are unknown.
      */
     static Map<String, String> onClassPath(ClassLoader loader) {
         Map<String, Set<String>> jarsByPlace = new HashMap<>();

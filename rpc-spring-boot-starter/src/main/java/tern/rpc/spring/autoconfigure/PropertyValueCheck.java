@@ -138,7 +138,7 @@ final class PropertyValueCheck {
     private void checkIndex(ConfigurationPropertyName name, ConfigurationProperty property) {
         ConfigurationPropertySource source = property.getSource();
         int last = name.getNumberOfElements() - 1;
-        // Of an environment variable, a number at the end can also be a name, as in RPC_CLIENT_REGISTRIES_2.
+        // A number at the end of an environment variable can also be a name, as in RPC_CLIENT_REGISTRIES_2.
         if (source == null || !name.isNumericIndex(last) || known.typeOf(name.getParent()) == null) {
             return;
         }

@@ -279,7 +279,7 @@ class InjectionShapesTest {
     }
 
     @Test
-    void missingBeanThatIsNoReferenceIsNotAnalyzed() {
+    void missingBeanThatIsNotAReferenceIsNotAnalyzed() {
         application(Needy.class)
                 .run(here -> assertThat(new LostReferenceFailureAnalyzer(null, null).analyze(here.getStartupFailure()))
                         .isNull());
@@ -348,7 +348,7 @@ class InjectionShapesTest {
     }
 
     @Test
-    void interfaceThatCannotBeServedBesideAnotherMayBeLeftOut() {
+    void interfaceThatCannotBeServedMayBeLeftOutIfThereIsAnother() {
         provider(PlatesAndGreetings.class)
                 .run(here -> assertThat(
                                 StartFailures.causeOf(here.getStartupFailure()).action())

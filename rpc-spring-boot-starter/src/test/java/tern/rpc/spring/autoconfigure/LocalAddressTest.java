@@ -85,7 +85,7 @@ class LocalAddressTest {
     }
 
     @Test
-    void valuesThatCannotTravelAreRefusedAsOverASocket() {
+    void valuesThatCannotBeSentAreRefusedAsOverASocket() {
         local(Desk.class, Clerk.class).run(here -> {
             assertThatExceptionOfType(RpcException.class)
                     .isThrownBy(() -> here.getBean(Desk.class).clerk.take(new Thing()))
@@ -150,7 +150,7 @@ class LocalAddressTest {
     }
 
     @Test
-    void metadataTravels() {
+    void metadataIsSent() {
         local(Desk.class, Clerk.class)
                 .run(here -> assertThat(CallOptions.none()
                                 .header("tenant", "blue")
@@ -249,7 +249,7 @@ class LocalAddressTest {
     }
 
     @Test
-    void applicationThatServesNothingSaysSo() {
+    void failureNamesAnApplicationThatServesNothing() {
         local(Desk.class, Clerk.class)
                 .withPropertyValues("rpc.server.enabled=false")
                 .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))

@@ -196,7 +196,7 @@ class MisplacedAnnotationsTest {
     }
 
     @Test
-    void referenceBesideABeanThatTheClientNeedsIsExplained() {
+    void referenceInTheClassOfABeanThatTheClientNeedsIsExplained() {
         RpcStartException failure = referenceFailureOf(MetersAndUser.class);
 
         assertThat(failure)
@@ -208,7 +208,7 @@ class MisplacedAnnotationsTest {
     }
 
     @Test
-    void referenceBesideAStaticBeanMethodIsInjected() {
+    void referenceInAClassWithAStaticBeanMethodIsInjected() {
         application(StaticMetersAndUser.class)
                 .withPropertyValues("rpc.client.url=127.0.0.1:1")
                 .run(here -> assertThat(here.getBean(StaticMetersAndUser.class).greetings)

@@ -27,7 +27,7 @@ class MisplacedArgumentsTest {
     }
 
     @Test
-    void valueAfterASpaceIsExplainedBesideTheFailureThatItCauses(CapturedOutput output) {
+    void valueAfterASpaceIsExplainedInAdditionToTheFailureThatItCauses(CapturedOutput output) {
         startedWith("--rpc.server.port", "20999")
                 .withPropertyValues("rpc.server.port=")
                 .run(here -> assertThat(here).hasFailed());
@@ -38,7 +38,7 @@ class MisplacedArgumentsTest {
     }
 
     @Test
-    void propertyThatOccursTwiceIsExplainedBesideTheFailureThatItCauses(CapturedOutput output) {
+    void propertyThatOccursTwiceIsExplainedInAdditionToTheFailureThatItCauses(CapturedOutput output) {
         startedWith("--rpc.server.port=20998", "--rpc.client.token=geheim", "--rpc.server.port=20999")
                 .withPropertyValues("rpc.server.port=20998,20999")
                 .run(here -> assertThat(here).hasFailed());

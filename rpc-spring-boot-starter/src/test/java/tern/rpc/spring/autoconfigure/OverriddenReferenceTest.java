@@ -193,7 +193,7 @@ class OverriddenReferenceTest {
         Greeter greeter;
 
         @Test
-        void callStillTravelsAndTheSpySeesIt(@Autowired Consumers consumers) {
+        void callIsStillSentAndTheSpySeesIt(@Autowired Consumers consumers) {
             assertThat(consumers.field).isNotSameAs(greeter);
             assertThat(consumers.field.hello("Ada")).isEqualTo("Hello Ada");
             verify(greeter).hello("Ada");

@@ -60,7 +60,7 @@ class RpcMethodSettingsTest {
     }
 
     @Test
-    void ownConnectionsAreOpenedBesideTheSharedOne() {
+    void ownConnectionsAreOpenedInAdditionToTheSharedOne() {
         provider(Counter.class, Greeter.class)
                 .run(there -> consumerOf(there, TwoUser.class).run(here -> {
                     assertThat(here.getBean(RpcClient.class).connections()).hasSize(2);

@@ -66,7 +66,7 @@ class RpcObservationTest {
     }
 
     @Test
-    void callIsObservedOnceOnEachSideAndTheTraceTravels() {
+    void callIsObservedOnceOnEachSideAndTheTraceIsPropagated() {
         provider(TraceTeller.class, Traces.class)
                 .run(there -> consumerOf(there, User.class, Traces.class).run(here -> {
                     String seen = here.getBean(User.class).greetings.greet("x");
@@ -81,7 +81,7 @@ class RpcObservationTest {
     }
 
     @Test
-    void observationsMakeNoTimersBesideOurs() {
+    void observationsCreateNoAdditionalTimers() {
         provider(Greeter.class, MeteredTraces.class)
                 .run(there -> consumerOf(there, User.class, MeteredTraces.class).run(here -> {
                     here.getBean(User.class).greetings.greet("x");

@@ -327,7 +327,7 @@ class RpcServiceTest {
     }
 
     @Test
-    void signatureThatCannotTravelStopsTheStartAndTheBeanIsNamed() {
+    void signatureThatCannotBeSentPreventsStartupAndTheBeanIsNamed() {
         provider(Finder.class)
                 .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
                         .hasMessageContaining("Bean 'rpcServiceTest.Finder' cannot be exported")

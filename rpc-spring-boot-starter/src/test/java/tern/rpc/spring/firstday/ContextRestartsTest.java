@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 class ContextRestartsTest {
 
     @Test
-    void nothingStaysBehindApplicationsThatWereStopped() throws Exception {
+    void stoppedApplicationsLeaveNothingInMemory() throws Exception {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx256m",

@@ -50,7 +50,7 @@ class OneDependencyTest {
     }
 
     @Test
-    void bringsLoggingAndFewJarsBesideBoot() {
+    void bringsLoggingAndFewJarsInAdditionToBoot() {
         assertThat(jars.artifacts()).contains("ch.qos.logback:logback-classic", "org.yaml:snakeyaml");
         assertThat(jars.artifacts())
                 .filteredOn(artifact -> !PLAIN_BOOT.contains(artifact))

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 class RestartTest {
 
     @Test
-    void classesOfTheNewLoaderServeAndTravelAfterARestart() throws Exception {
+    void classesOfTheNewLoaderServeAndAreSentAfterARestart() throws Exception {
         String first = new RestartLoader().startAndCall();
         String second = new RestartLoader().startAndCall();
 

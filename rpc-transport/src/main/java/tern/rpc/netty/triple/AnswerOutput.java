@@ -112,7 +112,7 @@ final class AnswerOutput {
         plain.flushed();
     }
 
-    // Plain answers, and the headers of other answers:
+    // The following methods write answers without Netty's codec, and the headers of all other answers.
 
     /** Writes the interim answer 100 (Continue), for which the client waits before it sends the body. */
     void writeContinue(Http2Stream stream) {

@@ -89,7 +89,7 @@ interface BodyReader {
      */
     boolean isEmptyAtEnd();
 
-    /** Returns the memory of the received bytes that have not been returned as messages yet. */
+    /** Returns the number of bytes of memory that the received bytes occupy until they are returned as messages. */
     int held();
 
     /**

@@ -46,7 +46,7 @@ final class ContentCoding {
         return coding != null && isNamedGzip(coding);
     }
 
-    /** Returns whether the caller accepts gzip according to the request headers with this name. */
+    /** Returns whether one of the request headers with this name says that the caller accepts gzip. */
     static boolean listsGzip(Http2Headers head, AsciiString name) {
         CharSequence first = head.get(name);
         return first != null && (GZIP.contentEquals(first) || listsGzip(head.valueIterator(name)));

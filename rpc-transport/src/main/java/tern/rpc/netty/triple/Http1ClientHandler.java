@@ -96,7 +96,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
             unread.release();
             unread = Unpooled.EMPTY_BUFFER;
         } else {
-            // otherwise the buffer would keep all bytes of a large answer that arrives in many chunks
+            // the processed bytes of a large answer in many chunks would otherwise stay in the buffer
             unread.discardSomeReadBytes();
         }
     }

@@ -103,7 +103,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         reading = true;
         try {
             while (!closing && !broken && readNext()) {
-                // the condition itself processes the bytes
+                // readNext(), which is a part of the condition, processes the bytes
             }
         } catch (Http1Violation e) {
             refuse(e);
@@ -125,7 +125,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             ByteBuf few = BodyReader.copy(unread);
             unread.release();
             unread = few;
-        } else if (unread.refCnt() == 1) { // otherwise, this memory belongs to a part of the body
+        } else if (unread.refCnt() == 1) { // a higher count means that a part of the body uses this buffer, too
             // the buffer never becomes empty while a client sends each request before it has read the previous answer
             unread.discardSomeReadBytes();
         }

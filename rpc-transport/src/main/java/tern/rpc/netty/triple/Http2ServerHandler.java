@@ -362,7 +362,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             stream.setProperty(exchangeKey, exchange);
             requests.begin(exchange, headers.size() > MAX_FIELDS, hold(exchange, headers));
             if (!endOfStream && exchange.call() != null && HeadFields.expectsContinue(headers)) {
-                output.writeContinue(stream); // without this answer, some clients never send the body
+                output.writeContinue(stream); // some clients do not send the body until they have received this answer
             }
             end(exchange, endOfStream);
         }

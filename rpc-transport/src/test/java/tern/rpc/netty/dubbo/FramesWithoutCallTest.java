@@ -12,7 +12,7 @@ class FramesWithoutCallTest {
     private final FramesWithoutCall frames = new FramesWithoutCall(now::get);
 
     @Test
-    void framesOfEachTimeWindowAreCountedAnew() {
+    void framesAreCountedSeparatelyInEachTimeWindow() {
         for (int window = 0; window < 3; window++) {
             for (int i = 0; i < FramesWithoutCall.MAX_FRAMES; i++) {
                 assertThat(frames.isTooMany()).isFalse();

@@ -436,7 +436,7 @@ public abstract class DubboInteropContract {
     }
 
     @Test
-    void attachmentsTravelFromUsToDubboAndBack() {
+    void attachmentsAreSentFromTernToDubboAndBack() {
         assumeTrue(peerCarriesAttachments());
         AtomicReference<Metadata> seen = new AtomicReference<>();
         CallOptions options = CallOptions.none()
@@ -454,7 +454,7 @@ public abstract class DubboInteropContract {
     }
 
     @Test
-    void attachmentsTravelFromDubboToUsAndBack() {
+    void attachmentsAreSentFromDubboToTernAndBack() {
         assumeTrue(peerCarriesAttachments());
         RpcContext.getClientAttachment().setAttachment("Tenant", "blue");
         RpcContext.getClientAttachment().setObjectAttachment("blob", new byte[] {1, 2});

@@ -59,7 +59,7 @@ final class Feed {
      */
     boolean take(Entry entry) {
         if (plan.mistake() != null) {
-            return false; // if the called method makes a mistake, the FeedPlan does not specify the answers
+            return false; // the plan specifies no answers of a method that makes a mistake on purpose
         }
         if (entry.getAccount().length() != plan.sizeOf(received)) {
             fault("answer " + received + " has " + entry.getAccount().length() + " characters instead of "

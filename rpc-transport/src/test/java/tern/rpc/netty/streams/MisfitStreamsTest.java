@@ -96,7 +96,8 @@ class MisfitStreamsTest {
     }
 
     /**
-     * All clients except Tern's. They do not check deadlines themselves, so the server must end the endless streams.
+     * All clients except Tern's. These clients do not check deadlines themselves, so the server must end the endless
+     * streams.
      */
     private enum Client {
         GRPC_CLIENT,

@@ -193,7 +193,7 @@ class CorsTest {
     }
 
     @Test
-    void everyPageMayCallWhereTheSettingsSaySo() {
+    void everyPageMayCallIfTheSettingsAllowIt() {
         RpcServer server = serve(allowing("*"));
 
         assertThat(post(server, OTHER).header("access-control-allow-origin")).isEqualTo("*");

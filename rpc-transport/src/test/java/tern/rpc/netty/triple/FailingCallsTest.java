@@ -468,7 +468,7 @@ class FailingCallsTest {
 
     @ParameterizedTest
     @MethodSource("rows")
-    void failingCallIsAnsweredAndHoldsNothing(Wire wire, Step step, Kind kind) {
+    void failingCallIsAnsweredAndReleasesItsResources(Wire wire, Step step, Kind kind) {
         for (Sides sides : step.needsFilters() ? List.of(filtered) : List.of(bare, filtered)) {
             boolean[] ways = step.isAsync() ? new boolean[] {true} : new boolean[] {false, true};
             for (boolean async : ways) {
@@ -493,7 +493,7 @@ class FailingCallsTest {
 
     @ParameterizedTest
     @EnumSource(Wire.class)
-    void callIsServedThoughItsMetersCannotBeMade(Wire wire) {
+    void callIsServedEvenIfItsMetersCannotBeCreated(Wire wire) {
         Sides fresh = new Sides(false);
         try {
             check(fresh, wire, Step.REGISTRATION, Kind.MEMORY, false);

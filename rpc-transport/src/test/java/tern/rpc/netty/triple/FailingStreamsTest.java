@@ -437,7 +437,7 @@ class FailingStreamsTest {
 
     @ParameterizedTest
     @MethodSource("rows")
-    void failingStreamEndsAndHoldsNothing(Way way, Step step, Kind kind) throws Exception {
+    void failingStreamEndsAndReleasesItsResources(Way way, Step step, Kind kind) throws Exception {
         Streams streams = step.isOfClient() ? filtered : bare;
         InjectedFailure.inject(step, kind, step.isOfClient() ? CLIENT : SERVER);
         try {

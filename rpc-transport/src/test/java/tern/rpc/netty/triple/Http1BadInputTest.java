@@ -234,7 +234,7 @@ class Http1BadInputTest {
 
     @ParameterizedTest
     @MethodSource("chunks")
-    void malformedChunksAreRefusedAndNothingBehindThemIsRead(String request) {
+    void malformedChunksAreRefusedAndNoLaterBytesAreRead(String request) {
         try (RawSocket socket = RawSocket.connect(server.port())) {
             assertServed(socket);
 

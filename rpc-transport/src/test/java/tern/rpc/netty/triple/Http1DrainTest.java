@@ -64,7 +64,7 @@ class Http1DrainTest {
 
     /** The first answer's headers do not announce that the connection will be closed. */
     @Test
-    void requestBehindAStreamThatBeganBeforeTheDrainIsAnswered() {
+    void requestAfterAStreamThatBeganBeforeTheDrainIsAnswered() {
         RpcServer server = sides.serve(
                 ServerTransportSettings.onPort(0),
                 HttpSettings.defaults(),

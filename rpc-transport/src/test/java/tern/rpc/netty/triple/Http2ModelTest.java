@@ -367,7 +367,7 @@ class Http2ModelTest {
                             .putInt(-1 >>> random.nextInt(16))
                             .array();
                 default -> {
-                    // In five of eight cases, the message stays valid.
+                    // In five of eight cases, the message is left unchanged, so it stays valid.
                 }
             }
             int flags = oneIn(3) ? 0 : Http2Script.END_STREAM;

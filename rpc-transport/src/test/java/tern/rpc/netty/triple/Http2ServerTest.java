@@ -546,7 +546,7 @@ class Http2ServerTest {
     }
 
     @Test
-    void callerWhoLeavesCancelsTheCall() throws Exception {
+    void disconnectOfTheCallerCancelsTheCall() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch cancelled = new CountDownLatch(1);
         int port = serveEndless(begun, cancelled);

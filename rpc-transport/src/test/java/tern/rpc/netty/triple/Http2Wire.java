@@ -105,7 +105,7 @@ final class Http2Wire implements AutoCloseable {
         this.socket = socket;
         this.out = out;
         try {
-            reader.maxFrameSize(8 << 20); // the Dubbo consumers whose calls were captured permit frames of this size
+            reader.maxFrameSize(8 << 20); // in the captures, the Dubbo consumers permit frames of up to this size
         } catch (Http2Exception e) {
             throw new IllegalStateException(e);
         }

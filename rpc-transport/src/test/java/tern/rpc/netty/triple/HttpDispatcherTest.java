@@ -155,7 +155,7 @@ class HttpDispatcherTest {
 
     /** With every protocol, the answer must report a failure of the service, not a mistake by the caller. */
     @TestFactory
-    Stream<DynamicTest> metadataThatCannotTravelIsAFailureOfTheService() {
+    Stream<DynamicTest> metadataThatCannotBeSentIsAFailureOfTheService() {
         String path = WebSides.WORDS + "misspell";
         return Stream.of("headers", "trailers").flatMap(where -> {
             byte[] proto = StringValue.of(where).toByteArray();

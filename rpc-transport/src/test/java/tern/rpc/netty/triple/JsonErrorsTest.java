@@ -41,7 +41,7 @@ class JsonErrorsTest extends JsonCalls {
 
     @ParameterizedTest
     @EnumSource(Version.class)
-    void detailsOfAFailureTravel(Version version) {
+    void detailsOfAFailureAreSent(Version version) {
         HttpResponse<String> answer = send(version, post("fail", "\"details\""));
 
         assertThat(answer.body())

@@ -17,7 +17,7 @@ class JsonHeadersTest extends JsonCalls {
 
     @ParameterizedTest
     @EnumSource(Version.class)
-    void headersTravelBothWays(Version version) {
+    void headersAreSentInBothDirections(Version version) {
         HttpRequest request = to("header")
                 .header("x-mine", "yes")
                 .POST(BodyPublishers.ofString("\"X-Mine\""))

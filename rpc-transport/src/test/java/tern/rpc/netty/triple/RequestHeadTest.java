@@ -9,7 +9,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.WireName;
 
-@SuppressWarnings("UnicodeInCode") // The names of the methods are the subject.
+@SuppressWarnings("UnicodeInCode") // The test uses only the names of these methods.
 class RequestHeadTest {
 
     private static final ServiceKey SERVICE = new ServiceKey("example.Greetings", "", "");

@@ -32,7 +32,7 @@ class StatusDetailsTest {
     }
 
     @Test
-    void longDetailsTravelToo() {
+    void longDetailsAreAlsoSent() {
         byte[] value = new byte[100_000];
         value[99_999] = 7;
         Status status = new Status(

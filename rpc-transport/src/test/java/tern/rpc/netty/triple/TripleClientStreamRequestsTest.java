@@ -92,7 +92,7 @@ class TripleClientStreamRequestsTest {
     }
 
     @Test
-    void requestsSentBeforeThereIsAStreamWaitForIt() {
+    void requestsWaitUntilTheStreamIsOpen() {
         ClientConnection connection = requests.connect(server.endpoint());
         Opened first = requests.open(connection, requests.call(method("both")));
         Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);

@@ -336,7 +336,7 @@ class TripleGrpcServerTest {
     }
 
     @Test
-    void messageOfMegabytesTravelsBothWays() {
+    void messageOfMegabytesIsSentInBothDirections() {
         ClientConnection connection = connect(start(builder -> builder.maxInboundMessageSize(8 << 20)));
         String large = "x".repeat(5 << 20);
 
@@ -360,7 +360,7 @@ class TripleGrpcServerTest {
     }
 
     @Test
-    void headersAndTrailersTravelBothWaysAndAnswersMayBeCompressed() {
+    void headersAndTrailersAreSentInBothDirectionsAndAnswersMayBeCompressed() {
         ClientConnection connection = connect();
         Invocation call =
                 requests.call(method("one"), (Object) "hello ".repeat(100).getBytes(UTF_8));

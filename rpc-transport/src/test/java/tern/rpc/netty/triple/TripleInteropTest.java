@@ -155,7 +155,7 @@ class TripleInteropTest extends DubboInteropContract {
     // ---- protobuf tests
 
     @Test
-    void protobufMessagesTravelAsTheyAre() {
+    void protobufMessagesAreSentUnchanged() {
         PbService theirs = dubbo.refer(PbService.class, dubbo.url(port), reference -> {});
 
         assertThat(theirs.hello(StringValue.of("pb")).getValue()).isEqualTo("hi pb");

@@ -61,7 +61,7 @@ class UnfinishedAnswersTest {
     }
 
     @Test
-    void endedAnswerHoldsNothing() {
+    void endedAnswerReleasesItsMemory() {
         first.holds(4 * MIB);
 
         first.ended();

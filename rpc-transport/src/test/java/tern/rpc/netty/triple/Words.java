@@ -13,7 +13,7 @@ interface Words {
     @RpcMethod(readOnly = true)
     StringValue shout(StringValue text);
 
-    /** Works like {@link #shout}, but with Java types. */
+    /** Returns the same text as {@link #shout}, but uses a Java type instead of a protobuf message. */
     @RpcMethod(readOnly = true)
     String shoutJava(String text);
 

@@ -285,7 +285,7 @@ class WrapperCodecTest {
     }
 
     @Test
-    void exceptionsTravelTyped() {
+    void exceptionsAreSentWithTheirType() {
         WrapperCodec codec = codec("checked");
         OutputBuffer out = new OutputBuffer();
 
@@ -342,7 +342,7 @@ class WrapperCodecTest {
     }
 
     @Test
-    void bytesOfAServiceTravelAsTheyAre() {
+    void bytesOfAServiceAreSentUnchanged() {
         ServiceDescriptor raw = ServiceDescriptor.of(
                 "raw.Service",
                 List.of(new ServiceDescriptor.Operation("call", MethodType.UNARY, byte[].class, byte[].class)));

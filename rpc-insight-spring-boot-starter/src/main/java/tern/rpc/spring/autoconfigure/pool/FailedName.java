@@ -45,7 +45,7 @@ final class FailedName {
     }
 
     /**
-     * Like {@link #ofStatement(String, Throwable)}.
+     * Returns the same name as {@link #ofStatement(String, Throwable)}, for a failure whose SQL state may be known.
      *
      * @param state the SQL state of the failure; null if it is unknown
      */

@@ -60,7 +60,7 @@ class DisconnectedClientsTest {
 
     @ParameterizedTest
     @MethodSource("ofClients")
-    void requestWhoseClientLeavesIsNoFailure(Throwable failure) {
+    void requestWhoseClientDisconnectsIsNotAFailure(Throwable failure) {
         end(200, failure, 5);
 
         assertThat(ended).as("calls that the diagnosis compares").isEmpty();

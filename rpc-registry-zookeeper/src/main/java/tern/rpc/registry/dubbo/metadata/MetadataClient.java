@@ -75,7 +75,7 @@ public final class MetadataClient implements ProcessMetadata {
 
     private void call(ProcessEntry process, MetadataAddress address, CompletableFuture<ApplicationMetadata> answer) {
         Endpoint endpoint = new Endpoint(address.host(), address.port());
-        // for example, a connection to 0.0.0.0 would reach this machine instead of the provider
+        // some addresses cannot belong to a provider: for example, a connection to 0.0.0.0 would reach this machine
         if (!endpoint.mayBeProvider()) {
             throw new IllegalArgumentException(endpoint + " cannot be a provider");
         }

@@ -20,8 +20,8 @@ import tern.rpc.registry.dubbo.Limits;
  * @param host the host, the pattern, or the address of the network; an IPv6 address has no brackets
  * @param prefixBits the length of a network's prefix; 0 for the other forms
  * @param port the port, or {@value #ANY_PORT} for every port
- * @param least the least value of each number of an IPv4 address, one byte for each; 0 for forms without numbers
- * @param most the greatest value of each number of an IPv4 address, one byte for each; 0 for forms without numbers
+ * @param least the lowest value of each number of an IPv4 address, one byte for each; 0 for forms without numbers
+ * @param most the highest value of each number of an IPv4 address, one byte for each; 0 for forms without numbers
  */
 record AddressPattern(Form form, String host, int prefixBits, int port, int least, int most) {
 

@@ -44,7 +44,7 @@ class AddressPatternTest {
             2001:db8::/32           | none
             name.example            | none
             """)
-    void addressOfARuleMeansWhatItMeansInDubbo(String address, String expected) {
+    void addressOfARuleHasTheSameMeaningAsInDubbo(String address, String expected) {
         AddressPattern pattern = AddressPattern.parse(address);
 
         assertThat(ALL.stream().filter(pattern::matches))

@@ -107,7 +107,7 @@ class DubboRulesTest {
     }
 
     @Test
-    void forcedConditionMayLeaveNobody() {
+    void forcedConditionMayExcludeAllProviders() {
         assertThat(conditions(true, "=> host = 192.168.0.1").route("get", ALL)).isEmpty();
     }
 

@@ -55,7 +55,7 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      * @param why the reason for the list's state; empty if there is no reason to report
      * @param listed the number of providers in the list
      * @param passedOver the number of listed providers that the client has replaced with other listed providers,
-     *     because they could not be connected
+     *     because they could not be reached
      * @param held the number of providers that are kept because they still respond, even though they are no longer
      *     listed
      * @param heldSince the time at which the client began to keep these providers; null if no provider is kept

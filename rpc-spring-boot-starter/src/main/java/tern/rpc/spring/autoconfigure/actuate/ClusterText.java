@@ -32,7 +32,7 @@ final class ClusterText {
         text.append(reference.service()).append('\n').append("  list: ").append(state(list));
         text.append(", ").append(list.listed()).append(" providers of ").append(shortened(list.source()));
         if (list.passedOver() > 0) {
-            text.append("; ").append(list.passedOver()).append(" could not be connected and are replaced with others");
+            text.append("; ").append(list.passedOver()).append(" could not be reached and are replaced with others");
         }
         if (list.heldSince() != null) {
             text.append("; ")

@@ -20,6 +20,6 @@ class ClusterTextTest {
     void replacedProvidersAreCountedIfThereAreAny() {
         assertThat(text(0)).endsWith(", 20000 providers of shop\n");
         assertThat(text(37))
-                .endsWith(", 20000 providers of shop; 37 could not be connected and are replaced with others\n");
+                .endsWith(", 20000 providers of shop; 37 could not be reached and are replaced with others\n");
     }
 }
