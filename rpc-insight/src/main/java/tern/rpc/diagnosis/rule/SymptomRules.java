@@ -94,11 +94,12 @@ public final class SymptomRules extends Rule {
         passOnStalls();
         new CollectorRules(this).apply();
         processors.passOnToOtherProcesses();
+        boolean isStoreBusy = new LocalStores(this, counts).passOn();
         new StolenTime(this).apply();
         new PressureRules(this).apply();
         new CallerRules(this).apply();
         FailedProviders.merge(byCause);
-        if (!isStorm && !new OneSlowPeer(evidence, excess, operations).merge(byCause)) {
+        if (!isStorm && !isStoreBusy && !new OneSlowPeer(evidence, excess, operations).merge(byCause)) {
             processors.passOnToProcessors();
         }
         processors.passOnExecutors();
