@@ -45,6 +45,7 @@ class FullExecutorsTest {
     private final WaitingCalls calls = new WaitingCalls(shop);
     private final AtomicInteger tasks = new AtomicInteger();
     private final AtomicInteger rejected = new AtomicInteger();
+    private int tasksPerSecond = 4;
     private double holdMillis = 3;
     private Duration held = Duration.ZERO;
     private @Nullable String submitter; // the code that submits most tasks outside of calls; null if calls submit them
@@ -54,8 +55,8 @@ class FullExecutorsTest {
     FullExecutorsTest() {
         shop.pools.add(() -> PoolSnapshot.builder("legs", PoolKind.EXECUTOR, THREADS)
                 .now(THREADS, 0, 300)
-                .counts(tasks.addAndGet(4), rejected.get())
-                .sums(Duration.ZERO, held = held.plusNanos((long) (4 * holdMillis * 1e6)))
+                .counts(tasks.addAndGet(tasksPerSecond), rejected.get())
+                .sums(Duration.ZERO, held = held.plusNanos((long) (tasksPerSecond * holdMillis * 1e6)))
                 .others(new PoolSnapshot.OtherTasks(
                         submitter == null ? 0 : 3 * tasks.get() / 4,
                         submitter == null ? Duration.ZERO : held.multipliedBy(3).dividedBy(4),
@@ -175,6 +176,19 @@ class FullExecutorsTest {
                 call -> call.own(150).in(Phase.EXECUTOR, "legs", 700).in(Phase.HTTP, "GET printer/print", 60));
 
         assertThat(causes).extracting(DiagnosisText::title).containsExactly("SLOW HTTP PEER: GET printer/print");
+    }
+
+    /** The tasks are 25 times as many as usual, and take 6 times as long: together, they fill the two threads. */
+    @Test
+    void executorWhoseTasksBecameMoreFrequentThanSlowerIsTooSmallAlthoughTheirPeerIsSlowerToo() throws Exception {
+        tasksPerSecond = 100;
+        holdMillis = 19;
+
+        List<Cause> causes = causesWith(
+                () -> Packages.extra(end),
+                call -> call.own(2).in(Phase.EXECUTOR, "legs", 700).in(Phase.HTTP, "GET printer/print", 19));
+
+        assertThat(causes.get(0).title()).as(shop.diagnosis().text()).isEqualTo("EXECUTOR TOO SMALL: legs");
     }
 
     /**

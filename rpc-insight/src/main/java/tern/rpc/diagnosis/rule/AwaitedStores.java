@@ -12,7 +12,6 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.RunningStatements;
 import tern.rpc.diagnosis.failure.FailedPeer;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.pool.PoolKind;
@@ -28,12 +27,10 @@ final class AwaitedStores {
 
     private final Evidence evidence;
     private final Map<String, PoolVerdict> pools;
-    private final RunningStatements statements;
 
-    AwaitedStores(Evidence evidence, Map<String, PoolVerdict> pools, RunningStatements statements) {
+    AwaitedStores(Evidence evidence, Map<String, PoolVerdict> pools) {
         this.evidence = evidence;
         this.pools = pools;
-        this.statements = statements;
     }
 
     private boolean isKnown(String name) {
@@ -54,9 +51,7 @@ final class AwaitedStores {
                 return pool;
             }
             String running = ledger.running(operation);
-            String statement = kind == Kind.SQL ? statements.of(ledger) : null;
-            String name = running != null ? running : statement;
-            return name == null ? "" : OperationNames.store(name);
+            return running == null ? "" : OperationNames.store(running);
         }
         Part operated = FailedPeer.longest(call, operation);
         Part waited = FailedPeer.longest(call, connection);

@@ -37,9 +37,6 @@ public final class ResultRules extends Rule {
      */
     private static final double INNER_SHARE = 0.2;
 
-    /** An executor gets many more tasks than usual if their number is at least this multiple of the usual number. */
-    public static final double MORE_TASKS = 1.5;
-
     /** Threads are considered to work most of the time if on average at least this number of threads are busy. */
     private static final double MOSTLY = 0.5;
 
@@ -253,16 +250,6 @@ public final class ResultRules extends Rule {
         return waiting != null && isFull && executor.isOwnWait(waiting)
                 ? new Part(Kind.RESULT, Part.TASKS_OF + name + " in " + waiting.name())
                 : null;
-    }
-
-    /**
-     * Returns whether the number of tasks that the executor starts has grown by a larger factor than the time of a task.
-     * The number of tasks is then the reason why the executor is full.
-     */
-    public static boolean getsManyMoreTasks(PoolVerdict executor, Evidence evidence) {
-        double usually = evidence.usual().reliableFigure(Baseline.TASKS + executor.name());
-        double started = executor.pool().since().taken() / evidence.seconds();
-        return usually > 0 && started >= MORE_TASKS * usually && started / usually > executor.timesLonger();
     }
 
     /**

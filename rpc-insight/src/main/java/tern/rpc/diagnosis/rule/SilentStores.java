@@ -21,7 +21,6 @@ import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.RunningStatements;
 import tern.rpc.diagnosis.excess.TimesByCause;
-import tern.rpc.diagnosis.failure.FailedPeer;
 import tern.rpc.diagnosis.failure.FailurePart;
 import tern.rpc.diagnosis.pool.PeerKinds;
 import tern.rpc.diagnosis.pool.PoolVerdict;
@@ -77,9 +76,9 @@ final class SilentStores {
         this.excess = excess;
         this.pools = pools;
         this.kinds = new PeerKinds(pools);
-        this.statements = new RunningStatements(pools.values());
-        this.locked = new LockedTables(evidence, excess, pools);
-        this.names = new AwaitedStores(evidence, pools, statements);
+        this.statements = new RunningStatements(excess);
+        this.locked = new LockedTables(evidence, excess);
+        this.names = new AwaitedStores(evidence, pools);
         this.usual = new UsualOperations(evidence.usual());
         this.byCause = byCause;
     }
@@ -202,7 +201,7 @@ final class SilentStores {
         Set<String> tables = new TreeSet<>();
         long longest = 0;
         for (Waiting one : waiting) {
-            String statement = statementOf(one.call);
+            String statement = statements.of(one.call);
             if (statement != null) {
                 String table = Statements.table(statement);
                 known.add(statement);
@@ -215,13 +214,6 @@ final class SilentStores {
         return !known.isEmpty()
                 && ((isShort && (tables.size() == 1 || areNew))
                         || known.stream().allMatch(Statements::mayWait));
-    }
-
-    /** Returns the statement that the call is running, or that ended in a timeout; null if it is unknown. */
-    private @Nullable String statementOf(EndedCall call) {
-        String running = statements.of(call.ledger());
-        Part ended = running == null && !isRunning(call) ? FailedPeer.longest(call, Phase.SQL) : null;
-        return ended == null ? running : ended.name();
     }
 
     /** Returns whether late calls run commands that wait for data or block the server. */
