@@ -234,8 +234,12 @@ final class ExecutorText {
         }
         double usual = verdict.pool().usualHoldNanos();
         boolean slower = usual > 0 && hold > 1.5 * usual && !ResultRules.getsManyMoreTasks(verdict, evidence);
+        Change former = slower ? null : FormerSize.of(verdict.pool(), takings * hold / 1e9, null);
         return new CauseDescription(
-                slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL", pool.name(), change(pool, takings, hold, slower), facts);
+                slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL",
+                pool.name(),
+                former != null ? former : change(pool, takings, hold, slower),
+                facts);
     }
 
     /**
