@@ -376,7 +376,8 @@ public final class Diagnostician {
     }
 
     private CounterSnapshot read(long now) {
-        return new CounterSnapshot(now, records.sums(), Map.copyOf(surroundings.refused()), observedPools.snapshots(now));
+        return new CounterSnapshot(
+                now, records.sums(), Map.copyOf(surroundings.refused()), observedPools.snapshots(now));
     }
 
     private void diagnose(long now, CounterSnapshot current, List<RunningCall> running, int hung, Machine seen) {

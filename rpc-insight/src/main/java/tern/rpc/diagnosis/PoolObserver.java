@@ -74,9 +74,8 @@ final class PoolObserver {
             PoolSnapshot now = source.snapshot();
             PoolSnapshot then = start.pools().get(now.name());
             Holders holders = source.holders();
-            pools.add(
-                    ObservedPool.of(now, then, holders, working, usual.figure("hold " + now.name()), held.of(holders))
-                            .with(sizes));
+            pools.add(ObservedPool.of(now, then, holders, working, usual.figure("hold " + now.name()), held.of(holders))
+                    .with(sizes));
         }
         return pools;
     }

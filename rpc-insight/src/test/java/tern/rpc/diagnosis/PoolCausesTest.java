@@ -62,13 +62,16 @@ class PoolCausesTest {
         size[0] = 3;
         for (int i = 0; i < 6; i++) {
             taken[0] += 70;
-            shop.second(70, call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 140).in(Phase.SQL, "select stock", 38));
+            shop.second(
+                    70,
+                    call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 140).in(Phase.SQL, "select stock", 38));
         }
 
         Cause cause = first(shop.diagnosis());
         assertThat(cause.kind()).as(shop.diagnosis().text()).isEqualTo("POOL TOO SMALL");
         assertThat(cause.change().text())
-                .startsWith("give \"druid\" its former 8 connections again (spring.datasource.druid.max-active, now 3)");
+                .startsWith(
+                        "give \"druid\" its former 8 connections again (spring.datasource.druid.max-active, now 3)");
         assertThat(cause.evidence()).anyMatch(line -> line.matches("size     3 since \\d s, before 8"));
     }
 

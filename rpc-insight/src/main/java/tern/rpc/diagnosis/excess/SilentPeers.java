@@ -111,9 +111,8 @@ public final class SilentPeers {
                                 .map(ExcessTime.Counted::call)
                                 .filter(call -> !isNotAccepted(excess.failureOf(call))))
                 .filter(call -> call.startedNanos() - sinceNanos >= 0)
-                .anyMatch(call -> RepeatedOperations.attempts(call, phase, part.name())
-                                .count()
-                        > 0);
+                .anyMatch(call ->
+                        RepeatedOperations.attempts(call, phase, part.name()).count() > 0);
     }
 
     private boolean isUnanswered(ExcessTime.Counted counted, Part part, Phase phase, double usually) {
@@ -123,7 +122,7 @@ public final class SilentPeers {
             String running = call.ledger().running(phase);
             return running != null
                     && OperationNames.isNamed(running, part.name())
-                    && counted.times().sum(matching) >= Math.max(LONG * usually, excess.targetNanos());
+                    && counted.times().sum(matching) >= Math.max(LONG * usually, (double) excess.targetNanos());
         }
         Part ended = excess.timedOutPart(call);
         Operations.Sum attempts = RepeatedOperations.attempts(call, phase, part.name());

@@ -284,7 +284,8 @@ public final class FailureText {
      */
     public static boolean isSpecific(String failure) {
         return !failure.equals(Part.NOT_ACCEPTED)
-                && OF_PEERS.stream().anyMatch(known -> known.text.matcher(failure).find());
+                && OF_PEERS.stream()
+                        .anyMatch(known -> known.text.matcher(failure).find());
     }
 
     /**

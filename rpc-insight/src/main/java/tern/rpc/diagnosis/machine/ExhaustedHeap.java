@@ -110,7 +110,8 @@ public final class ExhaustedHeap {
         running.forEach(call -> counts[call.phase().ordinal()]++);
         for (Phase phase : PHASES) {
             if (phase != Phase.OWN && 2 * counts[phase.ordinal()] > running.size()) {
-                return ", most of them in " + phase.name().toLowerCase(Locale.ROOT).replace('_', '-');
+                return ", most of them in "
+                        + phase.name().toLowerCase(Locale.ROOT).replace('_', '-');
             }
         }
         return "";

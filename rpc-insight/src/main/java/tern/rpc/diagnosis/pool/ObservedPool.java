@@ -65,8 +65,7 @@ public record ObservedPool(
 
     /** Returns a copy with the former size of the pool, if the pool has become smaller. */
     public ObservedPool with(PoolSizes sizes) {
-        return new ObservedPool(
-                now, since, holders, lost, recordsHolders, usualHoldNanos, use, sizes.of(now.name()));
+        return new ObservedPool(now, since, holders, lost, recordsHolders, usualHoldNanos, use, sizes.of(now.name()));
     }
 
     /**

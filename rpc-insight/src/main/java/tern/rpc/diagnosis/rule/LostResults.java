@@ -44,7 +44,11 @@ public final class LostResults {
                         "never    %d calls have waited for up to %s ms, although later calls to the same %s have ended",
                         lost.size(),
                         Times.millis(longest),
-                        lost.stream().map(counted -> counted.call().method()).distinct().count() == 1
+                        lost.stream()
+                                                .map(counted -> counted.call().method())
+                                                .distinct()
+                                                .count()
+                                        == 1
                                 ? "method"
                                 : "methods");
     }

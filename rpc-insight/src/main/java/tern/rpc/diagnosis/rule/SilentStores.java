@@ -316,8 +316,7 @@ final class SilentStores {
         if (waiting.size() < MIN_CALLS) {
             return;
         }
-        Part known =
-                failuresOf(part.kind(), "").stream().findFirst().orElse(null);
+        Part known = failuresOf(part.kind(), "").stream().findFirst().orElse(null);
         String name = switch (part.kind()) {
             case SQL -> "database " + part.name();
             case REDIS -> "Redis " + part.name();

@@ -41,8 +41,10 @@ final class LookedUpHosts {
         for (ExcessTime.Counted counted : excess.accounts) {
             for (Sample sample : excess.samples.list(counted.call().ledger())) {
                 if (sample.part().kind() == Kind.RESOLVER) {
-                    addresses(counted, sample).map(LookedUpHosts::name).filter(Objects::nonNull).forEach(host -> found
-                            .add(new Part(Kind.RESOLVER, host), 1));
+                    addresses(counted, sample)
+                            .map(LookedUpHosts::name)
+                            .filter(Objects::nonNull)
+                            .forEach(host -> found.add(new Part(Kind.RESOLVER, host), 1));
                 }
             }
         }

@@ -304,7 +304,8 @@ final class PoolText {
             change = Change.of(
                     Where.CODE,
                     (threads ? "allow more threads in \"" : "allow more connections in \"") + verdict.name()
-                            + "\"" + FormerSize.setting(pool) + ", or use it less often per call; no size is given, because the"
+                            + "\"" + FormerSize.setting(pool)
+                            + ", or use it less often per call; no size is given, because the"
                             + " replay of these calls does not confirm one");
         } else if (change == null && room > 0 && !threads && pool.setting(use).isEmpty()) {
             change = Change.of(

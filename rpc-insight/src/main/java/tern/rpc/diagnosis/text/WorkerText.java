@@ -105,8 +105,9 @@ final class WorkerText {
         Remedy.Size size = size(pool, busy);
         Change replayed = size == null ? null : size.change();
         Change former = areMoreCalls() ? null : FormerSize.of(pool, busy, replayed);
-        if (former != null || replayed != null) {
-            return former != null ? former : replayed;
+        Change sized = former != null ? former : replayed;
+        if (sized != null) {
+            return sized;
         }
         if (evidence.machine().isFull()) {
             return Change.of(

@@ -119,6 +119,8 @@ class SilentPeersTest {
             }
         });
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PEER FAILS: rates:8080: does not answer");
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: rates:8080: does not answer");
     }
 }

@@ -321,7 +321,9 @@ class TimeOutsTest {
         }
 
         Cause first = first(consumer.diagnosis());
-        assertThat(DiagnosisText.title(first)).as(consumer.diagnosis().text()).isEqualTo("PEER FAILS: 10.0.0.9:20880: does not answer");
+        assertThat(DiagnosisText.title(first))
+                .as(consumer.diagnosis().text())
+                .isEqualTo("PEER FAILS: 10.0.0.9:20880: does not answer");
         assertThat(first.change().text())
                 .startsWith("find out why 10.0.0.9:20880 answers no call: it is most likely stopped, paused")
                 .contains("use a fallback and a shorter timeout", "a longer timeout would only let more calls wait")
