@@ -377,7 +377,8 @@ public final class Diagnostician {
     }
 
     private CounterSnapshot read(long now) {
-        return new CounterSnapshot(now, records.sums(), Map.copyOf(surroundings.refused()), observedPools.snapshots());
+        return new CounterSnapshot(
+                now, records.sums(), Map.copyOf(surroundings.refused()), observedPools.snapshots(now));
     }
 
     /**

@@ -26,6 +26,7 @@ import shop.Tickets;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
@@ -140,15 +141,21 @@ class FullExecutorsTest {
     void rejectedTasksOfOneKindNeedNoSeparateExecutor() throws Exception {
         Throwable failure = Tickets.rejected("Task rejected from java.util.concurrent.ThreadPoolExecutor@5e9[Running,"
                 + " pool size = 2, active threads = 2, queued tasks = 300, completed tasks = 12]");
+        OutsideOperations.clear();
+        Thread earlier = new Thread(() -> OutsideOperations.ran(Phase.HTTP, "POST mail:80/send", 990_000_000), "legs-7");
+        earlier.start();
+        earlier.join();
 
         List<Cause> causes = causesWith(() -> Newsletter.mail(end), call -> {
             rejected.incrementAndGet();
             shop.call(Shop.PLACE, 0, failure, USUAL);
         });
+        OutsideOperations.clear();
 
         assertThat(causes.get(0).kind()).as(shop.diagnosis().text()).isEqualTo("EXECUTOR FULL");
         assertThat(causes.get(0).change().text())
                 .startsWith("find out why the tasks of \"legs\" take 990 ms each instead of 3")
+                .contains("(POST mail:80/send takes 990 ms)")
                 .contains("neither more threads nor a separate executor helps")
                 .contains("do not let its call fail");
     }

@@ -25,6 +25,7 @@ import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RepeatedOperations;
 import tern.rpc.diagnosis.excess.RepeatedTransactions;
 import tern.rpc.diagnosis.excess.RunningOperations;
+import tern.rpc.diagnosis.excess.SilentPeers;
 import tern.rpc.diagnosis.excess.SlowProviders;
 import tern.rpc.diagnosis.excess.SlowServers;
 import tern.rpc.diagnosis.excess.TimesByCause;
@@ -80,6 +81,7 @@ public final class SymptomRules extends Rule {
         mergeStatements();
         new LargeResults(evidence, excess, operations).passOn(byCause);
         new RowHolderRules(this).apply();
+        new SilentPeers(excess, operations).merge(byCause);
         mergeOperations(redisStands, areRepeated);
         new HttpConnections(evidence, excess).merge(byCause);
         new RunningOperations(excess, operations, byCause).name();

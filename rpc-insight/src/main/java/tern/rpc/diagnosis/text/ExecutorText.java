@@ -237,8 +237,12 @@ final class ExecutorText {
         boolean slower = usual > 0
                 && hold > 1.5 * usual
                 && !TaskLoad.of(verdict, evidence, excess).isTooMany();
+        Change former = slower ? null : FormerSize.of(verdict.pool(), takings * hold / 1e9, null);
         return new CauseDescription(
-                slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL", pool.name(), change(pool, takings, hold, slower), facts);
+                slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL",
+                pool.name(),
+                former != null ? former : change(pool, takings, hold, slower),
+                facts);
     }
 
     /**

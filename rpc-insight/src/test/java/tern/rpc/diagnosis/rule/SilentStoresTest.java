@@ -130,6 +130,47 @@ class SilentStoresTest {
                 .anyMatch(line -> line.startsWith("calls wait for the answer of GET user:*"));
     }
 
+    /** An exception with the name of the exceptions of a Redis client, whose message shows no reason. */
+    private static final class RedisConnectionFailureException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        RedisConnectionFailureException() {
+            super("Unable to connect to Redis");
+        }
+    }
+
+    @Test
+    void redisToWhichAClientCannotConnectDoesNotAnswerEither() {
+        shop.pools.add(PoolSource.of(
+                () -> PoolSnapshot.builder("jedis", PoolKind.REDIS, 8)
+                        .now(0, 0, 0)
+                        .counts(0, 0)
+                        .sums(Duration.ZERO, Duration.ZERO)
+                        .settings(List.of())
+                        .build(),
+                new Holders()));
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 20; call++) {
+                    boolean isOpen = call % 4 == 0;
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            isOpen ? Tickets.gaveUp() : new RedisConnectionFailureException(),
+                            isOpen
+                                    ? steps -> steps.own(1).in(Phase.REDIS, "GET user:*", 400)
+                                    : steps -> steps.own(1).in(Phase.REDIS_CONNECTION, "jedis", 400));
+                }
+            });
+        }
+
+        assertThat(shop.diagnosis().causes())
+                .as(shop.diagnosis().text())
+                .extracting(DiagnosisText::title)
+                .containsExactly("PEER FAILS: Redis: does not answer");
+        assertThat(first(shop.diagnosis()).change().text()).contains("no call gets an answer from it");
+    }
+
     @Test
     void redisThatAnswersOtherCallsIsNotGone() {
         hang(Phase.REDIS, 6);
