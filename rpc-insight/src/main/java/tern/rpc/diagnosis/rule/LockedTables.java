@@ -111,8 +111,8 @@ public final class LockedTables {
             if (statement != null
                     && spent >= evidence.targetNanos()
                     && OperationNames.store(statement).equals(store)) {
-                hanging.add(new Hanging(
-                        counted.call(), statement, counted.call().endedNanos() - (long) spent));
+                hanging.add(
+                        new Hanging(counted.call(), statement, counted.call().endedNanos() - (long) spent));
             }
         }
         return hanging;

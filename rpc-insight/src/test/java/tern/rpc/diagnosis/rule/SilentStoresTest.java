@@ -286,8 +286,8 @@ class SilentStoresTest {
 
     /** The driver ends a statement that has waited for the read timeout, and reports a lost connection. */
     private static Throwable readTimeout(String state) {
-        return new IllegalStateException(new SQLException(
-                "Communications link failure", state, new SocketTimeoutException("Read timed out")));
+        return new IllegalStateException(
+                new SQLException("Communications link failure", state, new SocketTimeoutException("Read timed out")));
     }
 
     @ParameterizedTest
@@ -303,8 +303,11 @@ class SilentStoresTest {
                             0,
                             readTimeout(state),
                             call -> call.own(1).in(Phase.SQL, statement, 5_000).in(Phase.SQL, "rollback", 0.2));
-                    shop.call(Shop.PLACE, 0, call -> call.in(Phase.JDBC_CONNECTION, "hikari", 3_000)
-                            .in(Phase.SQL, "select b from orders", 2));
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            call -> call.in(Phase.JDBC_CONNECTION, "hikari", 3_000)
+                                    .in(Phase.SQL, "select b from orders", 2));
                 }
             });
         }

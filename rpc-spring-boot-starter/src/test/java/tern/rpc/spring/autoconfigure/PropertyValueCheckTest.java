@@ -319,10 +319,10 @@ class PropertyValueCheckTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"rpc.client.connect-timeout: 1_000", "rpc.server.threads: 0x10", "rpc.server.io-threads: 0"})
+    @ValueSource(
+            strings = {"rpc.client.connect-timeout: 1_000", "rpc.server.threads: 0x10", "rpc.server.io-threads: 0"})
     void numberThatYamlReadsAsItIsMeantIsAccepted(String line) throws Exception {
-        with(provider(Greeter.class), yaml(line))
-                .run(there -> assertThat(there).hasNotFailed());
+        with(provider(Greeter.class), yaml(line)).run(there -> assertThat(there).hasNotFailed());
     }
 
     @Test
