@@ -6,11 +6,13 @@ import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -292,7 +294,7 @@ public final class Sampler {
             tasks.carriers().look(running, looks);
         }
         if (waits || areCarriersFull) {
-            tasks.look(byThread.keySet(), areCarriersFull, now);
+            tasks.look(byThread.keySet(), callThreads(chosen, looks), areCarriersFull, now);
         }
         forget(now);
         lookNanos = System.nanoTime() - now;
@@ -312,6 +314,18 @@ public final class Sampler {
     private static long waits(ThreadSnapshot thread) {
         ThreadInfo info = THREADS.getThreadInfo(thread.id());
         return info == null ? -1 : info.getWaitedCount();
+    }
+
+    /** Returns the common names of the threads that were found serving calls. */
+    private static Set<String> callThreads(List<CallThread> chosen, Map<Long, ThreadSnapshot> looks) {
+        Set<String> names = new HashSet<>();
+        for (CallThread worker : chosen) {
+            ThreadSnapshot thread = looks.get(worker.id());
+            if (thread != null && !worker.runsPart()) {
+                names.add(TaskWatch.nameOf(thread));
+            }
+        }
+        return names;
     }
 
     private static boolean waitsWithoutThread(RunningCall call) {
