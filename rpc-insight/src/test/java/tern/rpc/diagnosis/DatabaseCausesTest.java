@@ -64,6 +64,22 @@ class DatabaseCausesTest {
         assertThat(first(miss).change().text()).startsWith("check the network to the database, or");
     }
 
+    @Test
+    void newStatementThatManyCallsRunAtTheSameTimeMayLoadACache() {
+        Diagnosis miss = shop.healthy(statements(READ, 3)).miss(statements(READ, 3, "select report", 400));
+
+        assertThat(first(miss).change().text())
+                .contains("calls do not usually run it")
+                .contains("calls run it at the same time: if a cache holds its result, let one call load");
+    }
+
+    @Test
+    void statementOfEveryCallLoadsNoCacheAlthoughManyCallsRunItAtTheSameTime() {
+        Diagnosis miss = shop.healthy(statements(READ, 3)).miss(statements(READ, 400));
+
+        assertThat(first(miss).change().text()).doesNotContain("cache");
+    }
+
     /** Two executions of a rare statement take much longer, or as long as usual. They show nothing about the others. */
     @ParameterizedTest
     @ValueSource(doubles = {3, 400})
