@@ -342,8 +342,7 @@ class CallLedgerTest {
         assertThat(nanos(Phase.OWN)).isEqualTo(7);
         assertThat(nanos(Phase.SQL)).isZero();
         assertThat(ledger.count(Phase.SQL)).isZero();
-        assertThat(ledger.named())
-                .containsExactly(new NamedTimes.Entry(Phase.JDBC_CONNECTION, "orders", 1, 2_000_000));
+        assertThat(ledger.named()).containsExactly(new NamedTimes.Entry(Phase.JDBC_CONNECTION, "orders", 1, 2_000_000));
         assertThat(ledger.phase()).isEqualTo(Phase.OWN);
     }
 

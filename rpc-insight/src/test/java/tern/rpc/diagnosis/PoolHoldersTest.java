@@ -280,7 +280,8 @@ class PoolHoldersTest {
     /** Serves calls, half of which reach their deadline of three seconds. */
     private Diagnosis missing(Consumer<Shop.Steps> late, Consumer<Shop.Steps> waiting) {
         fullPool(new Holders());
-        Throwable deadline = new RpcException(StatusCode.DEADLINE_EXCEEDED, "OrderService/place was still running after 3000 ms");
+        Throwable deadline =
+                new RpcException(StatusCode.DEADLINE_EXCEEDED, "OrderService/place was still running after 3000 ms");
         for (int second = 0; second < 6; second++) {
             shop.second(() -> {
                 for (int i = 0; i < 20; i++) {

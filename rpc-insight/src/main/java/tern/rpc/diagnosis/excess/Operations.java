@@ -1,7 +1,6 @@
 package tern.rpc.diagnosis.excess;
 
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;

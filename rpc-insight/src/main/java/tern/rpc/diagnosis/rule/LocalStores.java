@@ -82,8 +82,8 @@ final class LocalStores extends Rule {
                 || busiest.processors() < HALF * evidence.machine().others()) {
             return null;
         }
-        Times measured = excess.times.only(
-                part -> part.kind() == kind && isOperation(part) && !isElsewhere(part) && !excess.isMostlyFailure(part));
+        Times measured = excess.times.only(part ->
+                part.kind() == kind && isOperation(part) && !isElsewhere(part) && !excess.isMostlyFailure(part));
         Part longest = measured.isEmpty() ? null : measured.longestFirst().get(0);
         if (longest == null) {
             return null;

@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis.rule;
 
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;

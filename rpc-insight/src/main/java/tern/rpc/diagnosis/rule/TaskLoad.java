@@ -22,11 +22,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
  * @param isOfMoreCalls whether a late method that submits these tasks is called much more often than usual
  */
 public record TaskLoad(
-        double perSecond,
-        double usualPerSecond,
-        double holdNanos,
-        double usualHoldNanos,
-        boolean isOfMoreCalls) {
+        double perSecond, double usualPerSecond, double holdNanos, double usualHoldNanos, boolean isOfMoreCalls) {
 
     /** An executor gets many more tasks than usual if their number is at least this multiple of the usual number. */
     public static final double MORE = 1.5;
@@ -54,8 +50,7 @@ public record TaskLoad(
         Set<String> methods = new TreeSet<>();
         for (ExcessTime.Counted counted : excess.accounts) {
             boolean submits = Stream.concat(
-                            counted.call().ledger().named().stream(),
-                            counted.call().ledger().unfinished().stream())
+                            counted.call().ledger().named().stream(), counted.call().ledger().unfinished().stream())
                     .anyMatch(entry ->
                             entry.kind() == Phase.EXECUTOR && entry.name().equals(executor));
             if (submits) {

@@ -47,8 +47,10 @@ class LocalStoresTest {
         Diagnosis miss = miss(
                 program,
                 steps(3, 4),
-                call -> call.own(30).in(Phase.SQL, REPORT, 120).in(Phase.SQL, "select stock", 20).in(
-                        Phase.HTTP, "GET bank:80", 50));
+                call -> call.own(30)
+                        .in(Phase.SQL, REPORT, 120)
+                        .in(Phase.SQL, "select stock", 20)
+                        .in(Phase.HTTP, "GET bank:80", 50));
 
         assertThat(first(miss).name()).as(miss.text()).isEqualTo(REPORT);
         assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("PROCESSORS");
@@ -86,18 +88,20 @@ class LocalStoresTest {
     @ParameterizedTest
     @CsvSource({"javac", "redis-server"})
     void programThatDoesNotWorkForTheStatementsTakesTheProcessorsItself(String program) {
-        Diagnosis miss = miss(program, steps(3, 4), call -> call.own(30)
-                .in(Phase.SQL, "select stock", 60)
-                .in(Phase.HTTP, "GET bank:80", 70));
+        Diagnosis miss = miss(
+                program,
+                steps(3, 4),
+                call -> call.own(30).in(Phase.SQL, "select stock", 60).in(Phase.HTTP, "GET bank:80", 70));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
     }
 
     @Test
     void databaseThatWorksForOthersTakesTheProcessorsIfTheUsualStatementsAreNotMainlySlower() {
-        Diagnosis miss = miss("mariadbd", steps(3, 4), call -> call.own(30)
-                .in(Phase.SQL, "select stock", 60)
-                .in(Phase.HTTP, "GET bank:80", 70));
+        Diagnosis miss = miss(
+                "mariadbd",
+                steps(3, 4),
+                call -> call.own(30).in(Phase.SQL, "select stock", 60).in(Phase.HTTP, "GET bank:80", 70));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
     }
@@ -112,10 +116,13 @@ class LocalStoresTest {
     void databaseOfAnotherMachineDoesNotTakeTheProcessorsOfThisOne(String server, String kind) {
         shop.servers.put("hikari", server);
 
-        Diagnosis miss = miss("mariadbd", steps(3, 4), call -> call.own(30)
-                .in(Phase.SQL, REPORT, 60)
-                .in(Phase.SQL, "select stock", 20)
-                .in(Phase.HTTP, "GET bank:80", 70));
+        Diagnosis miss = miss(
+                "mariadbd",
+                steps(3, 4),
+                call -> call.own(30)
+                        .in(Phase.SQL, REPORT, 60)
+                        .in(Phase.SQL, "select stock", 20)
+                        .in(Phase.HTTP, "GET bank:80", 70));
 
         assertThat(first(miss).kind()).as(miss.text()).isEqualTo(kind);
     }

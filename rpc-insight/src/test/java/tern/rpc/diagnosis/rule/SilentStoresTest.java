@@ -268,8 +268,11 @@ class SilentStoresTest {
                             0,
                             readTimeout(state, message),
                             call -> call.own(1).in(Phase.SQL, statement, 5_000).in(Phase.SQL, "rollback", 0.2));
-                    shop.call(Shop.PLACE, 0, call -> call.in(Phase.JDBC_CONNECTION, "hikari", 3_000)
-                            .in(Phase.SQL, "select b from orders", 2));
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            call -> call.in(Phase.JDBC_CONNECTION, "hikari", 3_000)
+                                    .in(Phase.SQL, "select b from orders", 2));
                 }
             });
         }
@@ -277,6 +280,35 @@ class SilentStoresTest {
         Diagnosis miss = shop.diagnosis();
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: stock");
         assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("PEER FAILS");
+    }
+
+    /** The index of a table is missing. A read timeout ends some of the statements that search it, others end earlier. */
+    @Test
+    void statementsOnATableThatAreAnsweredFromTimeToTimeAreSlow() {
+        pool(4, 4);
+        String search = "select a from stock where b=?";
+        for (int second = 0; second < 6; second++) {
+            shop.second(() -> {
+                for (String statement : List.of(search, "select a from stock where b=? and c=?", search)) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            readTimeout("08000", "Socket error"),
+                            call -> call.own(1).in(Phase.SQL, statement, 5_000));
+                    shop.call(Shop.PLACE, 0, call -> call.own(1).in(Phase.SQL, search, 1_500));
+                    shop.call(Shop.PLACE, 0, call -> call.in(Phase.SQL, "select b from orders", 2));
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).as(shop.diagnosis().text()).isIn("SLOW STATEMENT", "SLOW DATABASE");
+    }
+
+    @Test
+    void oneSlowStatementIsNoSignOfALockedTable() {
+        Cause first = causeOfHanging("select a from stock", "select a from stock", "select a from stock");
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("SLOW STATEMENT: select a from stock");
     }
 
     @Test
