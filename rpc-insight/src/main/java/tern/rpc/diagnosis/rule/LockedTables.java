@@ -206,7 +206,7 @@ public final class LockedTables {
                         Locale.ROOT,
                         "waiting  %d calls, up to %s ms: %s; the database answered other statements meanwhile",
                         locked.calls(),
-                        Times.millis(locked.longestNanos()),
+                        Times.millis((double) locked.longestNanos()),
                         String.join("; ", locked.statements()))));
     }
 
