@@ -3,6 +3,8 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.net.SocketTimeoutException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -62,6 +64,44 @@ class DatabaseCausesTest {
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW DATABASE: every statement");
         assertThat(first(miss).change().text()).startsWith("check the network to the database, or");
+    }
+
+    /** All statements of the late calls use the locked table, so all of them are slower. */
+    @Test
+    void lockedTableIsNoSlowDatabaseIfOtherCallsAreAnsweredMeanwhile() {
+        List<String> locked = List.of(READ, LIST, "insert into orders (id) values (?)");
+        shop.healthy(call -> {
+            statements(READ, 3, LIST, 3).accept(call);
+            statements(locked.get(2), 3, OTHER, 3).accept(call);
+        });
+        Throwable timeout = new SQLException("Socket error", "08000", new SocketTimeoutException("Read timed out"));
+        for (int second = 0; second < 6; second++) {
+            shop.second(() -> {
+                locked.forEach(statement -> shop.call(Shop.PLACE, 0, timeout, statements(statement, 5_000)));
+                for (int i = 0; i < 20; i++) {
+                    shop.call(Shop.PLACE, 0, statements(OTHER, 3));
+                }
+            });
+        }
+
+        Diagnosis miss = shop.diagnosis();
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: orders");
+    }
+
+    @Test
+    void newStatementThatManyCallsRunAtTheSameTimeMayLoadACache() {
+        Diagnosis miss = shop.healthy(statements(READ, 3)).miss(statements(READ, 3, "select report", 400));
+
+        assertThat(first(miss).change().text())
+                .contains("calls do not usually run it")
+                .contains("calls run it at the same time: if a cache holds its result, let one call load");
+    }
+
+    @Test
+    void statementOfEveryCallLoadsNoCacheAlthoughManyCallsRunItAtTheSameTime() {
+        Diagnosis miss = shop.healthy(statements(READ, 3)).miss(statements(READ, 400));
+
+        assertThat(first(miss).change().text()).doesNotContain("cache");
     }
 
     /** Two executions of a rare statement take much longer, or as long as usual. They show nothing about the others. */

@@ -246,9 +246,15 @@ public final class OperationCounts {
      */
     public boolean areRare(Part part, double mostPerCall) {
         Phase phase = phase(part);
+        return areUsuallyRare(part, mostPerCall)
+                && perCall.now(phase, name(part), perCall.methodsThatRun(phase, name(part))) <= mostPerCall;
+    }
+
+    /** Like {@link #areRare}, but considers only the usual number of operations. */
+    public boolean areUsuallyRare(Part part, double mostPerCall) {
+        Phase phase = phase(part);
         Map<String, Integer> methods = perCall.methodsThatRun(phase, name(part));
-        return perCall.usual(part.kind(), phase, name(part), methods).count() <= mostPerCall
-                && perCall.now(phase, name(part), methods) <= mostPerCall;
+        return perCall.usual(part.kind(), phase, name(part), methods).count() <= mostPerCall;
     }
 
     /** Returns the methods whose late or failed calls run the operation, each with the number of these calls. */

@@ -222,6 +222,22 @@ public final class Operations {
                 .orElse(-1.0);
     }
 
+    /** Returns the mean number of calls that run the given operation at the same time. */
+    public double atOnce(Part operation) {
+        double spent = 0;
+        long from = Long.MAX_VALUE;
+        long to = Long.MIN_VALUE;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            double nanos = counted.times().of(operation);
+            if (nanos > 0) {
+                spent += nanos;
+                from = Math.min(from, counted.call().endedNanos() - (long) nanos);
+                to = Math.max(to, counted.call().endedNanos());
+            }
+        }
+        return spent <= 0 ? 0 : spent / Math.max(1, to - from);
+    }
+
     /**
      * Returns the usual number of operations of the given kind per call, for the methods that miss the latency target;
      * -1 if unknown.

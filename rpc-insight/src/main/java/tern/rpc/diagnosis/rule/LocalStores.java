@@ -51,20 +51,19 @@ final class LocalStores extends Rule {
         }
         Times one = new Times();
         one.add(work, 1);
-        String symptom = TimesByCause.WAIT_FOR + "a processor: " + busiest.program() + " takes them";
         for (Part part : byCause.longestFirst()) {
             boolean isMerged = part.name().isEmpty() || OperationNames.storeOfAll(part) != null;
             if (part.kind() == work.kind() && isMerged) {
                 byCause.move(part, work);
             } else if (part.kind() == Kind.RUN_QUEUE) {
-                byCause.pour(part, one, symptom);
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + "a processor: " + busiest.program() + " takes them");
             }
         }
         double most = byCause.of(work);
         for (Part part : byCause.longestFirst()) {
             boolean isLess = Operations.phase(part.kind()) != null && byCause.of(part) < most;
             if (isLess && !excess.isMostlyFailure(part)) {
-                byCause.pour(part, one, symptom);
+                byCause.move(part, work);
             }
         }
         return true;

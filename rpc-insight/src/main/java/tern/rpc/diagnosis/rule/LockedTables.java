@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
@@ -63,8 +64,12 @@ public final class LockedTables {
         }
     }
 
-    /** The table for which statements wait, and these statements. */
-    private record Locked(String table, Set<String> statements, int calls, double longestNanos) {}
+    /**
+     * The table for which statements wait, and these statements.
+     *
+     * @param sinceNanos the time when the first of them began
+     */
+    private record Locked(String table, Set<String> statements, int calls, long sinceNanos, long longestNanos) {}
 
     /**
      * Returns whether the statements that hang in the given data source wait for a locked table or for locked rows of
@@ -82,7 +87,9 @@ public final class LockedTables {
      */
     Set<String> hangingWith(String statement) {
         Locked locked = find(OperationNames.store(statement));
-        return locked == null || !locked.statements().contains(statement) ? Set.of() : locked.statements();
+        return locked == null || !locked.statements().contains(statement) || isAnswered(locked)
+                ? Set.of()
+                : locked.statements();
     }
 
     private @Nullable Locked find(String store) {
@@ -92,14 +99,32 @@ public final class LockedTables {
             return null;
         }
         Set<String> names = new TreeSet<>();
+        long since = Long.MAX_VALUE;
         long longest = 0;
         for (Hanging one : hanging) {
             if (one.uses(table)) {
                 names.add(one.statement());
+                since = Math.min(since, one.begunNanos());
                 longest = Math.max(longest, one.call().endedNanos() - one.begunNanos());
             }
         }
-        return new Locked(table, names, count(hanging, one -> one.uses(table)), longest);
+        return new Locked(table, names, count(hanging, one -> one.uses(table)), since, longest);
+    }
+
+    /**
+     * Returns whether statements on the table only seem to hang, because the database has answered one of them. This is
+     * the case if a call that began later has completed such a statement much sooner than the others. The statements
+     * are then slow for another reason, for example because an index is missing.
+     */
+    private boolean isAnswered(Locked locked) {
+        return Stream.concat(evidence.bad().stream(), evidence.good().stream())
+                .filter(call -> call.failure() == null
+                        && call.ledger().isEnded()
+                        && call.startedNanos() - locked.sinceNanos() > MARGIN_TARGETS * evidence.targetNanos())
+                .flatMap(call -> call.ledger().named().stream())
+                .anyMatch(entry -> entry.kind() == Phase.SQL
+                        && 2 * entry.nanos() < locked.longestNanos() * entry.count()
+                        && Statements.tables(entry.name()).contains(locked.table()));
     }
 
     /** Returns the calls that have been executing a statement of the data source for longer than the target. */
@@ -152,7 +177,8 @@ public final class LockedTables {
 
     /**
      * Returns the cause if the given statement hangs because a session locks its table. Returns null if the statement
-     * hangs for a different reason: if all statements that hang on the table only change rows, they may wait for a row.
+     * hangs for a different reason: if only one statement hangs, it may be slow, and if all statements that hang on the
+     * table only change rows, they may wait for a row.
      *
      * @param in the code that runs the statement, preceded by {@code " in "}; empty if unknown
      */
@@ -160,6 +186,8 @@ public final class LockedTables {
         Locked locked = find(OperationNames.store(statement));
         if (locked == null
                 || !locked.statements().contains(statement)
+                || isAnswered(locked)
+                || locked.statements().size() == 1
                 || locked.statements().stream().allMatch(LockedTables::mayWaitForRow)) {
             return null;
         }
@@ -178,7 +206,7 @@ public final class LockedTables {
                         Locale.ROOT,
                         "waiting  %d calls, up to %s ms: %s; the database answered other statements meanwhile",
                         locked.calls(),
-                        Times.millis(locked.longestNanos()),
+                        Times.millis((double) locked.longestNanos()),
                         String.join("; ", locked.statements()))));
     }
 

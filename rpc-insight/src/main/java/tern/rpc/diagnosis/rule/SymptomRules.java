@@ -78,11 +78,11 @@ public final class SymptomRules extends Rule {
         boolean redisStands = passOnRedis();
         mergeProviders();
         new Redirects(excess, operations, counts).merge(byCause);
-        mergeStatements();
+        boolean isTableLocked = mergeStatements();
         new LargeResults(evidence, excess, operations).passOn(byCause);
         new RowHolderRules(this).apply();
         new SilentPeers(excess, operations).merge(byCause);
-        mergeOperations(redisStands, areRepeated);
+        mergeOperations(redisStands, areRepeated || isTableLocked);
         new HttpConnections(evidence, excess).merge(byCause);
         new RunningOperations(excess, operations, byCause).name();
         passOnAttempts();
@@ -193,14 +193,15 @@ public final class SymptomRules extends Rule {
      *
      * @param redisStands whether one command blocks Redis. The time of the other commands has then already been
      *     attributed to this command
-     * @param areRepeated whether calls repeat transactions. The time of all statements has then been attributed to them
+     * @param areStatementsMerged whether the time of statements has already been attributed to repeated transactions, or
+     *     to a statement that waits for a locked table
      */
-    private void mergeOperations(boolean redisStands, boolean areRepeated) {
+    private void mergeOperations(boolean redisStands, boolean areStatementsMerged) {
         Stampedes stampedes = new Stampedes(evidence, excess, operations, counts);
         MoreOperations more = new MoreOperations(operations, counts, byCause);
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
             boolean isOneCause = (kind == Kind.REDIS && redisStands)
-                    || (kind == Kind.SQL && (areRepeated || isMostlyOneLargeResult()));
+                    || (kind == Kind.SQL && (areStatementsMerged || isMostlyOneLargeResult()));
             if (isOneCause || stampedes.passOn(kind, pools, byCause)) {
                 continue;
             }
@@ -260,18 +261,20 @@ public final class SymptomRules extends Rule {
     /**
      * Attributes the time of statements that are slow for the same reason to the statement that takes the most time.
      * The reason is a lock in the database, or a slow log of the database.
+     *
+     * @return whether these statements hang because their table is locked
      */
-    private void mergeStatements() {
+    private boolean mergeStatements() {
         Part longest = byCause.longestFirst().stream()
                 .filter(part -> part.kind() == Kind.SQL)
                 .findFirst()
                 .orElse(null);
         if (longest == null) {
-            return;
+            return false;
         }
         Set<String> hanging = new LockedTables(evidence, excess).hangingWith(longest.name());
         if (hanging.isEmpty() && operations.isServerSlower(longest)) {
-            return;
+            return false;
         }
         Set<String> together =
                 hanging.isEmpty() ? new DatabaseLocks(operations, pools).slowWith(longest.name()) : hanging;
@@ -280,6 +283,7 @@ public final class SymptomRules extends Rule {
                 byCause.move(part, longest);
             }
         }
+        return hanging.size() > 1;
     }
 
     /**

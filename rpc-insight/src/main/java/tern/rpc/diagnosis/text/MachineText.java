@@ -259,7 +259,10 @@ public final class MachineText {
             BusyProcesses.Busiest busiest = machine.busiest();
             text = "stop or limit other processes of this machine: they keep"
                     + " " + one(machine.others()) + " processors busy"
-                    + (busiest == null ? "" : busiest.text());
+                    + (busiest == null ? "" : busiest.text())
+                    + (busiest == null || busiest.operations() == null
+                            ? ""
+                            : "; find the most expensive work of this server, also for other applications");
         } else if (evidence.machine().isBusyWithCollector()) {
             name = "threads of the collector";
             text = "create fewer or smaller objects, or set a larger heap: the garbage collector keeps"

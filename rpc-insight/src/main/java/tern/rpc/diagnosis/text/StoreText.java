@@ -51,6 +51,14 @@ final class StoreText {
      */
     private static final double IDLE_OF_TARGET = 0.1;
 
+    /**
+     * A statement may load entries of a cache if calls usually run it at most this number of times. If at least {@link
+     * #SEVERAL} calls run it at the same time, they probably load the same entries.
+     */
+    private static final double RARELY = 0.5;
+
+    private static final double SEVERAL = 4;
+
     /** A write statement is assumed to wait for a lock if it takes more than this multiple of its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
@@ -310,6 +318,7 @@ final class StoreText {
                         ? "; calls usually run another statement instead, so compare the two (a function on a column uses"
                                 + " no index of the column)"
                         : "";
+        isNew += Statements.isWrite(text) ? "" : atOnce(part);
         if (excess.samples.areReadingResults(Phase.SQL)) {
             LargeResults results = new LargeResults(evidence, excess, operations);
             String rows = results.fact(part) == null ? "" : " (" + results.text(part) + ")";
@@ -330,6 +339,21 @@ final class StoreText {
         }
         return "check this statement: its plan, its indexes, " + types + "the number of rows" + locks
                 + Operations.at(place) + ": " + text + values + isNew + "; a different pool size does not help";
+    }
+
+    /**
+     * Returns advice for a statement that calls usually run rarely and now run at the same time, as if a cache had lost
+     * its result; empty otherwise.
+     */
+    private String atOnce(Part part) {
+        double calls = operations.atOnce(part);
+        return calls < SEVERAL || !counts.areUsuallyRare(part, RARELY)
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        "; about %.0f calls run it at the same time: if a cache holds its result, let one call load the"
+                                + " missing entry while the others wait for it",
+                        calls);
     }
 
     /**

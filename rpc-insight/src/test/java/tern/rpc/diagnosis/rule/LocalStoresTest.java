@@ -104,6 +104,8 @@ class LocalStoresTest {
                 call -> call.own(30).in(Phase.SQL, "select stock", 60).in(Phase.HTTP, "GET bank:80", 70));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
+        assertThat(first(miss).change().text())
+                .contains("mariadbd (1 process, 1.3 processors); find the most expensive work of this server");
     }
 
     @ParameterizedTest

@@ -17,7 +17,6 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import shop.Tickets;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
@@ -285,14 +284,21 @@ class SilentStoresTest {
     }
 
     /** The driver ends a statement that has waited for the read timeout, and reports a lost connection. */
-    private static Throwable readTimeout(String state) {
-        return new IllegalStateException(
-                new SQLException("Communications link failure", state, new SocketTimeoutException("Read timed out")));
+    private static Throwable readTimeout(String state, String message) {
+        Throwable cause = message.contains("timed out") ? null : new SocketTimeoutException("Read timed out");
+        return new IllegalStateException(new SQLException(message, state, cause));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"08S01", "08000", "08006"})
-    void tableIsLockedIfTheReadTimeoutOfTheDriverEndsStatementsOnItWhileOthersAreAnswered(String state) {
+    @CsvSource({
+        "08S01, Communications link failure",
+        "08000, (conn=7) Socket error",
+        "08006, An I/O error occurred while sending to the backend",
+        "08006, IO Error: Socket read timed out",
+        "08S01, Read timed out",
+    })
+    void tableIsLockedIfTheReadTimeoutOfTheDriverEndsStatementsOnItWhileOthersAreAnswered(
+            String state, String message) {
         pool(4, 4);
         String[] hanging = {"select a from stock", "update stock set a=?", "select a from stock where b=?"};
         for (int second = 0; second < 6; second++) {
@@ -301,7 +307,7 @@ class SilentStoresTest {
                     shop.call(
                             Shop.PLACE,
                             0,
-                            readTimeout(state),
+                            readTimeout(state, message),
                             call -> call.own(1).in(Phase.SQL, statement, 5_000).in(Phase.SQL, "rollback", 0.2));
                     shop.call(
                             Shop.PLACE,
@@ -315,6 +321,35 @@ class SilentStoresTest {
         Diagnosis miss = shop.diagnosis();
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: stock");
         assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("PEER FAILS");
+    }
+
+    /** The index of a table is missing. A read timeout ends some of the statements that search it, others end earlier. */
+    @Test
+    void statementsOnATableThatAreAnsweredFromTimeToTimeAreSlow() {
+        pool(4, 4);
+        String search = "select a from stock where b=?";
+        for (int second = 0; second < 6; second++) {
+            shop.second(() -> {
+                for (String statement : List.of(search, "select a from stock where b=? and c=?", search)) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            readTimeout("08000", "Socket error"),
+                            call -> call.own(1).in(Phase.SQL, statement, 5_000));
+                    shop.call(Shop.PLACE, 0, call -> call.own(1).in(Phase.SQL, search, 1_500));
+                    shop.call(Shop.PLACE, 0, call -> call.in(Phase.SQL, "select b from orders", 2));
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).as(shop.diagnosis().text()).isIn("SLOW STATEMENT", "SLOW DATABASE");
+    }
+
+    @Test
+    void oneSlowStatementIsNoSignOfALockedTable() {
+        Cause first = causeOfHanging("select a from stock", "select a from stock", "select a from stock");
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("SLOW STATEMENT: select a from stock");
     }
 
     @Test
