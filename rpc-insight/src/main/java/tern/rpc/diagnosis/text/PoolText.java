@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis.text;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -19,6 +20,7 @@ import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.diagnosis.pool.StalledServers;
 import tern.rpc.diagnosis.remedy.Remedy;
 import tern.rpc.diagnosis.rule.OtherTasks;
 import tern.rpc.diagnosis.sample.CommonPool;
@@ -102,6 +104,13 @@ final class PoolText {
         if (isExecutor && (asUsual || CommonPool.isOne(verdict))) {
             return executors.executor(verdict);
         }
+        boolean asksServer = verdict.reason() == PoolVerdict.Reason.OPENING
+                || verdict.reason() == PoolVerdict.Reason.CHECKING;
+        if (asksServer
+                && StalledServers.isOne(
+                        evidence.trace(), verdict.pool().now().kind(), (double) evidence.targetNanos())) {
+            return stalled(verdict);
+        }
         return switch (verdict.reason()) {
             case LEAKED ->
                 new CauseDescription(
@@ -154,6 +163,28 @@ final class PoolText {
                                 "do not change the size: the pool has free connections; check the next cause"),
                         verdict.facts());
         };
+    }
+
+    /** Describes a server that answers nobody for moments, so that calls get no connection to it. */
+    private CauseDescription stalled(PoolVerdict verdict) {
+        boolean isDatabase = verdict.isDatabase();
+        String server = (isDatabase ? "the database of \"" : "the Redis server of \"") + verdict.name() + "\"";
+        List<String> facts = new ArrayList<>(verdict.facts());
+        facts.add("stops    while calls wait for a connection, hardly any other call gets one");
+        return new CauseDescription(
+                isDatabase ? "SLOW DATABASE" : "SLOW REDIS",
+                verdict.name(),
+                Change.of(
+                        Where.PEER,
+                        (isDatabase
+                                        ? "find out what stops " + server + " for moments: its log, a backup, or a pause"
+                                                + " of its machine"
+                                        : "find the command or script that blocks " + server
+                                                + " for moments (SLOWLOG GET, INFO commandstats), which any client may"
+                                                + " have sent")
+                                + "; new connections, and checks of open ones, wait for the server meanwhile, so no"
+                                + " size of the pool helps"),
+                facts);
     }
 
     /** Returns advice that names the settings with which the pool checks connections before it lends them. */
