@@ -362,6 +362,34 @@ class PoolCausesTest {
         assertThat(openedBeforeACommand(1).title()).isEqualTo("CONNECTIONS OPEN SLOWLY: jedis");
     }
 
+    /** Returns the first cause of calls that wait until a timeout, while all connections of an HTTP pool are in use. */
+    private Cause firstOfFullPool(List<PoolSetting> settings) {
+        boolean[] full = {false};
+        shop.pools.add(() -> PoolSnapshot.builder("http", PoolKind.HTTP, 24)
+                .now(full[0] ? 24 : 2, full[0] ? 0 : 22, full[0] ? 7 : 0)
+                .counts(4_000, full[0] ? shop.now() / 100_000_000 : 0)
+                .sums(Duration.ZERO, Duration.ofMillis(44_000))
+                .settings(settings)
+                .build());
+        shop.healthy(call -> call.own(2).in(Phase.HTTP, "GET carrier:80/labels", 11));
+        full[0] = true;
+        return first(shop.miss(call -> call.own(2).in(Phase.HTTP_CONNECTION, "http", 1_000)));
+    }
+
+    @Test
+    void connectionsThatNoThreadUsesAndNobodyReturnsAreLost() {
+        Cause first = firstOfFullPool(List.of(new PoolSetting(
+                "rpc.pools.http.max", "24", PoolSetting.Source.USER, PoolSetting.Use.MAX)));
+
+        assertThat(first.title()).as(shop.diagnosis().text()).isEqualTo("NOT GIVEN BACK: http");
+        assertThat(first.evidence()).anyMatch(line -> line.startsWith("proof    24 are in use, but none was taken"));
+    }
+
+    @Test
+    void streamsOfReactiveClientsMayKeepConnectionsWithoutAThread() {
+        assertThat(firstOfFullPool(List.of()).title()).isEqualTo("HELD BY OTHERS: http");
+    }
+
     /**
      * Returns the first cause of calls that wait for a connection of a pool while the pool opens connections.
      *

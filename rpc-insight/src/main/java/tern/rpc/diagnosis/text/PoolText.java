@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.RedisCommands;
@@ -283,10 +286,30 @@ final class PoolText {
                     case REDIS -> Phase.REDIS_CONNECTION;
                     default -> Phase.HTTP_CONNECTION;
                 });
+        String failing = line == null && kind == PoolKind.HTTP ? failedExchange() : null;
+        if (failing != null) {
+            return "the code that sends " + failing;
+        }
         StackTraceElement seen = line == null ? waiting : line;
         return seen == null
                 ? "the code that takes them"
                 : "the code that takes them, such as " + ApplicationCode.shown(seen);
+    }
+
+    /**
+     * Returns the exchange that failed most often in the last minutes; null if there is none. Code often does not close
+     * the answers of such exchanges.
+     */
+    private @Nullable String failedExchange() {
+        Times failed = new Times();
+        for (EndedCall call : evidence.earlier()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == Phase.HTTP && OperationNames.isFailing(entry.name())) {
+                    failed.add(new Part(Kind.HTTP, entry.name()), entry.count());
+                }
+            }
+        }
+        return failed.isEmpty() ? null : failed.longestFirst().get(0).name();
     }
 
     private CauseDescription fair(PoolVerdict verdict) {
