@@ -28,4 +28,13 @@ public final class Tickets {
     public static RpcException soldOut() {
         return new RpcException(StatusCode.UNAVAILABLE, "sold out");
     }
+
+    /** The application's own exception for a peer that it does not call for a while. */
+    public static final class CarrierOff extends RuntimeException {
+        private static final long serialVersionUID = 1;
+    }
+
+    public static CarrierOff carrierOff() {
+        return new CarrierOff();
+    }
 }

@@ -8,9 +8,11 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.DoubleUnaryOperator;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.cause.Cause;
@@ -358,6 +360,80 @@ class PoolCausesTest {
     @Test
     void connectionsOpenSlowlyIfTheServerAnswersOnOpenOnesInTheUsualTime() {
         assertThat(openedBeforeACommand(1).title()).isEqualTo("CONNECTIONS OPEN SLOWLY: jedis");
+    }
+
+    /** Returns the first cause of calls that wait until a timeout, while all connections of an HTTP pool are in use. */
+    private Cause firstOfFullPool(List<PoolSetting> settings) {
+        boolean[] full = {false};
+        shop.pools.add(() -> PoolSnapshot.builder("http", PoolKind.HTTP, 24)
+                .now(full[0] ? 24 : 2, full[0] ? 0 : 22, full[0] ? 7 : 0)
+                .counts(4_000, full[0] ? shop.now() / 100_000_000 : 0)
+                .sums(Duration.ZERO, Duration.ofMillis(44_000))
+                .settings(settings)
+                .build());
+        shop.healthy(call -> call.own(2).in(Phase.HTTP, "GET carrier:80/labels", 11));
+        full[0] = true;
+        return first(shop.miss(call -> call.own(2).in(Phase.HTTP_CONNECTION, "http", 1_000)));
+    }
+
+    @Test
+    void connectionsThatNoThreadUsesAndNobodyReturnsAreLost() {
+        Cause first = firstOfFullPool(List.of(new PoolSetting(
+                "rpc.pools.http.max", "24", PoolSetting.Source.USER, PoolSetting.Use.MAX)));
+
+        assertThat(first.title()).as(shop.diagnosis().text()).isEqualTo("NOT GIVEN BACK: http");
+        assertThat(first.evidence()).anyMatch(line -> line.startsWith("proof    24 are in use, but none was taken"));
+    }
+
+    @Test
+    void streamsOfReactiveClientsMayKeepConnectionsWithoutAThread() {
+        assertThat(firstOfFullPool(List.of()).title()).isEqualTo("HELD BY OTHERS: http");
+    }
+
+    /**
+     * Returns the first cause of calls that wait for a connection of a pool while the pool opens connections.
+     *
+     * @param waitMillis returns the wait of a call that begins the given time after the beginning of a second
+     */
+    private Cause firstOfWaits(PoolKind kind, DoubleUnaryOperator waitMillis) {
+        long[] taken = new long[1];
+        boolean isDatabase = kind == PoolKind.JDBC;
+        Consumer<Shop.Steps> operation = isDatabase
+                ? call -> call.in(Phase.SQL, "select stock", 3)
+                : call -> call.in(Phase.REDIS, "GET user:*", 1);
+        Phase wait = isDatabase ? Phase.JDBC_CONNECTION : Phase.REDIS_CONNECTION;
+        shop.healthy(call -> operation.accept(call.own(2).in(wait, "store", 0.1)));
+        shop.pools.add(() -> PoolSnapshot.builder("store", kind, 64)
+                .now(3, 0, 5)
+                .counts(taken[0] += 50, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 4))
+                .settings(List.of())
+                .build());
+        for (int second = 0; second < 6; second++) {
+            long begun = shop.now();
+            shop.evenSecond(50, () -> {
+                double waits = waitMillis.applyAsDouble((shop.now() - begun) / 1e6);
+                return call -> operation.accept(call.own(2).in(wait, "store", waits));
+            });
+        }
+        return first(shop.diagnosis());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"REDIS", "JDBC"})
+    void serverThatAnswersNobodyForMomentsIsTheCauseOfSlowlyOpenedConnections(PoolKind kind) {
+        Cause first = firstOfWaits(kind, millis -> Math.max(0.1, 250 - millis));
+
+        assertThat(first.title())
+                .as(shop.diagnosis().text())
+                .isEqualTo(kind == PoolKind.REDIS ? "SLOW REDIS: store" : "SLOW DATABASE: store");
+        assertThat(first.change().text()).contains("for moments").contains("no size of the pool helps");
+    }
+
+    @Test
+    void connectionsOpenSlowlyIfOtherCallsGetConnectionsMeanwhile() {
+        assertThat(firstOfWaits(PoolKind.REDIS, millis -> millis % 100 < 20 ? 250 : 0.1).title())
+                .isEqualTo("CONNECTIONS OPEN SLOWLY: store");
     }
 
     /**

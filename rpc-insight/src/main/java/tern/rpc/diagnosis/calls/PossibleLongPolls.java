@@ -59,10 +59,13 @@ public final class PossibleLongPolls {
     }
 
     /**
-     * Returns whether at least half of the call's samples show that its thread waited for another thread. Such a call
-     * does not compete with other calls for a processor.
+     * Returns whether the call had no thread for most of its time, or at least half of its samples show that its thread
+     * waited for another thread. Such a call does not compete with other calls for a processor.
      */
     public static boolean hasWaited(EndedCall call, Map<CallLedger, Sampler.Samples> samples) {
+        if (2 * call.ledger().nanos(Phase.UNATTRIBUTED, call.endedNanos()) > call.tookNanos()) {
+            return true;
+        }
         Sampler.Samples known = samples.get(call.ledger());
         if (known == null || known.list.isEmpty()) {
             return false;

@@ -373,6 +373,14 @@ public record PoolVerdict(
         return new PoolVerdict(pool, Reason.TOO_SMALL, place, user, facts);
     }
 
+    /** Returns a copy whose reason is that connections are never returned. */
+    public PoolVerdict leaked() {
+        List<String> all = new ArrayList<>(facts);
+        all.add("proof    " + pool.now().active() + " are in use, but none was taken or returned in the observed period,"
+                + " and no thread uses one");
+        return new PoolVerdict(pool, Reason.LEAKED, place, user, all);
+    }
+
     /** Returns a copy whose reason is that the pool opens connections slowly. */
     public PoolVerdict opening() {
         return new PoolVerdict(pool, Reason.OPENING, place, user, facts);

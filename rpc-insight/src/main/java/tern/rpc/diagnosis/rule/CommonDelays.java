@@ -16,6 +16,7 @@ import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
@@ -31,6 +32,9 @@ public final class CommonDelays {
 
     /** The operations and the calls' own work must take at least this share of the extra time together. */
     private static final double NEARLY_ALL = 0.7;
+
+    /** At least this share of the extra time must have been measured in the slower operations and the calls' own work. */
+    private static final double EXPLAINED = 0.5;
 
     /** At least this share of the operations with known usual times must have become slower. */
     private static final double MOST = 0.75;
@@ -92,18 +96,32 @@ public final class CommonDelays {
 
     /**
      * If all operations have become a little slower, attributes their time and the calls' own time to one cause: the
-     * processors if they are saturated, and otherwise something that the operations share.
+     * processors if they are saturated, and otherwise something that the operations share. Does nothing if most of the
+     * extra time was not measured in these operations, but in waits for pools or locks, or in operations that hang: a
+     * little delay of each operation does not explain these waits.
      */
-    void passOn(TimesByCause byCause) {
+    void passOn(ExcessTime excess, TimesByCause byCause) {
         Times slower = byCause.only(part -> (OPERATIONS.contains(part.kind()) && !OperationNames.isFailing(part.name()))
                 || OWN.contains(part.kind()));
         double all = byCause.sum();
-        if (slower.sum() < NEARLY_ALL * all || isOneOutstanding(slower, all) || !areAllDelayed()) {
+        if (slower.sum() < NEARLY_ALL * all
+                || isOneOutstanding(slower, all)
+                || !areAllDelayed()
+                || measuredNanos(excess) < EXPLAINED * all) {
             return;
         }
         Machine machine = evidence.machine();
         Part cause = Part.of(machine.isFull() && !machine.delay().isAsUsual() ? Kind.RUN_QUEUE : Kind.SLOWDOWN);
         slower.longestFirst().forEach(part -> byCause.move(part, cause));
+    }
+
+    /** Returns the extra time that was measured in the calls' own work and in the operations that became slower. */
+    private double measuredNanos(ExcessTime excess) {
+        return excess.times.sum(part -> OWN.contains(part.kind()))
+                + delays().stream()
+                        .filter(Delay::isSlower)
+                        .mapToDouble(delay -> excess.times.of(new Part(delay.kind(), delay.name())))
+                        .sum();
     }
 
     /** Returns whether code takes most of the time, or an operation runs more often than usual. */

@@ -16,6 +16,7 @@ import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
@@ -80,7 +81,7 @@ final class PoolRules extends Rule {
                     && new RunningStatements(excess)
                             .occupy(verdict.pool().now().effectiveMax(), (double) evidence.targetNanos());
             if (full && isOccupiedOutside(verdict, operation)) {
-                pools.put(verdict.name(), verdict.heldByOthers());
+                pools.put(verdict.name(), isLeaked(verdict, operation) ? verdict.leaked() : verdict.heldByOthers());
                 continue;
             }
             Part more = full ? counts.filling(verdict.pool(), byCause.only(TimesByCause::isLeaf)) : null;
@@ -244,6 +245,20 @@ final class PoolRules extends Rule {
         double perSecond = calls.calls() / evidence.seconds();
         double byCalls = Math.max(perSecond * held / 1e9, (double) running(operation));
         return inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
+    }
+
+    /**
+     * Returns whether connections of a client are lost: in the observed period, none was taken, although calls wait for
+     * one, and no thread was found that uses one. Returns false for reactive clients, whose pools have no settings:
+     * streams may keep their connections without a thread.
+     */
+    private boolean isLeaked(PoolVerdict verdict, @Nullable Kind operation) {
+        ObservedPool pool = verdict.pool();
+        return operation != null
+                && pool.since().taken() == 0
+                && pool.now().setting(PoolSetting.Use.MAX).isPresent()
+                && running(operation) == 0
+                && evidence.tasks().mostOftenIn(operation) == null;
     }
 
     /**

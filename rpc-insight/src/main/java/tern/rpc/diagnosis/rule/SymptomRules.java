@@ -106,7 +106,7 @@ public final class SymptomRules extends Rule {
         }
         processors.passOnExecutors();
         processors.passOnToOwnCode();
-        new CommonDelays(evidence, operations, counts).passOn(byCause);
+        new CommonDelays(evidence, operations, counts).passOn(excess, byCause);
     }
 
     /**

@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis.sample;
 
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -39,6 +40,8 @@ public final class TaskSamples {
     public final Map<Part, StackTraceElement> callers = new HashMap<>();
     // the samples in which the application's code waits for a result directly, not through a library
     private final Times ownWaits = new Times();
+    // the samples in which the thread waits for a connection of an HTTP client
+    private final Times connectionWaits = new Times();
     // for each activity of the tasks, the method that the application's innermost frame called in the last sample
     public final Map<Part, String> called = new HashMap<>();
     // for each awaited lock, the work of its owner in the last sample
@@ -163,10 +166,25 @@ public final class TaskSamples {
     @Nullable
     public StackTraceElement lineIn(Part.Kind kind) {
         return parts.longestFirst().stream()
-                .filter(part -> part.kind() == kind)
-                .findFirst()
+                .filter(part -> part.kind() == kind && using(part) > 0)
+                .max(Comparator.comparingDouble(this::using))
                 .map(lines::get)
                 .orElse(null);
+    }
+
+    /**
+     * Returns the number of samples that show operations of the given kind. A thread that waits for a connection does
+     * not count, because it does not use one.
+     */
+    double using(Part.Kind kind) {
+        return parts.longestFirst().stream()
+                .filter(part -> part.kind() == kind)
+                .mapToDouble(this::using)
+                .sum();
+    }
+
+    private double using(Part part) {
+        return parts.of(part) - connectionWaits.of(part);
     }
 
     /**
@@ -245,6 +263,7 @@ public final class TaskSamples {
     void halve() {
         parts.scale(0.5);
         ownWaits.scale(0.5);
+        connectionWaits.scale(0.5);
         classes.replaceAll((name, samples) -> samples / 2);
         remote.replaceAll((name, samples) -> samples / 2);
         origins.replaceAll((name, samples) -> samples / 2);
@@ -273,6 +292,7 @@ public final class TaskSamples {
         }
         parts.add(part, 1);
         ownWaits.add(part, CalledMethods.waitsByItself(thread) ? 1 : 0);
+        connectionWaits.add(part, StackReader.waitsForHttpConnection(thread) ? 1 : 0);
         String method = CalledMethods.of(thread);
         if (method != null) {
             called.put(part, method);

@@ -464,8 +464,8 @@ public final class TaskWatch {
         all.putAll(executors);
         return all.entrySet().stream()
                 .filter(entry ->
-                        !entry.getValue().delivers && entry.getValue().parts.sum(kind) > 0)
-                .max(Comparator.comparingDouble(entry -> entry.getValue().parts.sum(kind)))
+                        !entry.getValue().delivers && entry.getValue().using(kind) > 0)
+                .max(Comparator.comparingDouble(entry -> entry.getValue().using(kind)))
                 .map(Map.Entry::getKey)
                 .orElse(null);
     }

@@ -148,9 +148,14 @@ final class CodeText {
                                         + lost.replaceFirst(WORD, ""),
                         line);
             }
-            default ->
-                new CauseDescription(
-                        "FAILURE", part.name(), Change.of(Where.CODE, FailureText.own(part.name())), List.of());
+            default -> {
+                String refused = new SkippedOperations(evidence, excess, operations).advice(part);
+                yield new CauseDescription(
+                        "FAILURE",
+                        part.name(),
+                        Change.of(Where.CODE, refused == null ? FailureText.own(part.name()) : refused),
+                        List.of());
+            }
         };
     }
 

@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis.text;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -7,7 +8,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.RedisCommands;
@@ -19,6 +23,7 @@ import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.pool.PoolVerdict;
+import tern.rpc.diagnosis.pool.StalledServers;
 import tern.rpc.diagnosis.remedy.Remedy;
 import tern.rpc.diagnosis.rule.OtherTasks;
 import tern.rpc.diagnosis.sample.CommonPool;
@@ -102,6 +107,13 @@ final class PoolText {
         if (isExecutor && (asUsual || CommonPool.isOne(verdict))) {
             return executors.executor(verdict);
         }
+        boolean asksServer = verdict.reason() == PoolVerdict.Reason.OPENING
+                || verdict.reason() == PoolVerdict.Reason.CHECKING;
+        if (asksServer
+                && StalledServers.isOne(
+                        evidence.trace(), verdict.pool().now().kind(), (double) evidence.targetNanos())) {
+            return stalled(verdict);
+        }
         return switch (verdict.reason()) {
             case LEAKED ->
                 new CauseDescription(
@@ -154,6 +166,28 @@ final class PoolText {
                                 "do not change the size: the pool has free connections; check the next cause"),
                         verdict.facts());
         };
+    }
+
+    /** Describes a server that answers nobody for moments, so that calls get no connection to it. */
+    private CauseDescription stalled(PoolVerdict verdict) {
+        boolean isDatabase = verdict.isDatabase();
+        String server = (isDatabase ? "the database of \"" : "the Redis server of \"") + verdict.name() + "\"";
+        List<String> facts = new ArrayList<>(verdict.facts());
+        facts.add("stops    while calls wait for a connection, hardly any other call gets one");
+        return new CauseDescription(
+                isDatabase ? "SLOW DATABASE" : "SLOW REDIS",
+                verdict.name(),
+                Change.of(
+                        Where.PEER,
+                        (isDatabase
+                                        ? "find out what stops " + server + " for moments: its log, a backup, or a pause"
+                                                + " of its machine"
+                                        : "find the command or script that blocks " + server
+                                                + " for moments (SLOWLOG GET, INFO commandstats), which any client may"
+                                                + " have sent")
+                                + "; new connections, and checks of open ones, wait for the server meanwhile, so no"
+                                + " size of the pool helps"),
+                facts);
     }
 
     /** Returns advice that names the settings with which the pool checks connections before it lends them. */
@@ -252,10 +286,30 @@ final class PoolText {
                     case REDIS -> Phase.REDIS_CONNECTION;
                     default -> Phase.HTTP_CONNECTION;
                 });
+        String failing = line == null && kind == PoolKind.HTTP ? failedExchange() : null;
+        if (failing != null) {
+            return "the code that sends " + failing;
+        }
         StackTraceElement seen = line == null ? waiting : line;
         return seen == null
                 ? "the code that takes them"
                 : "the code that takes them, such as " + ApplicationCode.shown(seen);
+    }
+
+    /**
+     * Returns the exchange that failed most often in the last minutes; null if there is none. Code often does not close
+     * the answers of such exchanges.
+     */
+    private @Nullable String failedExchange() {
+        Times failed = new Times();
+        for (EndedCall call : evidence.earlier()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == Phase.HTTP && OperationNames.isFailing(entry.name())) {
+                    failed.add(new Part(Kind.HTTP, entry.name()), entry.count());
+                }
+            }
+        }
+        return failed.isEmpty() ? null : failed.longestFirst().get(0).name();
     }
 
     private CauseDescription fair(PoolVerdict verdict) {

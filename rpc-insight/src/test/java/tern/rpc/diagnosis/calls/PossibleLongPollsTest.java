@@ -95,6 +95,27 @@ class PossibleLongPollsTest {
                 .isEqualTo("SLOW STATEMENT: select stock");
     }
 
+    /** The long polls wait without a thread, and some of them end while calls to another method are slow. */
+    @Test
+    void endedLongPollsWithoutAThreadAreNoCauseWhileProcessorsAreFull() {
+        shop.machine = DelayedThreadsTest.full(0.4, 0.4);
+        shop.healthy(USUAL);
+        for (int second = 0; second < 6; second++) {
+            shop.second(() -> {
+                for (int call = 0; call < 20; call++) {
+                    shop.call(Shop.PLACE, 0, call < 6 ? steps -> steps.in(Phase.SQL, "select stock", 150) : USUAL);
+                }
+                for (int poll = 0; poll < 3; poll++) {
+                    shop.call(POLL, 0, steps -> steps.in(Phase.UNATTRIBUTED, null, 16_000));
+                }
+            });
+        }
+
+        assertThat(DiagnosisText.title(Shop.first(shop.diagnosis())))
+                .as(shop.diagnosis().text())
+                .isEqualTo("SLOW STATEMENT: select stock");
+    }
+
     @Test
     void longPollsFromTheStartNeverSeemToHang() {
         poll(25);

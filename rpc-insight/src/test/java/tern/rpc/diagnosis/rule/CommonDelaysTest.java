@@ -3,6 +3,7 @@ package tern.rpc.diagnosis.rule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -11,6 +12,8 @@ import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.Shop;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.Machine;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Tests calls whose operations have all become a little slower. */
 class CommonDelaysTest {
@@ -73,5 +76,25 @@ class CommonDelaysTest {
                         .in(Phase.HTTP, "POST mail:80", 10));
 
         assertThat(first.kind()).isEqualTo("PEER");
+    }
+
+    @Test
+    void littleDelaysDoNotExplainALongWaitForAPool() {
+        long[] taken = {0};
+        double[] heldMillis = {10};
+        shop.pools.add(() -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 4)
+                .now(4, 0, 20)
+                .counts(taken[0] += 20, 0)
+                .sums(Duration.ZERO, Duration.ofMillis((long) (taken[0] * heldMillis[0])))
+                .settings(List.of())
+                .build());
+        shop.machine = processors(0.4, 0.3);
+        shop.healthy(slower(0));
+        heldMillis[0] = 190;
+
+        Cause first = first(
+                shop.miss(call -> slower(2).accept(call.in(Phase.JDBC_CONNECTION, "hikari", 600))));
+
+        assertThat(first.kind()).as(shop.diagnosis().text()).isNotIn("EVERYTHING SLOWER", "PROCESSORS");
     }
 }
