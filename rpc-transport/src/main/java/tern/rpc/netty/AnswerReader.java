@@ -20,6 +20,9 @@ public interface AnswerReader {
     /** Returns whether the connection can be used for another request after the last answer. */
     boolean keepsAlive();
 
+    /** Called when no more bytes are read. An incomplete answer then no longer counts in any memory limit. */
+    void end();
+
     /** Returns the number of missing bytes of the current answer; 0 if the length of the answer is unknown. */
     int missingBytes();
 }

@@ -229,14 +229,19 @@ final class CallerConnection implements PendingCall.Carrier {
 
     /** @return the answer; null if the connection ends before the answer is complete */
     private @Nullable Answer read(PendingCall call, SocketChannel socket) throws IOException {
-        while (true) {
-            makeRoom(Math.max(USUAL_BYTES, Math.min(MAX_BYTES, reader.missingBytes())));
-            if (unread.writeBytes(socket, Math.min(MAX_BYTES, unread.writableBytes())) < 0) {
-                return null;
+        Answer answer = null;
+        try {
+            while (answer == null) {
+                makeRoom(Math.max(USUAL_BYTES, Math.min(MAX_BYTES, reader.missingBytes())));
+                if (unread.writeBytes(socket, Math.min(MAX_BYTES, unread.writableBytes())) < 0) {
+                    return null;
+                }
+                answer = reader.read(unread, call);
             }
-            Answer answer = reader.read(unread, call);
-            if (answer != null) {
-                return answer;
+            return answer;
+        } finally {
+            if (answer == null) {
+                reader.end();
             }
         }
     }

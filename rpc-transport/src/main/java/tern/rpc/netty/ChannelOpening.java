@@ -46,7 +46,10 @@ final class ChannelOpening implements ConnectAttempt.Outcome {
             protected void initChannel(Channel made) {
                 if (tls != null) {
                     made.pipeline()
-                            .addLast(tls.newHandler(made, connection.endpoint()))
+                            .addLast(tls.newHandler(
+                                    made,
+                                    connection.endpoint(),
+                                    how -> ServerFaults.closing(connection.endpoint(), how, null)))
                             .addLast(new TlsRefusal(connection, tls.tls()));
                 }
                 made.pipeline().addLast(new FirstBytes(connection, protocol));

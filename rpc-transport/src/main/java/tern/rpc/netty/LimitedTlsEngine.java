@@ -12,8 +12,7 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's TLS engine that limits the number of records without application data, refuses additional handshakes, and
- * never blocks the event loop while another thread computes a part of the handshake. Java's engine holds its lock
+ * A TLS engine that limits the number of records without application data and of additional handshakes, and never blocks the event loop while another thread computes a part of the handshake. Java's engine holds its lock
  * during such a computation, so a peer that begins handshakes and then closes the connections could block the event
  * loop. Java's engine does all other work. Only this class can count the records: in TLS 1.3, the type of a record is
  * encrypted, and Netty's handler joins the data of several records.
@@ -32,6 +31,7 @@ final class LimitedTlsEngine extends SSLEngine {
     private volatile boolean gone; // true after the connection has been closed
     private boolean limited; // true after the first handshake if its TLS version is 1.2 or later
     private boolean mayRenegotiate; // true after the first handshake if the TLS version permits additional handshakes
+    private boolean renegotiates; // true during an additional handshake
 
     LimitedTlsEngine(SSLEngine engine, TlsRecordLimit limit) {
         this.engine = engine;
@@ -48,7 +48,8 @@ final class LimitedTlsEngine extends SSLEngine {
     private SSLEngineResult unwrapped(SSLEngineResult result) throws SSLException {
         if (limited && result.bytesConsumed() > 0 && result.bytesProduced() == 0) {
             limit.count();
-            if (mayRenegotiate && result.getHandshakeStatus() == HandshakeStatus.NEED_TASK) {
+            if (mayRenegotiate && !renegotiates && result.getHandshakeStatus() == HandshakeStatus.NEED_TASK) {
+                renegotiates = true;
                 limit.renegotiated();
             }
         }
@@ -56,6 +57,7 @@ final class LimitedTlsEngine extends SSLEngine {
     }
 
     private void handshakeEnds() {
+        renegotiates = false;
         String version = engine.getSession().getProtocol();
         mayRenegotiate = version.equals("TLSv1.2");
         // Records are not limited before TLS 1.2, because clients then send an empty record before each record with

@@ -40,6 +40,12 @@ final class TlsContext {
      */
     private static final List<String> SERVED_BY_NAME = List.of("h2", "http/1.1");
 
+    /**
+     * The number of further TLS 1.2 handshakes that a client accepts on a connection. Some servers request the client's
+     * certificate by a second handshake.
+     */
+    private static final int FURTHER_HANDSHAKES_OF_SERVERS = 1;
+
     /** A TLS context with the settings from which it was created. */
     private record Built(Tls tls, SslContext context) {}
 
@@ -151,18 +157,27 @@ final class TlsContext {
         if (!(now.context() instanceof JdkSslContext)) { // LimitedTlsEngine can wrap only the engine of the JDK
             return patient(now, now.context().newHandler(channel.alloc(), handshakes));
         }
-        TlsRecordLimit limit = new TlsRecordLimit(channel, NanoClock.SYSTEM, closing);
+        TlsRecordLimit limit = new TlsRecordLimit(channel, NanoClock.SYSTEM, 0, closing);
         LimitedTlsEngine engine = new LimitedTlsEngine(now.context().newEngine(channel.alloc()), limit);
         return patient(now, new ServerTlsHandler(engine, handshakes));
     }
 
     /**
      * Creates the TLS handler of a connection that a client opens. The server's certificate must contain the endpoint's
-     * host name.
+     * host name. Records without application data are limited if Java's TLS is used.
+     *
+     * @param closing called with the reason before a connection with too many such records is closed
      */
-    SslHandler newHandler(Channel channel, Endpoint endpoint) {
+    SslHandler newHandler(Channel channel, Endpoint endpoint, Consumer<String> closing) {
         Built now = current();
-        SslHandler handler = now.context().newHandler(channel.alloc(), endpoint.name(), endpoint.port());
+        SslHandler handler;
+        if (now.context() instanceof JdkSslContext) {
+            handler = new SslHandler(new LimitedTlsEngine(
+                    now.context().newEngine(channel.alloc(), endpoint.name(), endpoint.port()),
+                    new TlsRecordLimit(channel, NanoClock.SYSTEM, FURTHER_HANDSHAKES_OF_SERVERS, closing)));
+        } else {
+            handler = now.context().newHandler(channel.alloc(), endpoint.name(), endpoint.port());
+        }
         SSLParameters parameters = handler.engine().getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
         SNIHostName name = sni(endpoint.name());

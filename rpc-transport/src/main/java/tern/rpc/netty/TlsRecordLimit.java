@@ -7,17 +7,17 @@ import javax.net.ssl.SSLException;
 import tern.rpc.NanoClock;
 
 /**
- * Limits the TLS records without application data that a client sends after its handshake, such as changes of its keys
- * and empty records. A record without application data contains only a few bytes, but makes the server compute keys and
- * queue an answer. No other limit covers this work. A well-behaved client sends many gigabytes of data between two such
- * records. Confined to the event loop.
+ * Limits the TLS records without application data that a peer sends after the handshake, such as changes of its keys
+ * and empty records. A record without application data contains only a few bytes, but makes the receiver compute keys
+ * and queue an answer. No other limit covers this work, for which other connections have to wait. A well-behaved peer
+ * sends many gigabytes of data between two such records. Confined to the event loop.
  */
 final class TlsRecordLimit {
 
     /** The maximum number of records without application data within 30 seconds (docs/limits.md). */
     static final int MAX_RECORDS = 1_000;
 
-    /** The maximum number of records without application data while the client does not read (docs/limits.md). */
+    /** The maximum number of records without application data while the peer does not read (docs/limits.md). */
     static final int MAX_UNREAD = 10_000;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -26,13 +26,18 @@ final class TlsRecordLimit {
     private final NanoClock clock;
     private final Consumer<String> closing;
     private long windowNanos;
+    private int handshakes; // the number of further handshakes that are accepted
     private int records; // the number of records without application data in the current window of 30 seconds
     private int unread; // the number of records without application data since the channel was last writable
 
-    /** @param closing called with the reason before the connection is closed */
-    TlsRecordLimit(Channel channel, NanoClock clock, Consumer<String> closing) {
+    /**
+     * @param handshakes the number of further TLS 1.2 handshakes that are accepted
+     * @param closing called with the reason before the connection is closed
+     */
+    TlsRecordLimit(Channel channel, NanoClock clock, int handshakes, Consumer<String> closing) {
         this.channel = channel;
         this.clock = clock;
+        this.handshakes = handshakes;
         this.closing = closing;
         this.windowNanos = clock.nanoTime();
     }
@@ -55,17 +60,20 @@ final class TlsRecordLimit {
                     records + " TLS records without data came within 30 s; at most " + MAX_RECORDS + " are accepted");
         }
         if (unread > MAX_UNREAD) {
-            throw refused(unread + " TLS records without data came while the client did not read; at most " + MAX_UNREAD
+            throw refused(unread + " TLS records without data came while the peer did not read; at most " + MAX_UNREAD
                     + " are accepted");
         }
     }
 
     /**
-     * Refuses another TLS 1.2 handshake. Without this refusal, a client could make the server compute signatures over
-     * and over again on one connection. RFC 9113 (9.2.1) forbids renegotiation for HTTP/2.
+     * Counts another TLS 1.2 handshake, and refuses it if there were too many. Without this refusal, a peer could cause
+     * the computations of handshakes over and over again on one connection. RFC 9113 (9.2.1) forbids renegotiation for
+     * HTTP/2.
      */
     void renegotiated() throws SSLException {
-        throw refused("the client began another TLS handshake on the same connection; only one is accepted");
+        if (--handshakes < 0) {
+            throw refused("the peer began another TLS handshake on the same connection, which is not accepted");
+        }
     }
 
     private SSLException refused(String how) {

@@ -85,7 +85,7 @@ class LimitedTlsEngineTest {
         SSLEngine java = context.createSSLEngine();
         java.setUseClientMode(false);
         SSLEngine engine =
-                new LimitedTlsEngine(java, new TlsRecordLimit(new EmbeddedChannel(), NanoClock.SYSTEM, how -> {}));
+                new LimitedTlsEngine(java, new TlsRecordLimit(new EmbeddedChannel(), NanoClock.SYSTEM, 0, how -> {}));
         SSLEngine client = SSLContext.getDefault().createSSLEngine();
         client.setUseClientMode(true);
         ByteBuffer hello = ByteBuffer.allocate(BUFFER_BYTES);

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +48,7 @@ public final class Http1AnswerReader {
     private final Http1Line lines = new Http1Line();
     private final @Nullable Field[] last = new @Nullable Field[REPEATED_FIELDS];
     private final int maxBytes;
+    private final IntFunction<@Nullable String> memory;
     private @Nullable StatusLine lastStatus;
     private @Nullable StatusLine status; // the status line of the answer whose headers are being read
     private List<Map.Entry<CharSequence, CharSequence>> fields = List.of();
@@ -66,9 +68,14 @@ public final class Http1AnswerReader {
     // the number of expected body bytes; for a chunked body, the number of bytes received so far
     private int announced;
 
-    /** @param maxBytes the maximum size of a body */
-    public Http1AnswerReader(int maxBytes) {
+    /**
+     * @param maxBytes the maximum size of a body
+     * @param memory called with the size of the buffer for the current body before the buffer grows, and with 0 when
+     *     the answer is complete; returns the reason if the buffer may not grow, otherwise null
+     */
+    public Http1AnswerReader(int maxBytes, IntFunction<@Nullable String> memory) {
         this.maxBytes = maxBytes;
+        this.memory = memory;
     }
 
     /**
@@ -114,11 +121,6 @@ public final class Http1AnswerReader {
      */
     public int missingBytes() {
         return inBody ? announced - bodyBytes : 0;
-    }
-
-    /** Returns the size of the buffer that is allocated for the current body. */
-    public int roomBytes() {
-        return body.length;
     }
 
     // ---- header parsing
@@ -174,6 +176,7 @@ public final class Http1AnswerReader {
         }
         AsciiString line = lines.read(in, LINE_BYTES, HttpResponseStatus.BAD_REQUEST, "the status line");
         if (line == null) {
+            checkBeginning(in);
             return null;
         }
         boolean named = line.length() >= 12
@@ -198,6 +201,16 @@ public final class Http1AnswerReader {
         StatusLine read = new StatusLine(line, code, line.byteAt(7) == '0');
         lastStatus = line.length() <= REPEATED_BYTES ? read : null;
         return read;
+    }
+
+    /** Rejects an incomplete status line that cannot become valid, because its rest might never arrive. */
+    private static void checkBeginning(ByteBuf in) {
+        int bytes = Math.min(in.readableBytes(), HTTP_1.length());
+        for (int i = 0; i < bytes; i++) {
+            if (in.getByte(in.readerIndex() + i) != HTTP_1.byteAt(i)) {
+                throw Http1Violation.badRequest("the status line does not begin with " + HTTP_1);
+            }
+        }
     }
 
     private static Field field(AsciiString line) {
@@ -322,7 +335,13 @@ public final class Http1AnswerReader {
         if (bodyBytes + bytes > body.length) {
             int doubled = (int) Math.min(Integer.MAX_VALUE, 2L * body.length);
             int most = chunks == null ? announced : maxBytes;
-            body = Arrays.copyOf(body, Math.max(bodyBytes + bytes, Math.min(doubled, most)));
+            int grown = Math.max(bodyBytes + bytes, Math.min(doubled, most));
+            String refusal = memory.apply(grown);
+            if (refusal != null) {
+                throw new Http1Violation(
+                        HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE, "its answer is not read completely: " + refusal);
+            }
+            body = Arrays.copyOf(body, grown);
         }
         in.readBytes(body, bodyBytes, bytes);
         bodyBytes += bytes;
@@ -336,6 +355,7 @@ public final class Http1AnswerReader {
         inBody = false;
         chunks = null;
         body = NOTHING;
+        memory.apply(0);
         return answer;
     }
 }

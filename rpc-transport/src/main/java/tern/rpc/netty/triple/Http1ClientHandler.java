@@ -134,6 +134,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
 
     private void forget() {
         request = null;
+        answers.end();
         unread.release();
         unread = Unpooled.EMPTY_BUFFER;
     }

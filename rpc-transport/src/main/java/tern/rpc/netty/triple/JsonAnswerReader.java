@@ -20,6 +20,7 @@ final class JsonAnswerReader implements AnswerReader {
     private final TripleCodecs codecs;
     private final Endpoint endpoint;
     private final int maxBytes;
+    private final UnfinishedAnswers.Account memory;
     private final Http1AnswerReader answers;
     private boolean begun; // true if the first byte of the connection's first answer has arrived
 
@@ -30,7 +31,8 @@ final class JsonAnswerReader implements AnswerReader {
         this.codecs = codecs;
         this.endpoint = endpoint;
         this.maxBytes = maxBytes;
-        this.answers = new Http1AnswerReader(maxBytes);
+        this.memory = new UnfinishedAnswers.Account(UnfinishedAnswers.OF_PROCESS, endpoint);
+        this.answers = new Http1AnswerReader(maxBytes, memory::holds);
     }
 
     @Override
@@ -61,6 +63,11 @@ final class JsonAnswerReader implements AnswerReader {
     @Override
     public boolean keepsAlive() {
         return answers.keepsAlive();
+    }
+
+    @Override
+    public void end() {
+        memory.ended();
     }
 
     @Override

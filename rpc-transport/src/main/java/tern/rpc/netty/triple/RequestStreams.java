@@ -357,15 +357,16 @@ final class RequestStreams {
     }
 
     private void failClosed(Http2Stream stream, ClientCall call) {
-        if (http2.goAwayReceived() && stream.id() > http2.local().lastStreamKnownByPeer()) {
-            String how = "the server closed the connection before it processed the call";
-            if (leavesInOrder) {
-                call.unsent(how);
-            } else {
-                call.fail(StatusCode.UNAVAILABLE, how, Executed.NO);
-            }
-        } else {
+        String how = "the server closed the connection before it processed the call";
+        if (!http2.goAwayReceived() || stream.id() <= http2.local().lastStreamKnownByPeer()) {
             call.fail(StatusCode.INTERNAL, "its stream was closed", Executed.MAYBE);
+        } else if (stream.isHeadersReceived()) {
+            // a server that has begun to answer has run the call, even if its GOAWAY frame states the opposite
+            call.fail(StatusCode.UNAVAILABLE, "the server closed the connection during its answer", Executed.MAYBE);
+        } else if (leavesInOrder) {
+            call.unsent(how);
+        } else {
+            call.fail(StatusCode.UNAVAILABLE, how, Executed.NO);
         }
     }
 

@@ -7,10 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests answers on one connection: answers in several pieces, consecutive answers, and invalid answers. */
 class Http1AnswerReaderTest {
@@ -21,7 +24,7 @@ class Http1AnswerReaderTest {
             "HTTP/1.1 503\r\nb:  2 \r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n1;x\r\nc\r\n0\r\nT: 1\r\n\r\n";
     private static final String EMPTY = "HTTP/1.1 204 No Content\r\nConnection: x, Close\r\n\r\n";
 
-    private final Http1AnswerReader reader = new Http1AnswerReader(MAX_BYTES);
+    private final Http1AnswerReader reader = new Http1AnswerReader(MAX_BYTES, bytes -> null);
     private final ByteBuf in = Unpooled.buffer();
 
     private Http1Answer next() {
@@ -36,7 +39,7 @@ class Http1AnswerReaderTest {
     void consecutiveAnswersAreSeparatedAtAnySplit() {
         String all = SIZED + CHUNKED + SIZED.replace("abc", "xyz") + EMPTY;
         for (int cut = 0; cut <= all.length(); cut++) {
-            Http1AnswerReader cutReader = new Http1AnswerReader(MAX_BYTES);
+            Http1AnswerReader cutReader = new Http1AnswerReader(MAX_BYTES, bytes -> null);
             StringBuilder seen = new StringBuilder();
             ByteBuf bytes = Unpooled.buffer();
             for (String piece : new String[] {all.substring(0, cut), all.substring(cut)}) {
@@ -79,13 +82,47 @@ class Http1AnswerReaderTest {
 
     @Test
     void roomForABodyIsMadeAsItComes() {
-        Http1AnswerReader large = new Http1AnswerReader(8 << 20);
-        in.writeBytes("HTTP/1.1 200 OK\r\nContent-Length: 8000000\r\n\r\nabc".getBytes(ISO_8859_1));
-
+        List<Integer> rooms = new ArrayList<>();
+        Http1AnswerReader large = new Http1AnswerReader(8 << 20, bytes -> {
+            rooms.add(bytes);
+            return null;
+        });
+        in.writeBytes("HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\nabc".getBytes(ISO_8859_1));
         assertThat(large.read(in)).isNull();
+        assertThat(large.missingBytes()).isEqualTo(299_997);
+        assertThat(rooms).as("64 KiB are enough for the first bytes").isEmpty();
 
-        assertThat(large.missingBytes()).isEqualTo(7_999_997);
-        assertThat(large.roomBytes()).isLessThan(100_000);
+        in.writeBytes(new byte[99_997]);
+        assertThat(large.read(in)).isNull();
+        assertThat(rooms).containsExactly(128 << 10);
+        in.writeBytes(new byte[200_000]);
+
+        assertThat(large.read(in)).isNotNull();
+        assertThat(rooms).containsExactly(128 << 10, 300_000, 0);
+    }
+
+    @Test
+    void bodyIsRefusedIfItsRoomIsRefused() {
+        Http1AnswerReader large = 
+                new Http1AnswerReader(8 << 20, bytes -> bytes > 64 << 10 ? "no memory for " + bytes : null);
+        in.writeBytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20000\r\n".getBytes(ISO_8859_1));
+        in.writeBytes(new byte[64 << 10]);
+        assertThat(large.read(in)).isNull();
+        in.writeBytes(new byte[1]);
+
+        assertThatThrownBy(() -> large.read(in))
+                .isInstanceOf(Http1Violation.class)
+                .hasMessage("its answer is not read completely: no memory for 131072");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"h", "HTTP/2", "HTTP:", "\0\0\0"})
+    void beginningOfAnotherProtocolIsRefusedBeforeItsLineEnds(String bytes) {
+        in.writeBytes(bytes.getBytes(ISO_8859_1));
+
+        assertThatThrownBy(() -> reader.read(in))
+                .isInstanceOf(Http1Violation.class)
+                .hasMessage("the status line does not begin with HTTP/1.");
     }
 
     @ParameterizedTest

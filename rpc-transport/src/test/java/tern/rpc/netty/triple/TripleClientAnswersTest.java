@@ -15,7 +15,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Response;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
-import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.triple.Http2Script.Frame;
 import tern.rpc.netty.triple.Http2Script.Request;
 import tern.rpc.serialization.OutputBuffer;
@@ -215,18 +214,7 @@ class TripleClientAnswersTest extends RawServerCalls {
 
     @Test
     void largeAnswerIsNotReadToItsEndWhileOtherAnswersHoldTheMemory() {
-        List<UnfinishedAnswers.Account> others = new ArrayList<>();
-        for (int i = 0; i < 40; i++) {
-            UnfinishedAnswers.Account other =
-                    new UnfinishedAnswers.Account(UnfinishedAnswers.OF_PROCESS, new Endpoint("10.0.0.7", 1 + i));
-            int bytes = 1 << 30;
-            while (bytes > UnfinishedAnswers.FREE_BYTES && other.holds(bytes) != null) {
-                bytes >>= 1;
-            }
-            others.add(other);
-        }
-
-        try {
+        try (FullAnswerMemory full = new FullAnswerMemory()) {
             assertAnswer(
                     script -> script.head(3, OK)
                             .data(3, new byte[] {0, 0, 16, 0, 0})
@@ -235,8 +223,6 @@ class TripleClientAnswersTest extends RawServerCalls {
                     Executed.YES,
                     "its answer is not read completely",
                     "half of the heap");
-        } finally {
-            others.forEach(UnfinishedAnswers.Account::ended);
         }
         assertThat(UnfinishedAnswers.OF_PROCESS.usedBytes()).isZero();
     }

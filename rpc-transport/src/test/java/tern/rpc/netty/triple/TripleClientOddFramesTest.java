@@ -7,6 +7,8 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.Http2Script.Request;
@@ -145,6 +147,20 @@ class TripleClientOddFramesTest extends RawServerCalls {
         script.data(3, framed("b")).end(3, "grpc-status", "13");
 
         assertThat(answer(pending)).isEqualTo("a");
+    }
+
+    /** Such a call must not be repeated, because the server has run it. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 11})
+    void callThatTheServerHasBegunToAnswerMayHaveRunWhateverItsGoAwayStates(int error) {
+        PendingCall pending = send(connect(), "x");
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+        script.head(3, OK);
+
+        script.send(Http2Script.GOAWAY, 0, 0, new byte[] {0, 0, 0, 0, 0, 0, 0, (byte) error});
+
+        assertFailed(pending, StatusCode.UNAVAILABLE, Executed.MAYBE, "during its answer");
     }
 
     @Test
