@@ -22,8 +22,8 @@ final class PowerOfTwoChoices implements Balancer {
     private static final int PAIRS = 4;
 
     /**
-     * If the cost of a provider exceeds this threshold, another pair is drawn even if the provider is not slow on
-     * average. Healthy providers must rarely exceed the threshold, because their shares would otherwise not be
+     * If the cost of a provider exceeds this threshold, it is compared with another provider and another pair is drawn,
+     * even if the provider is not slow on average. Healthy providers must rarely exceed the threshold, because their shares would otherwise not be
      * proportional to their weights.
      */
     private static final double BAD = 4.5;
@@ -57,7 +57,10 @@ final class PowerOfTwoChoices implements Balancer {
             int second = choice.draw(random.nextLong());
             Target one = targets[first];
             if (second == first) {
-                if (isGood(one, excluded, now) && !one.isSlow(now) && one.warmth(now) >= 1) {
+                if (isGood(one, excluded, now)
+                        && !one.isSlow(now)
+                        && one.judgedCost(now) <= BAD
+                        && one.warmth(now) >= 1) {
                     return one;
                 }
                 second = first + 1 < targets.length ? first + 1 : 0;

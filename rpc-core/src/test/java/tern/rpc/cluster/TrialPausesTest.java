@@ -84,7 +84,7 @@ class TrialPausesTest {
     void providerThatSendsDataAgainIsTriedSoon() {
         failTrial();
         failTrial();
-        pauses.heard(now);
+        pauses.resumed(now);
 
         assertThat(pauses.isDue(true, 1, now + SECOND)).isTrue();
     }
