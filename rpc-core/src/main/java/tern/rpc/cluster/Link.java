@@ -35,15 +35,16 @@ public final class Link {
     private final ChangeLog log;
     private volatile @Nullable ClientConnection connection;
     private volatile long nextAttemptNanos;
-    private boolean isConnected; // This object's lock guards this field and the next eight.
+    private boolean isConnected; // This object's lock guards this field and the next nine.
     private boolean wasConnected; // true if the provider has ever been connected
     private long timesAvailable; // the value of the connection's timesAvailable() when it was last found to be reopened
     private boolean wasSoonLost; // True if the connection before the current one was lost soon after it was opened.
     private boolean hasFailed; // True if connecting has failed since the connection was lost or created.
     private boolean isReported; // True if takeFailure() has returned true since the connection was lost or created.
     private long beganNanos; // The beginning of the current outage.
+    private boolean wasLost; // True if a connection to the provider has been lost.
     // The beginning of the first outage after the last connection that lasted for LASTING_NANOS.
-    private long unreachableNanos;
+    private long unstableNanos;
     private long unopenedNanos; // The last time when the connection was known to be unopened.
     private volatile long usableSinceNanos;
 
@@ -58,7 +59,7 @@ public final class Link {
         this.log = log;
         this.nextAttemptNanos = now;
         this.beganNanos = now;
-        this.unreachableNanos = now;
+        this.unstableNanos = now;
         this.unopenedNanos = now;
         this.usableSinceNanos = now;
     }
@@ -141,9 +142,10 @@ public final class Link {
 
     private void lost(long now) {
         beganNanos = now;
-        if (now - usableSinceNanos >= LASTING_NANOS) {
-            unreachableNanos = now;
+        if (!wasLost || now - usableSinceNanos >= LASTING_NANOS) {
+            unstableNanos = now;
         }
+        wasLost = true;
         isConnected = false;
     }
 
@@ -172,11 +174,23 @@ public final class Link {
     }
 
     /**
-     * Returns whether the provider is not connected, and the client has tried for the given time to get a lasting
-     * connection. The time before the first attempt does not count.
+     * Returns whether the client has tried to connect for the given time without success. The time before the first
+     * attempt does not count.
      */
     synchronized boolean isOutOfReachFor(long nanos, long now) {
-        long tried = isConnected ? 0 : Math.max(0, Math.min(now - unreachableNanos, now - unopenedNanos));
+        return isTried(beganNanos, nanos, now);
+    }
+
+    /**
+     * Returns whether the provider is not connected, and no connection to it has lasted during the given time. The time
+     * before the first attempt does not count.
+     */
+    synchronized boolean isUnstableFor(long nanos, long now) {
+        return isTried(unstableNanos, nanos, now);
+    }
+
+    private boolean isTried(long since, long nanos, long now) {
+        long tried = isConnected ? 0 : Math.max(0, Math.min(now - since, now - unopenedNanos));
         return connection != null && !isUsable() && tried >= nanos;
     }
 

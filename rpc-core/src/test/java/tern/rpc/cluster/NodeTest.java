@@ -273,37 +273,6 @@ class NodeTest {
     }
 
     @Test
-    void providerThatLosesFiveConnectionsWithTheirCallsIsEjected() {
-        node.look(now);
-        now += TimeUnit.SECONDS.toNanos(30);
-        for (int i = 0; i < 6; i++) {
-            loseConnectionWithACall();
-            now += TimeUnit.SECONDS.toNanos(25);
-        }
-
-        assertThat(node.ejection().count()).isEqualTo(1);
-    }
-
-    @Test
-    void answerAfterALongSilenceEndsTheFailuresThatBeganWithIt() {
-        call(5);
-        node.begin(now);
-        now += 200 * ONE_MS;
-        assertThat(isAvoided()).isTrue();
-        now += 800 * ONE_MS;
-        assertThat(isAvoided()).isTrue();
-        node.end(Outcome.FAILED, 1000 * ONE_MS, now, usual);
-        assertThat(node.isSlow(now)).isTrue();
-
-        now += ONE_MS;
-        peer.heardNanos = now;
-        assertThat(isAvoided()).isFalse();
-        call(15);
-
-        assertThat(node.isSlow(now)).isFalse();
-    }
-
-    @Test
     void connectionThatIsSoonLostWithoutCallsIsNoFailure() {
         node.look(now);
         for (int i = 0; i < 3; i++) {

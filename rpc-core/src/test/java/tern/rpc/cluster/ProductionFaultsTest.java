@@ -81,6 +81,45 @@ class ProductionFaultsTest extends SimulatedCluster {
     }
 
     @Test
+    void providerThatLosesFiveConnectionsWithTheirCallsIsEjected() {
+        start(3);
+        timer.move(60 * SECOND);
+        Target crashing = cluster.targets().get(0);
+        for (int i = 0; i < 6; i++) {
+            crashing.node().begin(now);
+            available(Set.of(crashing.endpoint()), false);
+            crashing.node().end(Outcome.FAILED, TICK, now, usual);
+            timer.move(2 * SECOND);
+            available(Set.of(crashing.endpoint()), true);
+            timer.move(20 * SECOND);
+        }
+
+        assertThat(crashing.node().ejection().count()).isEqualTo(1);
+    }
+
+    /** If many clients call a provider that was frozen, its first answers are slow. */
+    @Test
+    void answerAfterALongSilenceEndsTheFailuresThatBeganWithIt() {
+        start(3);
+        timer.move(60 * SECOND);
+        Target frozen = cluster.targets().get(0);
+        call(frozen, Outcome.ANSWERED);
+        frozen.node().begin(now);
+        frozen.node().begin(now);
+        for (int i = 0; i < 10; i++) {
+            timer.move(100 * TICK);
+            frozen.isAvoided(now);
+        }
+        frozen.node().end(Outcome.FAILED, SECOND, now, usual);
+        assertThat(frozen.isSlow(now)).isTrue();
+
+        frozen.node().end(Outcome.ANSWERED, SECOND, now, usual);
+
+        assertThat(frozen.isSlow(now)).isFalse();
+        assertThat(frozen.isAvoided(now)).isFalse();
+    }
+
+    @Test
     void restartedProviderThatGetsNoCallsIsConnectedWhenItsEntryChanges() {
         cluster.start(Duration.ZERO);
         source.lists(each(3, i -> Attributes.DEFAULT.withStartedAt(1)));

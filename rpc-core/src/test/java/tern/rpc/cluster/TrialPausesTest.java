@@ -86,6 +86,6 @@ class TrialPausesTest {
         failTrial();
         pauses.resumed(now);
 
-        assertThat(pauses.isDue(true, 1, now + SECOND)).isTrue();
+        assertThat(pauses.isDue(true, 1, now + 3 * SECOND)).isTrue();
     }
 }
