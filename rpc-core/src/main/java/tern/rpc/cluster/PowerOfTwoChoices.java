@@ -22,8 +22,8 @@ final class PowerOfTwoChoices implements Balancer {
     private static final int PAIRS = 4;
 
     /**
-     * If the cost of a provider exceeds this threshold, it is compared with another provider and another pair is drawn,
-     * even if the provider is not slow on average. Healthy providers must rarely exceed the threshold, because their shares would otherwise not be
+     * If the cost of a provider exceeds this threshold, another pair is drawn even if the provider is not slow on
+     * average. Healthy providers must rarely exceed the threshold, because their shares would otherwise not be
      * proportional to their weights.
      */
     private static final double BAD = 4.5;
@@ -56,16 +56,16 @@ final class PowerOfTwoChoices implements Balancer {
             int first = choice.draw(random.nextLong());
             int second = choice.draw(random.nextLong());
             Target one = targets[first];
-            if (second == first) {
-                if (isGood(one, excluded, now)
-                        && !one.isSlow(now)
-                        && one.judgedCost(now) <= BAD
-                        && one.warmth(now) >= 1) {
+            Target picked;
+            if (second == first && isGood(one, excluded, now) && !one.isSlow(now) && one.warmth(now) >= 1) {
+                if (one.waitingCost(now) <= BAD) {
                     return one;
                 }
-                second = first + 1 < targets.length ? first + 1 : 0;
+                picked = one;
+            } else {
+                int other = second != first ? second : first + 1 < targets.length ? first + 1 : 0;
+                picked = better(one, targets[other], excluded, now, random);
             }
-            Target picked = better(one, targets[second], excluded, now, random);
             if (picked == null) {
                 continue;
             }
