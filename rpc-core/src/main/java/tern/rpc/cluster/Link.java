@@ -13,7 +13,7 @@ import tern.rpc.transport.ClientConnection;
  */
 public final class Link {
 
-    /** The minimum time between two connection attempts that are started by calls. */
+    /** The minimum time between two connection attempts that are started besides the connection's own attempts. */
     private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /**
@@ -23,11 +23,11 @@ public final class Link {
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * The loss of a connection counts as a provider failure under two conditions: the connection was open for less than
-     * this time, and a call on this connection failed. Without this rule, a provider that resets every connection would
-     * get more calls after each reconnect.
+     * A connection that is lost earlier does not end the provider's unreachability. If calls on such a connection fail,
+     * its loss counts as a provider failure. Without these rules, a provider that closes each connection after a while
+     * would never be replaced, and would get more calls after each reconnect.
      */
-    private static final long SOON_LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
+    static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final Endpoint endpoint;
     private final Supplier<ClientConnection> opener;
@@ -35,13 +35,16 @@ public final class Link {
     private final ChangeLog log;
     private volatile @Nullable ClientConnection connection;
     private volatile long nextAttemptNanos;
-    private boolean isConnected; // This object's lock guards this field and the next seven.
+    private boolean isConnected; // This object's lock guards this field and the next nine.
     private boolean wasConnected; // true if the provider has ever been connected
     private long timesAvailable; // the value of the connection's timesAvailable() when it was last found to be reopened
     private boolean wasSoonLost; // True if the connection before the current one was lost soon after it was opened.
     private boolean hasFailed; // True if connecting has failed since the connection was lost or created.
     private boolean isReported; // True if takeFailure() has returned true since the connection was lost or created.
     private long beganNanos; // The beginning of the current outage.
+    private boolean wasLost; // True if a connection to the provider has been lost.
+    // The beginning of the first outage after the last connection that lasted for LASTING_NANOS.
+    private long unstableNanos;
     private long unopenedNanos; // The last time when the connection was found not to be open.
     private volatile long usableSinceNanos;
 
@@ -56,6 +59,7 @@ public final class Link {
         this.log = log;
         this.nextAttemptNanos = now;
         this.beganNanos = now;
+        this.unstableNanos = now;
         this.unopenedNanos = now;
         this.usableSinceNanos = now;
     }
@@ -118,8 +122,10 @@ public final class Link {
     }
 
     private void connected(long times, long now) {
-        long lastedNanos = (isConnected ? now : beganNanos) - usableSinceNanos;
-        wasSoonLost = timesAvailable > 0 && lastedNanos < SOON_LOST_NANOS;
+        if (isConnected) {
+            lost(now);
+        }
+        wasSoonLost = timesAvailable > 0 && beganNanos - usableSinceNanos < LASTING_NANOS;
         timesAvailable = times;
         long outageNanos = now - beganNanos;
         if (hasFailed && outageNanos >= MIN_OUTAGE_NANOS) {
@@ -134,11 +140,21 @@ public final class Link {
         usableSinceNanos = now;
     }
 
+    private void lost(long now) {
+        beganNanos = now;
+        if (!wasLost || now - usableSinceNanos >= LASTING_NANOS) {
+            unstableNanos = now;
+        }
+        wasLost = true;
+        isConnected = false;
+    }
+
     /** @param opened the connection; null if it has not been opened */
     private void notConnected(@Nullable ClientConnection opened, long now) {
-        beganNanos = isConnected ? now : beganNanos;
+        if (isConnected) {
+            lost(now);
+        }
         unopenedNanos = opened == null ? now : unopenedNanos;
-        isConnected = false;
         hasFailed |= opened != null
                 && !opened.isConnecting()
                 && !opened.lastFailure().isEmpty();
@@ -162,7 +178,19 @@ public final class Link {
      * attempt does not count.
      */
     synchronized boolean isOutOfReachFor(long nanos, long now) {
-        long tried = isConnected ? 0 : Math.max(0, Math.min(now - beganNanos, now - unopenedNanos));
+        return isTried(beganNanos, nanos, now);
+    }
+
+    /**
+     * Returns whether the provider is not connected, and no connection to it has lasted during the given time. The time
+     * before the first attempt does not count.
+     */
+    synchronized boolean isUnstableFor(long nanos, long now) {
+        return isTried(unstableNanos, nanos, now);
+    }
+
+    private boolean isTried(long since, long nanos, long now) {
+        long tried = isConnected ? 0 : Math.max(0, Math.min(now - since, now - unopenedNanos));
         return connection != null && !isUsable() && tried >= nanos;
     }
 
@@ -212,12 +240,17 @@ public final class Link {
         return usableSinceNanos;
     }
 
-    /** Returns whether enough time has passed since the last connection attempt that was started by a call. */
+    /**
+     * Returns whether the connection is lost, and enough time has passed since the last attempt that was started by
+     * {@link #attempt}.
+     */
     boolean isAttemptDue(long now) {
-        return now - nextAttemptNanos >= 0;
+        return connection != null && !isUsable() && !isConnecting() && now - nextAttemptNanos >= 0;
     }
 
-    void attempted(long now) {
+    /** Starts an attempt to connect, besides the connection's own attempts. */
+    void attempt(long now) {
         nextAttemptNanos = now + BETWEEN_ATTEMPTS_NANOS;
+        connection().connectSoon();
     }
 }

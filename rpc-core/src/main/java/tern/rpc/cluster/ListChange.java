@@ -33,12 +33,12 @@ record ListChange(List<Instance> removed, List<Instance> added) {
         int start = 0;
         int beforeEnd = before.size();
         int afterEnd = after.size();
-        while (start < beforeEnd && start < afterEnd && before.get(start).equals(after.get(start))) {
+        while (start < beforeEnd && start < afterEnd && isSame(before.get(start), after.get(start))) {
             start++;
         }
         while (beforeEnd > start
                 && afterEnd > start
-                && before.get(beforeEnd - 1).equals(after.get(afterEnd - 1))) {
+                && isSame(before.get(beforeEnd - 1), after.get(afterEnd - 1))) {
             beforeEnd--;
             afterEnd--;
         }
@@ -81,11 +81,16 @@ record ListChange(List<Instance> removed, List<Instance> added) {
     private static int indexOf(Instance instance, List<Instance> list, int from, int positions) {
         int end = Math.min(list.size(), from + Math.min(positions, list.size()));
         for (int i = from; i < end; i++) {
-            if (list.get(i).equals(instance)) {
+            if (isSame(list.get(i), instance)) {
                 return i;
             }
         }
         return -1;
+    }
+
+    /** Compares the references first, because reading thousands of objects takes longer than the rest of a change. */
+    static boolean isSame(Instance one, Instance other) {
+        return one == other || one.equals(other);
     }
 
     boolean isEmpty() {

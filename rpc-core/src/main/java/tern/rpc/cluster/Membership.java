@@ -236,6 +236,8 @@ final class Membership {
             Node node = nodes.share(instance.endpoint(), user);
             shared.add(node);
             target = new Target(node, statistics, clock, instance.attributes());
+        } else if (!target.attributes().equals(instance.attributes())) {
+            nodes.attempt(target.node(), clock.nanoTime()); // The provider may have just been restarted.
         }
         target.attributes(instance.attributes(), isHeld, clock.nanoTime());
         return target;

@@ -69,7 +69,7 @@ public final class Node {
         this.responses = new ResponseCost(now);
         this.probes = new ProbePauses(now);
         this.trials = new TrialPauses(now);
-        this.silence = new Silence(name, log, counts, trials, now);
+        this.silence = new Silence(name, log, counts, this::resumed, now);
         this.counts = counts;
         this.ejection = new Ejection(name, log, counts, now);
     }
@@ -202,6 +202,13 @@ public final class Node {
         responses.outlasted(tookNanos, times.nanos(), now);
     }
 
+    /** Called when the provider sends data again after a long silence. */
+    private void resumed(long now) {
+        responses.resumed();
+        probes.resumed(now);
+        trials.resumed(now);
+    }
+
     private void judge(Outcome outcome, long now) {
         switch (outcome) {
             case ANSWERED -> {
@@ -250,14 +257,14 @@ public final class Node {
      * time since the last answer is treated as the response time of these calls.
      */
     double expectedCost(long now) {
-        return Math.max(cost(now), waited(now));
+        return Math.max(cost(now), waitingCost(now));
     }
 
     /**
      * Returns the time since the last answer as a multiple of the provider's usual response time; 0 if no calls are in
      * flight. The answer to a ping is not counted, because a slow provider answers pings quickly.
      */
-    private double waited(long now) {
+    double waitingCost(long now) {
         return inFlight.get() == 0 ? 0 : responses.costOf(now - answeredNanos);
     }
 
@@ -269,7 +276,7 @@ public final class Node {
      */
     double judgedCost(long now) {
         double ended = responses.judgedCost(now);
-        double waited = waited(now);
+        double waited = waitingCost(now);
         return waited > LONG_WAIT && waited > ended ? waited : ended;
     }
 
@@ -341,20 +348,21 @@ public final class Node {
 
     /**
      * Checks whether the node's connection was opened or reopened after the last check. A reconnected provider may be a
-     * different process, so the node's earlier state is discarded. The loss of the earlier connection counts as a
-     * failure in one case: the connection was lost soon after it was opened, and a call on this connection failed.
+     * different process, so the node's earlier state is discarded, with one exception: if the earlier connection was lost
+     * soon after it was opened, and a call on this connection failed, the loss counts as a further failure.
      */
     synchronized void look(long now) {
         if (link.look(now)) {
             known = false;
             silence.clear(now);
             answeredNanos = now;
-            responses.clear(now);
-            ejection.clear(calls.sum(), now);
             if (link.wasSoonLost() && callsFailed) {
                 failed(now);
                 probes.failed(0, now);
                 trials.failed(true, now);
+            } else {
+                responses.clear(now);
+                ejection.clear(calls.sum(), now);
             }
             callsFailed = false;
         }

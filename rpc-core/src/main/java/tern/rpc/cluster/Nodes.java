@@ -109,12 +109,14 @@ public final class Nodes {
     }
 
     /**
-     * Returns the node of an endpoint, which will be connected soon.
+     * Returns the node of an endpoint, which will be connected soon. If the endpoint is already known but cannot be
+     * reached, an attempt to connect begins, because its provider may have just been restarted.
      *
      * @param user the reference that uses the node until it releases it
      */
     Node share(Endpoint endpoint, User user) {
         Node node;
+        long now = clock.nanoTime();
         synchronized (this) {
             Shared shared = byEndpoint.computeIfAbsent(endpoint, this::unused);
             shared.users.add(user);
@@ -122,15 +124,19 @@ public final class Nodes {
             checks.within(node.link().isUsable() ? LATE_NANOS : SOON_NANOS);
             // The node may be neither connected nor in the queue, because nodes that no reference uses are removed from
             // the queue.
-            if (node.link().opened() != null || unopened.contains(node)) {
+            if (unopened.contains(node)) {
                 return node;
             }
-            if (!pace.take(clock.nanoTime())) {
+            if (node.link().opened() == null && !pace.take(now)) {
                 queue(node);
                 return node;
             }
         }
-        open(node); // A failure is only logged, so that the other endpoints can still be used.
+        if (node.link().opened() == null) {
+            open(node); // A failure is only logged, so that the other endpoints can still be used.
+        } else {
+            attempt(node, now);
+        }
         return node;
     }
 
@@ -263,11 +269,20 @@ public final class Nodes {
     }
 
     /**
-     * Returns whether an additional connection attempt may start, besides each connection's regular attempts to
-     * reconnect.
+     * Starts connecting to a provider whose connection is lost, besides the connection's own attempts, and at most every
+     * half second.
+     *
+     * @return false if enough attempts have been started for all providers
      */
-    boolean mayAttempt() {
-        return pace.take(clock.nanoTime());
+    boolean attempt(Node node, long now) {
+        if (!node.link().isAttemptDue(now)) {
+            return true;
+        }
+        if (!pace.take(now)) {
+            return false;
+        }
+        node.link().attempt(now);
+        return true;
     }
 
     void giveBack(Node node, User user) {

@@ -56,13 +56,16 @@ final class PowerOfTwoChoices implements Balancer {
             int first = choice.draw(random.nextLong());
             int second = choice.draw(random.nextLong());
             Target one = targets[first];
-            if (second == first) {
-                if (isGood(one, excluded, now) && !one.isSlow(now) && one.warmth(now) >= 1) {
+            Target picked;
+            if (second == first && isGood(one, excluded, now) && !one.isSlow(now) && one.warmth(now) >= 1) {
+                if (one.waitingCost(now) <= BAD) {
                     return one;
                 }
-                second = first + 1 < targets.length ? first + 1 : 0;
+                picked = one;
+            } else {
+                int other = second != first ? second : first + 1 < targets.length ? first + 1 : 0;
+                picked = better(one, targets[other], excluded, now, random);
             }
-            Target picked = better(one, targets[second], excluded, now, random);
             if (picked == null) {
                 continue;
             }

@@ -43,6 +43,12 @@ final class ProbePauses {
      */
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /**
+     * The mean of the random pause after a silent provider has sent data again. All clients learn at about the same time
+     * that the provider has resumed, and their first calls would overload it if they were not spread.
+     */
+    static final long RESUMED_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     private static final AtomicLongFieldUpdater<ProbePauses> NEXT =
             AtomicLongFieldUpdater.newUpdater(ProbePauses.class, "nextNanos");
 
@@ -104,6 +110,11 @@ final class ProbePauses {
     /** Records that the answer to a probe arrived after the timeout of the original call, and starts a pause. */
     void late(long now) {
         pause(SLOW_NANOS, now);
+    }
+
+    /** Records that a silent provider has sent data again, and starts a pause. */
+    void resumed(long now) {
+        nextNanos = now + varied(RESUMED_NANOS, now);
     }
 
     /**

@@ -56,15 +56,16 @@ final class ProviderChoice {
     private final List<String> methods;
     private final String protocol;
     private final ClusterSettings settings;
-    private final long client;
+    private final Object source;
+    private final Rankings rankings;
     private final RankedProviders withoutRules;
     private boolean isZoneLogged;
     private boolean areTagsLogged;
     // The tags whose providers were left out until a call had the tag.
     private final Set<String> tagsOfCalls = new HashSet<>();
-    // The providers that the last rules allow. The key identifies the route of a method. Empty if there are no rules or
-    // if the list is not longer than a subset.
-    private final Map<Object, Routed> routes = new LinkedHashMap<>();
+    // The providers that the last rules allow, by the key of the route of a method. Empty if there are no rules or if
+    // the list is not longer than a subset.
+    private Map<Object, Routed> routes = Map.of();
     private List<Instance> routedList = List.of(); // The list and the rules from which the routes were computed.
     private Rules routedBy = Rules.NONE;
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
@@ -87,8 +88,13 @@ final class ProviderChoice {
         this.methods = methods;
         this.protocol = protocol;
         this.settings = settings;
-        this.client = rankings.client();
-        this.withoutRules = rankings.of(source, protocol, settings.zone());
+        this.source = source;
+        this.rankings = rankings;
+        this.withoutRules = ranked(Rules.NONE, "");
+    }
+
+    private RankedProviders ranked(Rules rules, Object route) {
+        return rankings.of(new Rankings.Key(source, protocol, settings.zone(), rules, route));
     }
 
     /**
@@ -118,11 +124,11 @@ final class ProviderChoice {
             }
             return subsets(routes.values(), passedOver);
         }
-        routes.clear();
+        routes = Map.of();
         routedList = List.of();
         return isSubset(all)
                 ? subsets(List.of(new Routed(all, withoutRules)), passedOver)
-                : all(ruled(all, rules), rules);
+                : all(ruled(spoken(all), rules), rules);
     }
 
     /**
@@ -130,31 +136,27 @@ final class ProviderChoice {
      * taken, because the subset might otherwise contain no provider that is allowed to take the calls.
      */
     private void route(List<Instance> all, Rules rules) {
-        List<Instance> ruled = ruled(all, rules);
-        Map<Object, Routed> before = rules == routedBy ? Map.copyOf(routes) : Map.of();
-        routedList = List.of(); // If an exception interrupts the change, the next choice computes all routes again.
-        routes.clear();
+        List<Instance> ruled = ruled(spoken(all), rules);
+        Map<Object, Routed> changed = new LinkedHashMap<>();
         for (String method : rules.isByMethod() ? methods : List.of("")) {
             Object key = rules.routeKey(method);
-            if (!routes.containsKey(key)) {
-                routes.put(key, routed(rules.route(method, ruled), rules, before.get(key)));
+            if (!changed.containsKey(key)) {
+                changed.put(key, routed(rules.route(method, ruled), rules, key));
             }
         }
-        if (routes.values().stream().allMatch(routed -> routed.allowed().isEmpty())) {
+        if (changed.values().stream().allMatch(routed -> routed.allowed().isEmpty())) {
             // If the rules exclude all providers, some providers are still used, so that the error message can name
             // them.
-            routes.put(ALL, routed(ruled, rules, before.get(ALL)));
+            changed.put(ALL, routed(ruled, rules, ALL));
         }
+        routes = changed;
         routedList = all;
         routedBy = rules;
     }
 
-    private Routed routed(List<Instance> allowed, Rules rules, @Nullable Routed before) {
-        return new Routed(
-                allowed,
-                before == null
-                        ? new RankedProviders(client, settings.zone(), each -> spokenTags(each, rules))
-                        : before.ranked());
+    private Routed routed(List<Instance> allowed, Rules rules, Object key) {
+        Routed known = rules == routedBy ? routes.get(key) : null;
+        return new Routed(allowed, known == null ? ranked(rules, key) : known.ranked());
     }
 
     /** Returns a subset of the providers of each route and tag. */
@@ -189,14 +191,13 @@ final class ProviderChoice {
     private Connected all(List<Instance> listed, Rules rules) {
         if (rules == Rules.NONE
                 && listed.stream()
-                        .allMatch(instance -> Rankings.isSpoken(instance, protocol)
-                                && instance.attributes().tags().isEmpty())) {
+                        .allMatch(instance -> instance.attributes().tags().isEmpty())) {
             // Usually there are neither tags nor rules, and copying a long list is not necessary.
             return new Connected(listed, Set.of());
         }
         Map<String, Integer> counts = new LinkedHashMap<>();
         for (Instance instance : listed) {
-            for (String tag : spokenTags(instance, rules)) {
+            for (String tag : Rankings.tags(instance, rules)) {
                 counts.merge(tag, 1, Integer::sum);
             }
         }
@@ -206,25 +207,23 @@ final class ProviderChoice {
         leftOut.removeAll(used);
         return new Connected(
                 listed.stream()
-                        .filter(each -> spokenTags(each, rules).stream().anyMatch(used::contains))
+                        .filter(each -> Rankings.tags(each, rules).stream().anyMatch(used::contains))
                         .toList(),
                 leftOut);
     }
 
     /**
-     * Returns the tags of a provider, or an empty list if it has another protocol. Rules can give a provider several
-     * tags. Such a provider belongs to the subset of each tag, so that a call with any of these tags finds a provider.
+     * Returns the providers that speak the reference's protocol. Other providers must be left out before the rules are
+     * applied. Otherwise, rules that exclude all providers of this protocol would leave the reference without providers.
      */
-    private List<String> spokenTags(Instance instance, Rules rules) {
-        return Rankings.isSpoken(instance, protocol) ? tags(instance, rules) : List.of();
+    private List<Instance> spoken(List<Instance> instances) {
+        return instances.stream().allMatch(this::isSpoken)
+                ? instances // Usually there is one protocol, and copying a long list is not necessary.
+                : instances.stream().filter(this::isSpoken).toList();
     }
 
-    private static List<String> tags(Instance instance, Rules rules) {
-        if (rules == Rules.NONE) {
-            return Rankings.tags(instance);
-        }
-        List<String> tags = rules.tags(instance);
-        return tags.isEmpty() ? Rankings.tags(instance) : tags;
+    private boolean isSpoken(Instance instance) {
+        return Rankings.isSpoken(instance, protocol);
     }
 
     /**
@@ -261,7 +260,8 @@ final class ProviderChoice {
      */
     List<Instance> held(LastGood list, Rules rules) {
         // While providers are listed, a rule may disable every unlisted provider.
-        List<Instance> held = list.listed().isEmpty() ? ruled(list.held(), rules) : enabled(list.held(), rules);
+        List<Instance> spoken = spoken(list.held());
+        List<Instance> held = list.listed().isEmpty() ? ruled(spoken, rules) : enabled(spoken, rules);
         return list.areHeldTriedLast()
                 ? held.stream()
                         .map(instance -> new Instance(

@@ -13,7 +13,7 @@ import tern.rpc.endpoint.Instance;
  * Providers in the order of their ranks. A client connects to the providers with the smallest ranks. The rank is a
  * rendezvous hash of the client's number and the provider's address. Therefore, different clients choose different
  * providers, and adding or removing a provider changes a choice by at most one provider. Providers in the client's zone
- * are ranked first, and providers with weight 0 are ranked last. The order is kept between changes, so that a change
+ * are ranked first, and providers that get no new calls are ranked last. The order is kept between changes, so that a change
  * and a choice do not compute the hashes of the whole list. Not thread-safe.
  */
 final class Ranking {
@@ -27,8 +27,14 @@ final class Ranking {
     /** Added to the hashes of providers in other zones. */
     private static final long LATER = 1L << 61;
 
-    /** Added to the hashes of providers with weight 0. */
+    /** Added to the hashes of providers that are draining or have weight 0. */
     private static final long LAST = 1L << 62;
+
+    /**
+     * One of this number of places is kept for providers in other zones. Otherwise, a client with a long list would have
+     * no connected provider while its zone fails.
+     */
+    private static final int PLACES_PER_OTHER_ZONE = 10;
 
     private static final int MIN_CAPACITY = 16;
 
@@ -125,7 +131,8 @@ final class Ranking {
     }
 
     /**
-     * Returns the providers with the smallest ranks, in the order of their ranks.
+     * Returns the providers with the smallest ranks. If there are zones, a tenth of the places is for the first providers
+     * in other zones.
      *
      * @param size the maximum number of providers
      * @param passedOver the providers that could not be reached, with the time at which each was passed over. They
@@ -134,17 +141,30 @@ final class Ranking {
      */
     List<Instance> first(int size, Map<Endpoint, Long> passedOver) {
         List<Instance> chosen = new ArrayList<>(Math.min(size, count));
-        for (int i = 0; i < count && chosen.size() < size; i++) {
-            // Equal entries are neighbors. An entry that is listed twice takes one place.
-            boolean isAgain = i > 0 && instances[i].endpoint().equals(instances[i - 1].endpoint());
-            if (!isAgain && (passedOver.isEmpty() || !passedOver.containsKey(instances[i].endpoint()))) {
-                chosen.add(instances[i]);
-            }
-        }
+        int far = zone.isEmpty() ? 0 : place(LATER);
+        int last = place(LAST);
+        int near = choose(chosen, 0, far, size - size / PLACES_PER_OTHER_ZONE, passedOver);
+        choose(chosen, far, last, size, passedOver);
+        choose(chosen, near, far, size, passedOver);
+        choose(chosen, last, count, size, passedOver);
         if (chosen.size() < size && !passedOver.isEmpty()) {
             again(passedOver).limit(size - chosen.size()).forEach(chosen::add);
         }
         return chosen;
+    }
+
+    /** Adds providers to the chosen ones until these are {@code size}, and returns the place of the next provider. */
+    private int choose(List<Instance> chosen, int from, int to, int size, Map<Endpoint, Long> passedOver) {
+        int place = from;
+        for (; place < to && chosen.size() < size; place++) {
+            Endpoint endpoint = instances[place].endpoint();
+            // Equal entries are neighbors. An entry that is listed twice takes one place.
+            boolean isAgain = place > 0 && endpoint.equals(instances[place - 1].endpoint());
+            if (!isAgain && (passedOver.isEmpty() || !passedOver.containsKey(endpoint))) {
+                chosen.add(instances[place]);
+            }
+        }
+        return place;
     }
 
     /** Returns the providers that were passed over, in the order in which they were passed over. */
@@ -162,7 +182,7 @@ final class Ranking {
 
     private long rank(Instance instance) {
         long hash = Hashes.mix(client ^ Hashes.of(instance.endpoint())) >>> SHIFT;
-        if (instance.attributes().weight() == 0) {
+        if (instance.attributes().weight() == 0 || instance.attributes().draining()) {
             return hash + LAST;
         }
         return zone.isEmpty() || instance.attributes().zone().equals(zone) ? hash : hash + LATER;

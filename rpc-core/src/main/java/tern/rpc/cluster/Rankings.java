@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Rules;
 
 /**
  * The ranked providers of a client's sources. References to several services of one application get the same list, and
@@ -18,8 +19,10 @@ final class Rankings {
      * @param source the key of the source of the list
      * @param protocol the references' protocol; endpoints with another protocol are ignored
      * @param zone the client's zone; may be empty
+     * @param rules the rules in force
+     * @param route the {@link Rules#routeKey} of the methods
      */
-    private record Key(Object source, String protocol, String zone) {}
+    record Key(Object source, String protocol, String zone, Rules rules, Object route) {}
 
     private static final List<String> UNTAGGED = List.of(""); // One object for the many providers without a tag.
 
@@ -32,18 +35,13 @@ final class Rankings {
         this.client = client;
     }
 
-    long client() {
-        return client;
-    }
-
-    /** Returns the providers of a source, for references without rules. An entry ends when no reference uses it. */
-    synchronized RankedProviders of(Object source, String protocol, String zone) {
-        Key key = new Key(source, protocol, zone);
+    /** Returns the shared providers. An entry ends when no reference uses it. */
+    synchronized RankedProviders of(Key key) {
         WeakReference<RankedProviders> known = byKey.get(key);
         RankedProviders providers = known == null ? null : known.get();
         if (providers == null) {
             // The function refers to the key, so that the entry exists as long as the providers.
-            providers = new RankedProviders(client, zone, instance -> tags(instance, key));
+            providers = new RankedProviders(client, key.zone(), instance -> tags(instance, key));
             byKey.remove(key); // put() alone would keep the old key object
             byKey.put(key, new WeakReference<>(providers));
         }
@@ -51,11 +49,18 @@ final class Rankings {
     }
 
     private static List<String> tags(Instance instance, Key key) {
-        return isSpoken(instance, key.protocol()) ? tags(instance) : List.of();
+        return isSpoken(instance, key.protocol()) ? tags(instance, key.rules()) : List.of();
     }
 
-    /** Returns the tag of a provider, according to its own attributes. */
-    static List<String> tags(Instance instance) {
+    /**
+     * Returns the tags of a provider. Rules can give a provider several tags. Such a provider belongs to the subset of
+     * each tag, so that a call with any of these tags finds a provider.
+     */
+    static List<String> tags(Instance instance, Rules rules) {
+        List<String> ruled = rules == Rules.NONE ? List.of() : rules.tags(instance);
+        if (!ruled.isEmpty()) {
+            return ruled;
+        }
         String tag = instance.attributes().tag();
         return tag.isEmpty() ? UNTAGGED : List.of(tag);
     }

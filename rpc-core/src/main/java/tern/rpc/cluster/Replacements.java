@@ -26,7 +26,7 @@ import tern.rpc.endpoint.Instance;
 final class Replacements {
 
     /**
-     * A member is passed over after it could not be reached for this time. A provider that was passed over is tried
+     * A member is passed over after it could not be reached for this time, or only for moments. A provider that was passed over is tried
      * again after this time at the earliest. A regular member returns when it has been connected for this time, so that
      * providers do not alternate.
      */
@@ -212,7 +212,7 @@ final class Replacements {
             return false;
         }
         Node node = target.node();
-        return node.link().isOutOfReachFor(PATIENCE_NANOS, now) || (isCutOff && isProbablyDead(node, now));
+        return node.link().isUnstableFor(PATIENCE_NANOS, now) || (isCutOff && isProbablyDead(node, now));
     }
 
     /** The first attempt to connect to a provider may take as long as its timeout. */

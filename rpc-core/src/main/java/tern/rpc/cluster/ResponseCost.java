@@ -97,6 +97,8 @@ final class ResponseCost {
     // The duration of the last slow answer, but at least REMEMBERED times the previous value; 0 if none.
     private volatile long slowNanos;
     private volatile boolean failing; // True from a failure until the next slow answer or the provider's recovery.
+    // True from the end of a long silence until the next answer or failure.
+    private volatile boolean resumed;
     private volatile int relapses;
     // True if the provider has been neither slow nor failing since it last recovered.
     private volatile boolean recovered;
@@ -126,7 +128,8 @@ final class ResponseCost {
             failing = false;
             slowNanos = Math.max(tookNanos, (long) (slowNanos * REMEMBERED));
         }
-        boolean recovers = good == needed && (cost > GOOD || ejected);
+        boolean recovers = (good == needed || resumed) && (cost > GOOD || ejected);
+        resumed = false;
         if (recovers) {
             cost = multiple;
             // If the last answer was slow, it now counts as GOOD, because the provider has recovered.
@@ -175,10 +178,19 @@ final class ResponseCost {
         slowNanos = tookNanos;
     }
 
+    /**
+     * Records that the provider has sent data again after a long silence. If its failures began with the silence, the
+     * next answer ends them, even if the answer is slow because many clients have waited for the provider.
+     */
+    void resumed() {
+        resumed = failing && relapses == 0;
+    }
+
     /** @param inARow the number of consecutive failures, including the current failure */
     void failed(int inARow, long now) {
         goodInARow = 0;
         failing = true;
+        resumed = false;
         relapse(now);
         countFailure(Math.min(MAX_FAILED, FAILED * (1L << Math.min(inARow - 1, MAX_DOUBLINGS))), now);
     }
@@ -195,6 +207,7 @@ final class ResponseCost {
         recovered = false;
         relapses = 0;
         failing = false;
+        resumed = false;
         slowNanos = 0;
     }
 

@@ -406,7 +406,7 @@ final class SharedSources {
         private int checkedAt(int position, Instance instance) {
             int end = Math.min(checked.size(), position + LOOK_AHEAD);
             for (int i = position; i < end; i++) {
-                if (checked.get(i).equals(instance)) {
+                if (ListChange.isSame(checked.get(i), instance)) {
                     return i;
                 }
             }

@@ -1,6 +1,7 @@
 package tern.rpc.cluster;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.slf4j.event.Level;
 import tern.rpc.transport.ClientConnection;
@@ -32,7 +33,7 @@ final class Silence {
     private final Supplier<String> name;
     private final ChangeLog log;
     private final NodeCounts counts;
-    private final TrialPauses trials;
+    private final LongConsumer whenResumed;
     // The time when bytes last arrived, or the start of the first call in flight if no bytes have arrived since then.
     private volatile long signNanos;
     private volatile boolean silent;
@@ -44,14 +45,13 @@ final class Silence {
     /**
      * @param name the name of the provider in log lines
      * @param log receives a line when a long silence is noticed, and when it ends
-     * @param trials is notified at the end of each logged silence; controls the trials (application calls that are sent
-     *     to a slow or failing provider)
+     * @param whenResumed is notified of the time at which a logged silence ends
      */
-    Silence(Supplier<String> name, ChangeLog log, NodeCounts counts, TrialPauses trials, long now) {
+    Silence(Supplier<String> name, ChangeLog log, NodeCounts counts, LongConsumer whenResumed, long now) {
         this.name = name;
         this.log = log;
         this.counts = counts;
-        this.trials = trials;
+        this.whenResumed = whenResumed;
         this.signNanos = now;
         this.nextPingNanos = now;
     }
@@ -143,7 +143,7 @@ final class Silence {
                 return;
             }
             logged = false;
-            trials.heard(now);
+            whenResumed.accept(now);
             log.changed(
                     Level.INFO, () -> name.get() + " sends data again; it was silent for " + ChangeTexts.time(lasted));
         }

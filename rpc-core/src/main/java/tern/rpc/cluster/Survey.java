@@ -155,18 +155,8 @@ final class Survey {
     /** Starts connecting to unreachable providers, with at most one attempt per provider every half second. */
     private void attempt(List<Target> targets, long now) {
         for (int i = 0; i < targets.size(); i++) {
-            Target target = targets.get(Math.floorMod(turn, targets.size()));
-            Node node = target.node();
-            boolean isLost = node.link().opened() != null
-                    && !node.link().isUsable()
-                    && !node.link().isConnecting();
-            if (isLost && node.link().isAttemptDue(now)) {
-                if (!nodes.mayAttempt()) {
-                    // Enough connection attempts have been started. The next survey continues with this provider.
-                    return;
-                }
-                node.link().attempted(now);
-                target.connection().connectSoon();
+            if (!nodes.attempt(targets.get(Math.floorMod(turn, targets.size())).node(), now)) {
+                return; // The next survey continues with this provider.
             }
             turn++;
         }

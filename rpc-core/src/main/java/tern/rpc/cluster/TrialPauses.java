@@ -45,11 +45,6 @@ final class TrialPauses {
      */
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /**
-     * The mean of the random pause after a silent provider has sent data again. The provider has probably recovered.
-     */
-    private static final long HEARD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
     private volatile long nextNanos;
     private volatile long takenNanos;
     private volatile boolean likelyGood; // true if the provider has probably recovered
@@ -104,9 +99,9 @@ final class TrialPauses {
     }
 
     /** Records that a silent provider has sent data again, and starts a pause before the next trial call. */
-    void heard(long now) {
+    void resumed(long now) {
         likelyGood = true;
-        pause(HEARD_NANOS, now);
+        pause(ProbePauses.RESUMED_NANOS, now);
     }
 
     /** Starts a pause of 0.5 to 1.5 times the given time, as in {@link ProbePauses}. */

@@ -256,12 +256,13 @@ class ClusterFaultsTest extends SimulatedCluster {
                             instance(n).endpoint(), Attributes.DEFAULT.withZone(n % 2 == round % 2 ? "near" : "far")))
                     .toList());
             timer.move(5 * SECOND);
-            assertThat(zoned.targets())
-                    .hasSize(SUBSET)
-                    .allMatch(target -> target.attributes().zone().equals("near"));
+            assertThat(zoned.targets()).hasSize(SUBSET);
+            assertThat(zoned.targets().stream()
+                            .filter(target -> target.attributes().zone().equals("near")))
+                    .hasSize(SUBSET - SUBSET / 10);
         }
 
-        assertThat(opened).hasSize(2 * SUBSET);
+        assertThat(opened).hasSize(2 * (SUBSET - SUBSET / 10));
     }
 
     @Test

@@ -104,10 +104,27 @@ class ReplacementsTest extends SimulatedCluster {
             kill(subset(300).subList(0, 50));
             pass(28 * SECOND);
             revive(subset(300).subList(0, 50));
-            pass(SECOND);
+            pass(31 * SECOND);
         }
 
         assertThat(cluster.targets()).isEqualTo(before);
+    }
+
+    /** Such a provider may belong to a proxy in front of a dead process. */
+    @Test
+    void memberWhoseConnectionsNeverLastThirtySecondsIsReplaced() {
+        start(300);
+        pass(100 * SECOND);
+        List<Instance> flapping = subset(300).subList(0, 3);
+        for (int i = 0; i < 3; i++) {
+            kill(flapping);
+            pass(2 * SECOND);
+            revive(flapping);
+            flapping.forEach(each -> peer(each.endpoint()).times++);
+            pass(20 * SECOND);
+        }
+
+        assertThat(listed()).containsExactlyElementsOf(endpoints(subset(without(300, flapping))));
     }
 
     @Test

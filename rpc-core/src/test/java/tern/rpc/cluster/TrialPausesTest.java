@@ -84,8 +84,8 @@ class TrialPausesTest {
     void providerThatSendsDataAgainIsTriedSoon() {
         failTrial();
         failTrial();
-        pauses.heard(now);
+        pauses.resumed(now);
 
-        assertThat(pauses.isDue(true, 1, now + SECOND)).isTrue();
+        assertThat(pauses.isDue(true, 1, now + 3 * SECOND)).isTrue();
     }
 }

@@ -321,7 +321,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         lastReason = connection.closeReason();
         lastFailure = lastReason;
         if (begunByCalls.remove(connection)) {
-            replaceAfter(backoff.sameMillis(), connection, false);
+            replaceAfter(backoff.sameMillis(), connection);
             return;
         }
         boolean wasHeard = connection.opening().wasHeard();
@@ -329,14 +329,14 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         if (pauseMillis > 0 && backoff.isNew()) {
             LOG.debug("{} is not connected: {}; next attempt in {} ms", endpoint, lastFailure, pauseMillis);
         }
-        replaceAfter(pauseMillis, connection, wasHeard);
+        replaceAfter(pauseMillis, connection);
     }
 
     /** Replaces a draining connection, which stays open until its last answer has arrived. */
     private void retire(Connection connection) {
         if (isCurrent(connection)) {
             retiring.add(connection);
-            replaceAfter(pauseAfterALoss(connection), connection, true);
+            replaceAfter(pauseAfterALoss(connection), connection);
         }
     }
 
@@ -347,23 +347,22 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         return backoff.nextMillisAfterALoss();
     }
 
-    /** @param wasHeard whether the server was reachable until now */
-    private void replaceAfter(long pauseMillis, Connection connection, boolean wasHeard) {
+    private void replaceAfter(long pauseMillis, Connection connection) {
         if (pauseMillis == 0) {
-            replaceInTurn(connection, wasHeard);
+            replaceInTurn(connection);
             return;
         }
         pauses.put(
                 connection,
                 new ReconnectPause(loops.group()
-                        .schedule(() -> replaceInTurn(connection, wasHeard), pauseMillis, TimeUnit.MILLISECONDS)));
+                        .schedule(() -> replaceInTurn(connection), pauseMillis, TimeUnit.MILLISECONDS)));
     }
 
     /** Replaces the connection now, or as soon as the pace of all connections permits it. */
-    private synchronized void replaceInTurn(Connection connection, boolean wasHeard) {
+    private synchronized void replaceInTurn(Connection connection) {
         if (!closed && isCurrent(connection)) {
             pauses.put(connection, ReconnectPause.OVER);
-            reconnects.begin(() -> replaceOrTryAgain(connection), wasHeard);
+            reconnects.begin(() -> replaceOrTryAgain(connection), backoff.pauses());
         }
     }
 
@@ -389,7 +388,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     }
 
     private synchronized void tryAgain(Connection connection) {
-        replaceAfter(Math.max(1, backoff.nextMillis()), connection, false);
+        replaceAfter(Math.max(1, backoff.nextMillis()), connection);
     }
 
     private boolean replace(Connection connection) {

@@ -402,8 +402,8 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
         if (backoff.isNew()) {
             LOG.debug("{} is not connected: {}; next attempt in {} ms", endpoint, reason, pauseMillis);
         }
-        Runnable inTurn = () -> reconnects.begin(this::retry, false);
-        retry = loops.group().schedule(inTurn, pauseMillis, TimeUnit.MILLISECONDS);
+        int pauses = backoff.pauses();
+        retry = loops.group().schedule(() -> reconnects.begin(this::retry, pauses), pauseMillis, TimeUnit.MILLISECONDS);
     }
 
     /** Starts the scheduled attempt. Returns false if it is no longer needed. */

@@ -59,7 +59,11 @@ final class ReconnectBackoff {
         return pauses() <= 1;
     }
 
-    private int pauses() {
+    /**
+     * Returns the number of failures and lost connections since the server last answered, without those that cause no
+     * pause.
+     */
+    int pauses() {
         return Math.max(0, failures - MAX_FAILED_AT_ONCE) + Math.max(0, lost - MAX_LOST_AT_ONCE);
     }
 

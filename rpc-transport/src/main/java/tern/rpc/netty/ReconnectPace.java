@@ -1,7 +1,7 @@
 package tern.rpc.netty;
 
-import java.util.ArrayDeque;
-import java.util.Queue;
+import java.util.Comparator;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +13,9 @@ import tern.rpc.Thrown;
 /**
  * Limits how many attempts to reconnect a transport starts on its own, for all endpoints together: {@value #AT_ONCE} at
  * once, then {@value #PER_SECOND} a second. If thousands of endpoints fail at once, the attempts would otherwise occupy
- * the processor and the network. Further attempts wait in a queue. Attempts that are started by calls do not count.
+ * the processor and the network. Further attempts wait. The endpoint with the fewest failures comes first, so that a
+ * restarted provider does not wait for endpoints that have been dead for long. To let these make progress, too, one of
+ * {@value #TURNS} attempts goes to the endpoint that has waited longest. Attempts that are started by calls do not count.
  * Thread-safe.
  */
 final class ReconnectPace {
@@ -26,6 +28,8 @@ final class ReconnectPace {
 
     static final int PER_SECOND = 50;
 
+    private static final int TURNS = 4;
+
     private static final Logger LOG = LoggerFactory.getLogger(ReconnectPace.class);
 
     private static final double PER_NANO = (double) PER_SECOND / TimeUnit.SECONDS.toNanos(1);
@@ -37,11 +41,21 @@ final class ReconnectPace {
         void schedule(Runnable task, long millis);
     }
 
+    /**
+     * An attempt that waits for its turn.
+     *
+     * @param number the number of the attempt, in the order in which the attempts began to wait
+     */
+    private record Waiting(int failures, long number, BooleanSupplier attempt) {}
+
     private final NanoClock clock;
     private final Timer timer;
-    // Attempts that replace a connection that has just been lost. This object's lock guards the following fields.
-    private final Queue<BooleanSupplier> first = new ArrayDeque<>();
-    private final Queue<BooleanSupplier> others = new ArrayDeque<>();
+    // The waiting attempts in two orders. This object's lock guards the following fields.
+    private final TreeSet<Waiting> byFailures =
+            new TreeSet<>(Comparator.comparingInt(Waiting::failures).thenComparingLong(Waiting::number));
+    private final TreeSet<Waiting> byAge = new TreeSet<>(Comparator.comparingLong(Waiting::number));
+    private long numbers;
+    private int turn;
     private double permits = AT_ONCE;
     private long countedNanos;
     private boolean scheduled;
@@ -56,21 +70,23 @@ final class ReconnectPace {
      * Starts an attempt now, on the calling thread, or later, on a thread of the timer.
      *
      * @param attempt starts the attempt. Returns false if the attempt is no longer needed; it is then not counted
-     * @param isFirst whether the attempt replaces a connection that has just been lost. Such attempts are made before
-     *     attempts to connect to endpoints that were already unreachable
+     * @param failures the number of failures since the endpoint's last useful connection; 0 if this connection has just
+     *     been lost
      */
-    void begin(BooleanSupplier attempt, boolean isFirst) {
-        if (mayBegin(attempt, isFirst)) {
+    void begin(BooleanSupplier attempt, int failures) {
+        if (mayBegin(attempt, failures)) {
             run(attempt);
         }
     }
 
-    /** Returns false if the attempt must wait. In this case, adds the attempt to a queue. */
-    private synchronized boolean mayBegin(BooleanSupplier attempt, boolean isFirst) {
+    /** Returns false if the attempt must wait. It has then been stored. */
+    private synchronized boolean mayBegin(BooleanSupplier attempt, int failures) {
         if (!scheduled && takePermit()) {
             return true;
         }
-        (isFirst ? first : others).add(attempt);
+        Waiting waiting = new Waiting(failures, numbers++, attempt);
+        byFailures.add(waiting);
+        byAge.add(waiting);
         scheduleNext();
         return false;
     }
@@ -113,9 +129,13 @@ final class ReconnectPace {
 
     /** Returns the next waiting attempt, or null if none may start now. */
     private synchronized @Nullable BooleanSupplier next() {
-        boolean isAnyWaiting = !first.isEmpty() || !others.isEmpty();
+        boolean isAnyWaiting = !byAge.isEmpty();
         if (isAnyWaiting && takePermit()) {
-            return first.isEmpty() ? others.poll() : first.poll();
+            turn = (turn + 1) % TURNS;
+            Waiting next = (turn == 0 ? byAge : byFailures).first();
+            byFailures.remove(next);
+            byAge.remove(next);
+            return next.attempt();
         }
         scheduled = false;
         if (isAnyWaiting) {

@@ -57,21 +57,21 @@ class ReconnectPaceTest {
         }
 
         void lost() {
-            after(backoff.nextMillisAfterALoss(), true);
+            after(backoff.nextMillisAfterALoss());
         }
 
-        private void after(long millis, boolean isFirst) {
+        private void after(long millis) {
             if (millis == 0) {
-                pace.begin(this::attempt, isFirst);
+                pace.begin(this::attempt, backoff.pauses());
             } else {
-                schedule(() -> pace.begin(this::attempt, isFirst), millis);
+                schedule(() -> pace.begin(this::attempt, backoff.pauses()), millis);
             }
         }
 
         private boolean attempt() {
             begun.add(this);
             if (!back) {
-                after(backoff.nextMillis(), false);
+                after(backoff.nextMillis());
             }
             return true;
         }
@@ -103,7 +103,7 @@ class ReconnectPaceTest {
     void lostConnectionIsReplacedBeforeEndpointsThatWereOutOfReach() {
         List<Peer> begun = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
-            pace.begin(new Peer(begun)::attempt, false);
+            pace.begin(new Peer(begun)::attempt, 1);
         }
         Peer lost = new Peer(begun);
         lost.back = true;
@@ -115,18 +115,69 @@ class ReconnectPaceTest {
         assertThat(begun).contains(lost);
     }
 
+    private static void fail(Peer peer, int times) {
+        for (int i = 0; i < times; i++) {
+            peer.backoff.nextMillis();
+        }
+    }
+
+    private List<Peer> deadForLong(List<Peer> begun) {
+        List<Peer> dead = new ArrayList<>();
+        for (int i = 0; i < 5_000; i++) {
+            Peer peer = new Peer(begun);
+            fail(peer, 20);
+            peer.after(0);
+            dead.add(peer);
+        }
+        pass(Duration.ofSeconds(300));
+        begun.clear();
+        return dead;
+    }
+
+    @Test
+    void endpointThatFailedFewTimesIsTriedBeforeFiveThousandThatAreDeadForLong() {
+        List<Peer> begun = new ArrayList<>();
+        deadForLong(begun);
+        Peer restarted = new Peer(begun);
+        restarted.back = true;
+        fail(restarted, 5);
+
+        restarted.after(0);
+        pass(Duration.ofMillis(2 * 1_000 / ReconnectPace.PER_SECOND));
+
+        assertThat(begun).contains(restarted);
+    }
+
+    /** Connections that are lost all the time would otherwise get all attempts. */
+    @Test
+    void endpointsThatAreDeadForLongGetAFourthOfTheAttemptsWhateverOthersDo() {
+        List<Peer> begun = new ArrayList<>();
+        List<Peer> dead = deadForLong(begun);
+
+        for (int second = 0; second < 400; second++) {
+            for (int i = 0; i < ReconnectPace.PER_SECOND; i++) {
+                Peer lost = new Peer(begun);
+                lost.back = true;
+                lost.lost();
+            }
+            pass(Duration.ofSeconds(1));
+        }
+
+        assertThat(begun.stream().filter(dead::contains).distinct().count()).isBetween(4_900L, 5_000L);
+    }
+
     @Test
     void attemptThatIsNoLongerNeededDoesNotCount() {
         List<Peer> begun = new ArrayList<>();
         for (int i = 0; i < ReconnectPace.AT_ONCE; i++) {
-            pace.begin(() -> true, false);
+            pace.begin(() -> true, 1);
         }
         for (int i = 0; i < 1_000; i++) {
-            pace.begin(() -> false, false);
+            pace.begin(() -> false, 1);
         }
         Peer last = new Peer(begun);
         last.back = true;
-        pace.begin(last::attempt, false);
+        pace.begin(last::attempt, 1);
 
         pass(Duration.ofSeconds(1));
 
@@ -137,16 +188,16 @@ class ReconnectPaceTest {
     void attemptThatThrowsAnExceptionDoesNotStopTheOthers() {
         List<Peer> begun = new ArrayList<>();
         for (int i = 0; i < ReconnectPace.AT_ONCE; i++) {
-            pace.begin(() -> true, false);
+            pace.begin(() -> true, 1);
         }
         pace.begin(
                 () -> {
                     throw new IllegalStateException("on purpose");
                 },
-                false);
+                1);
         Peer next = new Peer(begun);
         next.back = true;
-        pace.begin(next::attempt, false);
+        pace.begin(next::attempt, 1);
 
         pass(Duration.ofSeconds(1));
 
