@@ -96,6 +96,17 @@ class PropertyValueCheckTest {
                 });
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"\u6771\u4eac\u3000\u5317", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"})
+    void invisibleCharacterThatIsPartOfAWordIsAccepted(String zone) {
+        provider(Greeter.class)
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new MapPropertySource("test", Map.of("rpc.client.zone", zone))))
+                .run(there -> assertThat(there.getBean(RpcClientProperties.class).zone())
+                        .isEqualTo(zone));
+    }
+
     @Test
     void elementsOfAListMayBeOnSeparateLines() {
         provider(Greeter.class)

@@ -55,6 +55,31 @@ import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 class RpcServerLifecycleTest {
 
     @Test
+    void pausedContextKeepsItsServer() {
+        provider(Greeter.class).run(there -> {
+            ConfigurableApplicationContext context = (ConfigurableApplicationContext) there.getSourceApplicationContext();
+
+            context.pause();
+
+            assertThat(there.getBean(RpcServerLifecycle.class).isRunning()).isTrue();
+            context.restart();
+            assertThat(there.getBean(RpcServerLifecycle.class).isRunning()).isTrue();
+        });
+    }
+
+    @Test
+    void startOfAStoppedContextIsExplained() {
+        provider(Greeter.class).run(there -> {
+            ConfigurableApplicationContext context = (ConfigurableApplicationContext) there.getSourceApplicationContext();
+            context.stop();
+
+            assertThatThrownBy(context::start)
+                    .cause()
+                    .hasMessage("The RPC server of this application was stopped, and a stopped server cannot start again");
+        });
+    }
+
+    @Test
     void applicationWithoutServicesOpensNoPort() {
         application(User.class).withPropertyValues("rpc.client.url=127.0.0.1:1").run(here -> {
             assertThat(here).hasNotFailed().doesNotHaveBean(RpcServer.class);
