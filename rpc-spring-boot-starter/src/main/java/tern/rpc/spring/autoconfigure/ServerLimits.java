@@ -48,7 +48,9 @@ record ServerLimits(@Nullable Integer server, int threads, Map<String, RpcServer
      * @return the number; null if the limit is adaptive, blank or missing
      */
     private static @Nullable Integer number(String property, @Nullable String value) {
-        if (value == null || value.isBlank() || value.strip().toLowerCase(Locale.ROOT).equals(ADAPTIVE)) {
+        if (value == null
+                || value.isBlank()
+                || value.strip().toLowerCase(Locale.ROOT).equals(ADAPTIVE)) {
             return null;
         }
         try {

@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
@@ -57,7 +58,8 @@ class RpcServerLifecycleTest {
     @Test
     void pausedContextKeepsItsServer() {
         provider(Greeter.class).run(there -> {
-            ConfigurableApplicationContext context = (ConfigurableApplicationContext) there.getSourceApplicationContext();
+            ConfigurableApplicationContext context =
+                    (ConfigurableApplicationContext) there.getSourceApplicationContext();
 
             context.pause();
 
@@ -70,12 +72,14 @@ class RpcServerLifecycleTest {
     @Test
     void startOfAStoppedContextIsExplained() {
         provider(Greeter.class).run(there -> {
-            ConfigurableApplicationContext context = (ConfigurableApplicationContext) there.getSourceApplicationContext();
+            ConfigurableApplicationContext context =
+                    (ConfigurableApplicationContext) there.getSourceApplicationContext();
             context.stop();
 
             assertThatThrownBy(context::start)
                     .cause()
-                    .hasMessage("The RPC server of this application was stopped, and a stopped server cannot start again");
+                    .hasMessage(
+                            "The RPC server of this application was stopped, and a stopped server cannot start again");
         });
     }
 

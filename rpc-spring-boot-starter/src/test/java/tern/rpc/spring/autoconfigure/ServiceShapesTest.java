@@ -227,7 +227,8 @@ class ServiceShapesTest {
     void beansThatReferToEachOtherGetTheirReferences() {
         calling(Greeter.class, First.class, Second.class)
                 .withAllowCircularReferences(true)
-                .run(there -> assertThat(there.getBean(Second.class).first.greetings.greet("Ada"))
+                .run(there -> assertThat(
+                                there.getBean(Second.class).first.greetings.greet("Ada"))
                         .isEqualTo("Hello Ada"));
     }
 

@@ -14,9 +14,8 @@ class JavaModulesTest {
 
     @Test
     void missingModulesOfTheJavaRuntimeAreNamed() {
-        assertThatThrownBy(
-                        () -> JavaModules.check(
-                                name -> !name.startsWith("com.sun.") && !name.startsWith("java.sql."), module -> false))
+        assertThatThrownBy(() -> JavaModules.check(
+                        name -> !name.startsWith("com.sun.") && !name.startsWith("java.sql."), module -> false))
                 .isInstanceOfSatisfying(
                         RpcStartException.class,
                         failure -> assertThat(failure.action())
