@@ -313,7 +313,7 @@ class PropertyValueCheckTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        rpc.client.timeout: 1:30       | rpc.client.timeout | 1:30    | 90
+        rpc.client.connect-timeout: 1:30 | rpc.client.connect-timeout | 1:30 | 90
         rpc.client.heartbeat: 1:30:00  | rpc.client.heartbeat | 1:30:00 | 5400
         rpc.server.threads: 010        | rpc.server.threads | 010     | 8
         rpc.limits: {max-message: 0100} | rpc.limits.max-message | 0100 | 64
