@@ -30,17 +30,17 @@ class PropertyValueCheckTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        rpc.server.token                          | ${ORDERS_TOKEN}
-        rpc.server.token                          | secret,${ORDERS_TOKEN}
-        rpc.server.token[1]                       | ${ORDERS_TOKEN}
-        rpc.server.advertise.zone                 | ${ORDERS_TOKEN}
-        rpc.server.port                           | ${ORDERS_TOKEN}
-        rpc.client.token                          | secret-${ORDERS_TOKEN}
-        rpc.client.url                            | ${ORDERS_TOKEN}:20880
-        rpc.client.services.orders.token          | ${other:${ORDERS_TOKEN}}
-        rpc.client.services.orders.group          | ${ORDERS_TOKEN}
-        rpc.client.registries.east                | ${ORDERS_TOKEN}
-        """)
+            rpc.server.token                          | ${ORDERS_TOKEN}
+            rpc.server.token                          | secret,${ORDERS_TOKEN}
+            rpc.server.token[1]                       | ${ORDERS_TOKEN}
+            rpc.server.advertise.zone                 | ${ORDERS_TOKEN}
+            rpc.server.port                           | ${ORDERS_TOKEN}
+            rpc.client.token                          | secret-${ORDERS_TOKEN}
+            rpc.client.url                            | ${ORDERS_TOKEN}:20880
+            rpc.client.services.orders.token          | ${other:${ORDERS_TOKEN}}
+            rpc.client.services.orders.group          | ${ORDERS_TOKEN}
+            rpc.client.registries.east                | ${ORDERS_TOKEN}
+            """)
     void placeholderWithoutPropertyStopsTheStart(String property, String value) {
         provider(Greeter.class)
                 .withPropertyValues("rpc.server.token[0]=first", property + "=" + value)
@@ -273,15 +273,15 @@ class PropertyValueCheckTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        rpc.client.services.orders.version: 1.10             | number  | 1.10 | 1.1
-        rpc.client.services.orders.group: on                 | boolean | on   | true
-        rpc.client.services.orders.tag: 010                  | number  | 010  | 8
-        rpc.client.services.orders.hash-key: No              | boolean | No   | false
-        rpc.client.zone: 0x10                                | number  | 0x10 | 16
-        rpc.client: {zone: 1_000, timeout: 5s}               | number  | 1_000 | 1000
-        rpc.server.advertise.zone: 1e3  # the first one      | number  | 1e3  | 1000.0
-        rpc.client.services.orders.provided-by: [shop, 010]  | number  | 010  | 8
-        """)
+            rpc.client.services.orders.version: 1.10             | number  | 1.10 | 1.1
+            rpc.client.services.orders.group: on                 | boolean | on   | true
+            rpc.client.services.orders.tag: 010                  | number  | 010  | 8
+            rpc.client.services.orders.hash-key: No              | boolean | No   | false
+            rpc.client.zone: 0x10                                | number  | 0x10 | 16
+            rpc.client: {zone: 1_000, timeout: 5s}               | number  | 1_000 | 1000
+            rpc.server.advertise.zone: 1e3  # the first one      | number  | 1e3  | 1000.0
+            rpc.client.services.orders.provided-by: [shop, 010]  | number  | 010  | 8
+            """)
     void textThatYamlChangesStopsTheStart(String line, String kind, String written, String read) throws Exception {
         with(provider(Greeter.class), yaml("spring.application.name: shop\n" + line))
                 .run(there -> {
@@ -296,12 +296,12 @@ class PropertyValueCheckTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        rpc.client.services.orders.version: 2           | 2
-        rpc.client.services.orders.version: 1.5         | 1.5
-        rpc.client.services.orders.version: "1.10"      | 1.10
-        rpc.client.services.orders.version: 1.10.2      | 1.10.2
-        rpc.client.services.orders: {version: true}     | true
-        """)
+            rpc.client.services.orders.version: 2           | 2
+            rpc.client.services.orders.version: 1.5         | 1.5
+            rpc.client.services.orders.version: "1.10"      | 1.10
+            rpc.client.services.orders.version: 1.10.2      | 1.10.2
+            rpc.client.services.orders: {version: true}     | true
+            """)
     void textThatYamlKeepsIsAccepted(String line, String version) throws Exception {
         with(provider(Greeter.class), yaml(line))
                 .run(there -> assertThat(
@@ -313,11 +313,11 @@ class PropertyValueCheckTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        rpc.client.connect-timeout: 1:30 | rpc.client.connect-timeout | 1:30 | 90
-        rpc.client.heartbeat: 1:30:00  | rpc.client.heartbeat | 1:30:00 | 5400
-        rpc.server.threads: 010        | rpc.server.threads | 010     | 8
-        rpc.limits: {max-message: 0100} | rpc.limits.max-message | 0100 | 64
-        """)
+            rpc.client.connect-timeout: 1:30  | rpc.client.connect-timeout | 1:30    | 90
+            rpc.client.heartbeat: 1:30:00     | rpc.client.heartbeat       | 1:30:00 | 5400
+            rpc.server.threads: 010           | rpc.server.threads         | 010     | 8
+            rpc.limits: {max-message: 0100}   | rpc.limits.max-message     | 0100    | 64
+            """)
     void numberThatYamlReadsInAnotherBaseStopsTheStart(String line, String property, String written, String read)
             throws Exception {
         with(provider(Greeter.class), yaml(line)).run(there -> {
