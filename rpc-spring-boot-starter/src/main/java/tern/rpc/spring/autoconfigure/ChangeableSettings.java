@@ -9,7 +9,6 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.env.Environment;
-import tern.rpc.cluster.Policies;
 import tern.rpc.settings.PropertyCheck;
 
 /** The properties under {@code rpc.client} that can be changed while the application runs. */
@@ -20,7 +19,7 @@ record ChangeableSettings(
         @DefaultValue Map<String, Service> services) {
 
     ChangeableSettings {
-        loadBalancing = loadBalancing.isBlank() ? Policies.P2C : loadBalancing.trim();
+        loadBalancing = ProviderChoice.policyOf(loadBalancing);
     }
 
     record Service(

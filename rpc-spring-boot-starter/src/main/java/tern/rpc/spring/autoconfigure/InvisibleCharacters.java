@@ -15,15 +15,23 @@ final class InvisibleCharacters {
     /** The elements of a list may be on separate lines. */
     private static final Pattern BETWEEN_ELEMENTS = Pattern.compile("\\s*,\\s*");
 
+    /**
+     * Matches the characters that are part of words: the joiners of Persian and Indian scripts, and the space of Chinese
+     * and Japanese. Between two letters of such a script, they are not the remains of a copy.
+     */
+    private static final Pattern WITHIN_WORDS = Pattern.compile(
+            "(?<=[\\p{L}\\p{M}&&[^\\p{ASCII}]])[\\u200C\\u200D\\u3000](?=[\\p{L}\\p{M}&&[^\\p{ASCII}]])");
+
     private static final char NUL = 0;
     private static final char REPLACEMENT = '\uFFFD';
 
     private InvisibleCharacters() {}
 
     static void check(ConfigurationPropertyName name, String text) {
-        BETWEEN_ELEMENTS
-                .matcher(text.strip())
-                .replaceAll(",")
+        String joined = BETWEEN_ELEMENTS.matcher(text.strip()).replaceAll(",");
+        WITHIN_WORDS
+                .matcher(joined)
+                .replaceAll("")
                 .codePoints()
                 .filter(InvisibleCharacters::isInvisible)
                 .findFirst()

@@ -22,6 +22,11 @@ record ProviderChoice(String policy, String property, String zone, String tag, i
 
     private static final String PROPERTY = "rpc.client.load-balancing";
 
+    /** Returns the policy that a property names. A blank value counts as not set. */
+    static String policyOf(String written) {
+        return written.isBlank() ? Policies.P2C : written.trim();
+    }
+
     static ProviderChoice of(RpcClientProperties client) {
         return new ProviderChoice(
                 client.loadBalancing(),

@@ -8,7 +8,6 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import tern.rpc.cluster.Policies;
 import tern.rpc.registry.Subscription.Level;
 import tern.rpc.transport.Token;
 
@@ -58,7 +57,7 @@ record RpcClientProperties(
         @DefaultValue Map<String, Service> services) {
 
     RpcClientProperties {
-        loadBalancing = loadBalancing.isBlank() ? Policies.P2C : loadBalancing.trim();
+        loadBalancing = ProviderChoice.policyOf(loadBalancing);
         zone = SettingCheck.blankToNull(zone);
         registry = SettingCheck.blankToNull(registry);
         registries = registries.entrySet().stream()

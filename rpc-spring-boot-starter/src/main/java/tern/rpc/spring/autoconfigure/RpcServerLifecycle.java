@@ -78,6 +78,12 @@ public final class RpcServerLifecycle
                     + " a service");
             return;
         }
+        if (started) {
+            throw new RpcStartException(
+                    "The RPC server of this application was stopped, and a stopped server cannot start again",
+                    "Close the application context and create another one, in place of calling stop() and start().",
+                    null);
+        }
         ExportedBeans.checkMade(context.getBeanFactory(), server.exports());
         try {
             server.start();

@@ -6,7 +6,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.transport.Token;
 
 /**
- * Rejects invalid sizes and tokens. The error message for a size contains the property, the value and the valid range.
+ * Rejects invalid sizes and tokens, and reads blank texts. The error message for a size contains the property, the
+ * value and the valid range.
  */
 final class SettingCheck {
 

@@ -96,6 +96,18 @@ class PropertyValueCheckTest {
                 });
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"\u6771\u4eac\u3000\u5317", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"})
+    void invisibleCharacterThatIsPartOfAWordIsAccepted(String zone) {
+        provider(Greeter.class)
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new MapPropertySource("test", Map.of("rpc.client.zone", zone))))
+                .run(there -> assertThat(
+                                there.getBean(RpcClientProperties.class).zone())
+                        .isEqualTo(zone));
+    }
+
     @Test
     void elementsOfAListMayBeOnSeparateLines() {
         provider(Greeter.class)
@@ -301,10 +313,10 @@ class PropertyValueCheckTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            rpc.client.timeout: 1:30       | rpc.client.timeout | 1:30    | 90
-            rpc.client.heartbeat: 1:30:00  | rpc.client.heartbeat | 1:30:00 | 5400
-            rpc.server.threads: 010        | rpc.server.threads | 010     | 8
-            rpc.limits: {max-message: 0100} | rpc.limits.max-message | 0100 | 64
+            rpc.client.connect-timeout: 1:30  | rpc.client.connect-timeout | 1:30    | 90
+            rpc.client.heartbeat: 1:30:00     | rpc.client.heartbeat       | 1:30:00 | 5400
+            rpc.server.threads: 010           | rpc.server.threads         | 010     | 8
+            rpc.limits: {max-message: 0100}   | rpc.limits.max-message     | 0100    | 64
             """)
     void numberThatYamlReadsInAnotherBaseStopsTheStart(String line, String property, String written, String read)
             throws Exception {
@@ -313,8 +325,8 @@ class PropertyValueCheckTest {
             assertThat(failure)
                     .hasMessage(property + " differs from the text in the file: YAML reads " + written + " as " + read);
             assertThat(failure.action())
-                    .isEqualTo(
-                            "Write a number without leading zeros and colons. A time needs a unit, such as 90s or 90m.");
+                    .isEqualTo("Write a number without leading zeros and colons. A time needs a unit, such as 90s or"
+                            + " 90m.");
         });
     }
 

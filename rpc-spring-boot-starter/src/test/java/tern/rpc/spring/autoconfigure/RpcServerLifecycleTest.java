@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
@@ -53,6 +54,34 @@ import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 /** Tests the times at which an application opens and closes its port. */
 @ExtendWith(OutputCaptureExtension.class)
 class RpcServerLifecycleTest {
+
+    @Test
+    void pausedContextKeepsItsServer() {
+        provider(Greeter.class).run(there -> {
+            ConfigurableApplicationContext context =
+                    (ConfigurableApplicationContext) there.getSourceApplicationContext();
+
+            context.pause();
+
+            assertThat(there.getBean(RpcServerLifecycle.class).isRunning()).isTrue();
+            context.restart();
+            assertThat(there.getBean(RpcServerLifecycle.class).isRunning()).isTrue();
+        });
+    }
+
+    @Test
+    void startOfAStoppedContextIsExplained() {
+        provider(Greeter.class).run(there -> {
+            ConfigurableApplicationContext context =
+                    (ConfigurableApplicationContext) there.getSourceApplicationContext();
+            context.stop();
+
+            assertThatThrownBy(context::start)
+                    .cause()
+                    .hasMessage(
+                            "The RPC server of this application was stopped, and a stopped server cannot start again");
+        });
+    }
 
     @Test
     void applicationWithoutServicesOpensNoPort() {

@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure.insight;
 
+import java.lang.module.ModuleFinder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
@@ -11,8 +12,8 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Stops an application whose Java runtime lacks modules that Tern needs, before it creates beans. Such a runtime comes
- * from {@code jlink}. Without this check, the application would fail with a {@code NoClassDefFoundError}, which does
+ * Stops an application without the modules of Java that Tern needs, before it creates beans. The Java runtime lacks the
+ * modules if it comes from {@code jlink}. Java also leaves out modules if the application is on the module path. Without this check, the application would fail with a {@code NoClassDefFoundError}, which does
  * not name the module. The RPC starter depends on this starter and uses the same check.
  */
 final class JavaModules implements ApplicationListener<ApplicationStartingEvent>, Ordered {
@@ -24,7 +25,9 @@ final class JavaModules implements ApplicationListener<ApplicationStartingEvent>
     @Override
     public void onApplicationEvent(ApplicationStartingEvent event) {
         if (!NativeDetector.inNativeImage()) { // A native image finds only the classes that are registered by name.
-            check(name -> ClassUtils.isPresent(name, null));
+            check(
+                    name -> ClassUtils.isPresent(name, null),
+                    module -> ModuleFinder.ofSystem().find(module).isPresent());
         }
     }
 
@@ -32,9 +35,11 @@ final class JavaModules implements ApplicationListener<ApplicationStartingEvent>
      * Checks the modules.
      *
      * @param isPresent returns whether a class exists
+     * @param isInRuntime returns whether the Java runtime contains a module. Java does not load a module of the runtime
+     *     if the application is on the module path and none of its modules requires this module.
      * @throws RpcStartException if a module is missing; the message names all missing modules
      */
-    static void check(Predicate<String> isPresent) {
+    static void check(Predicate<String> isPresent, Predicate<String> isInRuntime) {
         List<String> missing = new ArrayList<>();
         if (!isPresent.test(MANAGEMENT)) {
             missing.add("jdk.management");
@@ -42,13 +47,24 @@ final class JavaModules implements ApplicationListener<ApplicationStartingEvent>
         if (isPresent.test(HESSIAN) && !isPresent.test(SQL_DATE)) {
             missing.add("java.sql"); // Dates of SQL can be sent, so tern-rpc-hessian refers to their classes.
         }
+        if (missing.stream().anyMatch(isInRuntime)) {
+            throw failure(
+                    "This application is on the module path, and its modules do not require modules that Tern needs: "
+                            + String.join(", ", missing),
+                    "Add requires " + String.join("; and requires ", missing) + "; to module-info.java, or start Java"
+                            + " with --add-modules " + String.join(",", missing) + ".");
+        }
         if (!missing.isEmpty()) {
-            throw new RpcStartException(
+            throw failure(
                     "The Java runtime of this application lacks modules that Tern needs: " + String.join(", ", missing),
                     "If jlink creates the runtime, add " + String.join(",", missing)
-                            + " to its option --add-modules. docs/modules.md lists all modules.",
-                    null);
+                            + " to its option --add-modules. docs/modules.md lists all modules.");
         }
+    }
+
+    /** The message contains the action, because Spring Boot does not analyze a failure at this early time. */
+    private static RpcStartException failure(String problem, String action) {
+        return new RpcStartException(problem + ". " + action, action, null);
     }
 
     /** Runs this listener after the check of Spring Boot's version. */

@@ -14,19 +14,27 @@ class JavaModulesTest {
 
     @Test
     void missingModulesOfTheJavaRuntimeAreNamed() {
-        assertThatThrownBy(
-                        () -> JavaModules.check(name -> !name.startsWith("com.sun.") && !name.startsWith("java.sql.")))
+        assertThatThrownBy(() -> JavaModules.check(
+                        name -> !name.startsWith("com.sun.") && !name.startsWith("java.sql."), module -> false))
                 .isInstanceOfSatisfying(
                         RpcStartException.class,
                         failure -> assertThat(failure.action())
                                 .startsWith("If jlink creates the runtime, add jdk.management,java.sql to its option"))
-                .hasMessage("The Java runtime of this application lacks modules that Tern needs:"
-                        + " jdk.management, java.sql");
+                .hasMessageStartingWith("The Java runtime of this application lacks modules that Tern needs:"
+                        + " jdk.management, java.sql. If jlink creates the runtime");
+    }
+
+    @Test
+    void modulesThatAnApplicationOnTheModulePathDoesNotRequireAreNamed() {
+        assertThatThrownBy(() -> JavaModules.check(name -> !name.startsWith("java.sql."), module -> true))
+                .hasMessage("This application is on the module path, and its modules do not require modules that Tern"
+                        + " needs: java.sql. Add requires java.sql; to module-info.java, or start Java with"
+                        + " --add-modules java.sql.");
     }
 
     @Test
     void applicationWithoutHessianNeedsNoSql() {
-        assertThatCode(() -> JavaModules.check(name -> name.startsWith("com.sun.")))
+        assertThatCode(() -> JavaModules.check(name -> name.startsWith("com.sun."), module -> false))
                 .doesNotThrowAnyException();
     }
 
