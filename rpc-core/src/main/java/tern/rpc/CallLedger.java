@@ -253,12 +253,28 @@ public final class CallLedger {
     }
 
     /**
-     * Records that the call has ended: its answer has been sent and its meters have been updated. Any thread may call
-     * this.
+     * Records that the call has ended: its answer has been sent and its meters have been updated. If another thread
+     * ends the call, for example at its deadline, the call's thread may still be running an operation. The time of this
+     * operation until the end is then recorded under its name. Any thread may call this.
      */
     public void end() {
-        endedNanos = now();
+        long now = now();
+        boolean mayWorkOn = phases.phase() != Phase.UNATTRIBUTED || others != null;
+        if (mayWorkOn && Thread.currentThread() != thread) {
+            keepUntil(now);
+        }
+        endedNanos = now;
         ended = true;
+    }
+
+    /** Keeps the times until the end of the call, and records the operation that the call's thread is running. */
+    private void keepUntil(long now) {
+        phases.keep(now);
+        Phase kind = phases.phase();
+        String name = phases.running(kind);
+        if (name != null) {
+            named(kind, name, phases.look(now, (phase, nanos) -> phase == kind ? nanos : 0));
+        }
     }
 
     /**
@@ -442,8 +458,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the time spent in the given phase until {@code now} by all of the call's threads, in nanoseconds. The
-     * time of a phase excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's
+     * Returns the time spent in the given phase by all of the call's threads until {@code now} or until the call's end,
+     * in nanoseconds. The time of a phase excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's
      * thread may be waiting for other threads. Therefore, the time of the other threads is subtracted from these two
      * phases, first from {@code UNATTRIBUTED} and then from {@code OWN}. Any thread may call this.
      *
@@ -458,8 +474,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the number of operations of the given kind, started by any of the call's threads. Any thread may call
-     * this.
+     * Returns the number of operations of the given kind that any of the call's threads started before the call's end.
+     * Any thread may call this.
      */
     public int count(Phase kind) {
         OtherThreads known = others;

@@ -33,12 +33,17 @@ final class PhaseClock {
     private @Nullable Phase namedPhase; // the phase of the last operation that was started with a name
     private int @Nullable [] counts; // the number of operations of each kind; null until the first operation
 
+    // The times and counts at the end of the call; null unless the thread may work on after this end.
+    private volatile @Nullable Final atEnd;
+
     /**
      * The current phase in the low four bits, and its start in the upper bits, in nanoseconds since {@code begun}. Both
      * values are in one field, so that a reader gets the start that belongs to the phase.
      */
     @SuppressWarnings("unused") // accessed only through the VarHandle CURRENT
     private long current;
+
+    private record Final(long[] nanos, int @Nullable [] counts) {}
 
     PhaseClock(NanoClock clock, long begun, Phase first) {
         this.clock = clock;
@@ -104,8 +109,21 @@ final class PhaseClock {
         known[kind.ordinal()]++;
     }
 
-    int counted(Phase kind) {
+    /**
+     * Keeps the times and counts at the end of the call. Call this if the thread may continue to work after the end.
+     * Without this copy, {@link #nanos} and {@link #counted} would include its later work. Any thread may call this.
+     */
+    void keep(long now) {
+        long last = (long) CURRENT.getAcquire(this);
+        long[] spent = nanos.clone();
+        spent[(int) last & PHASE_MASK] += since(last, now);
         int[] known = counts;
+        atEnd = new Final(spent, known == null ? null : known.clone());
+    }
+
+    int counted(Phase kind) {
+        Final kept = atEnd;
+        int[] known = kept == null ? counts : kept.counts;
         return known == null ? 0 : known[kind.ordinal()];
     }
 
@@ -114,8 +132,12 @@ final class PhaseClock {
         return nanos[kind.ordinal()];
     }
 
-    /** Returns the time spent in the given phase until the given time, in nanoseconds. */
+    /** Returns the time spent in the given phase until the given time or the call's end, in nanoseconds. */
     long nanos(Phase kind, long now) {
+        Final kept = atEnd;
+        if (kept != null) {
+            return kept.nanos[kind.ordinal()];
+        }
         long last = (long) CURRENT.getAcquire(this);
         long spent = nanos[kind.ordinal()];
         return (last & PHASE_MASK) == kind.ordinal() ? spent + since(last, now) : spent;

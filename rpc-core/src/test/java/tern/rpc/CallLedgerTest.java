@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class CallLedgerTest {
@@ -305,6 +306,57 @@ class CallLedgerTest {
         assertThat(ledger.count(Phase.RPC)).isOne();
         assertThat(nanos(Phase.RPC)).isEqualTo(40);
         assertThat(nanos(Phase.UNATTRIBUTED)).isEqualTo(10);
+    }
+
+    /** Ends the call as a timer does at the deadline, while the call's thread continues to work. */
+    private void endOnAnotherThread() {
+        CompletableFuture.runAsync(ledger::end).join();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SQL", "REDIS", "HTTP", "RPC", "JDBC_CONNECTION", "HTTP_CONNECTION"})
+    void operationThatTheEndOfTheCallInterruptsKeepsItsNameAndItsTimeUntilThen(Phase kind) {
+        Phase outer = ledger.enter(kind, "the operation");
+        pass(3_000_000);
+        endOnAnotherThread();
+        pass(50_000_000);
+        ledger.leave(outer, "the operation");
+
+        assertThat(ledger.named()).containsExactly(new NamedTimes.Entry(kind, "the operation", 1, 3_000_000));
+        assertThat(nanos(kind)).isEqualTo(3_000_000);
+        assertThat(ledger.count(kind)).isOne();
+    }
+
+    @Test
+    void workOfTheThreadAfterTheEndOfTheCallIsNotTimeOfTheCall() {
+        pass(7);
+        Phase outer = ledger.enter(Phase.JDBC_CONNECTION, "orders");
+        pass(2_000_000);
+        endOnAnotherThread();
+        ledger.leave(outer, "orders");
+        Phase statement = ledger.enter(Phase.SQL, "select 1");
+        pass(900_000_000);
+        ledger.leave(statement, "select 1");
+        pass(5);
+
+        assertThat(nanos(Phase.OWN)).isEqualTo(7);
+        assertThat(nanos(Phase.SQL)).isZero();
+        assertThat(ledger.count(Phase.SQL)).isZero();
+        assertThat(ledger.named()).containsExactly(new NamedTimes.Entry(Phase.JDBC_CONNECTION, "orders", 1, 2_000_000));
+        assertThat(ledger.phase()).isEqualTo(Phase.OWN);
+    }
+
+    @Test
+    void finishedOperationsKeepTheirTimesIfAnotherThreadEndsTheCall() {
+        Phase outer = ledger.enter(Phase.SQL, "select 1");
+        pass(2_000_000);
+        ledger.leave(outer, "select 1");
+        Phase again = ledger.enter(Phase.SQL, "select 1");
+        pass(1_000_000);
+        endOnAnotherThread();
+        ledger.leave(again, "select 1");
+
+        assertThat(ledger.named()).containsExactly(new NamedTimes.Entry(Phase.SQL, "select 1", 2, 3_000_000));
     }
 
     @Test

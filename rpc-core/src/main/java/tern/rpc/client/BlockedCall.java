@@ -1,9 +1,11 @@
 package tern.rpc.client;
 
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
 import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
+import tern.rpc.Phase;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
@@ -18,12 +20,21 @@ import tern.rpc.transport.PendingCall;
  */
 final class BlockedCall extends NestedCall {
 
-    private @Nullable Endpoint endpoint; // Only the caller's thread uses this field.
+    private final CallLedger ledger;
+    private final ProviderMethodNames names;
+    private @Nullable String name; // Only the caller's thread uses this field.
     private volatile @Nullable PendingCall attempt;
     private volatile boolean cancelled;
 
-    BlockedCall(@Nullable ServerContext serving, NanoClock clock) {
+    /**
+     * @param serving the call that the current thread serves; null for none
+     * @param ledger the ledger in which this call is the current operation of {@link Phase#RPC}
+     * @param names the names of this call in the ledger
+     */
+    BlockedCall(@Nullable ServerContext serving, NanoClock clock, CallLedger ledger, ProviderMethodNames names) {
         super(serving, clock);
+        this.ledger = ledger;
+        this.names = names;
     }
 
     /**
@@ -45,10 +56,12 @@ final class BlockedCall extends NestedCall {
 
     /**
      * Stores the attempt that is about to be sent, so that a cancellation can fail it. Fails the attempt immediately if
-     * the call is already cancelled.
+     * the call is already cancelled. The ledger then shows the provider while the call waits for its answer.
      */
     void attempts(Endpoint provider, PendingCall next) {
-        endpoint = provider;
+        String running = names.at(provider);
+        name = running;
+        ledger.rename(Phase.RPC, running);
         attempt = next;
         if (cancelled) { // the thread that cancelled the call may have missed this attempt
             fail(next);
@@ -80,9 +93,8 @@ final class BlockedCall extends NestedCall {
                 StatusCode.CANCELLED, call + " was cancelled with the served call that made it", executed);
     }
 
-    /** Returns the provider of the last attempt; null if there was no attempt. */
-    @Nullable
-    Endpoint endpoint() {
-        return endpoint;
+    /** Returns the name of the method at the provider of the last attempt; only the method if there was no attempt. */
+    String name() {
+        return name == null ? names.at(null) : name;
     }
 }

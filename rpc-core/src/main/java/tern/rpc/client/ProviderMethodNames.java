@@ -49,7 +49,15 @@ final class ProviderMethodNames {
      * @param failure the call's failure; null if the call succeeded
      */
     String at(@Nullable Endpoint endpoint, @Nullable Throwable failure) {
-        String name = at(endpoint);
+        return ended(at(endpoint), failure);
+    }
+
+    /**
+     * Like {@link #at(Endpoint, Throwable)}, for a call whose name is known.
+     *
+     * @param name as returned by {@link #at(Endpoint)}
+     */
+    static String ended(String name, @Nullable Throwable failure) {
         return failure instanceof RpcException rpc && isFailureOfProvider(rpc.code())
                 ? name + " (failed " + rpc.code() + ")"
                 : name;

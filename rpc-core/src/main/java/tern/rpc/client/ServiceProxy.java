@@ -27,7 +27,6 @@ import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.concurrent.WorkerPool;
-import tern.rpc.endpoint.Endpoint;
 import tern.rpc.stream.Shapes;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.RemoteFailures;
@@ -150,7 +149,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         boolean recorded = ledger.isOpen();
         Phase interrupted = ledger.enter(Phase.RPC);
         Throwable failure = null;
-        Endpoint reached = null;
+        String name = method.providerNames().at(null);
         try {
             Invoker filters = method.filtered();
             if (filters != null) {
@@ -158,27 +157,27 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                 try {
                     return value(callFiltered(method, filters, arguments, started, caller, serving));
                 } finally {
-                    reached = caller.endpoint();
+                    name = method.providerNames().at(caller.endpoint());
                 }
             }
             Invocation call = template.invocation(method, arguments, started, executor, serving);
             if (serving == null && !recorded) {
                 return value(method.endpoints().callAndWait(method, call, null));
             }
-            BlockedCall nested = new BlockedCall(serving, clock);
+            BlockedCall nested = new BlockedCall(serving, clock, ledger, method.providerNames());
             nested.begin();
             try {
                 return value(method.endpoints().callAndWait(method, call, nested));
             } finally {
                 nested.end();
-                reached = nested.endpoint();
+                name = nested.name();
             }
         } catch (Throwable e) {
             failure = template.showTrailers(e);
             throw CallTemplate.declared(method.descriptor(), failure);
         } finally {
             if (recorded) {
-                ledger.leave(interrupted, method.providerNames().at(reached, failure));
+                ledger.leave(interrupted, ProviderMethodNames.ended(name, failure));
             }
             method.meters().ended(failure, clock.nanoTime() - started);
         }

@@ -82,6 +82,7 @@ class LedgerOfCallsTest {
     private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer(), time::get);
     private final AtomicReference<CompletableFuture<String>> promised = new AtomicReference<>();
     private final AtomicReference<CompletableFuture<String>> checked = new AtomicReference<>();
+    private final AtomicReference<String> askedBy = new AtomicReference<>();
     private final CountDownLatch entered = new CountDownLatch(1);
     private final CountDownLatch released = new CountDownLatch(1);
     private final ListAppender<ILoggingEvent> log = new ListAppender<>();
@@ -223,6 +224,9 @@ class LedgerOfCallsTest {
 
         @Override
         public String check() {
+            server.runningCalls().stream()
+                    .filter(call -> call.method().equals("ScheduleService.asks"))
+                    .forEach(call -> askedBy.set(call.ledger().running(Phase.RPC)));
             pass(25);
             return "yes";
         }
@@ -295,6 +299,13 @@ class LedgerOfCallsTest {
                 .isEqualTo(2);
         assertThat(registry.find("rpc.server.operations").tags("phase", "own").functionCounter())
                 .isNull();
+    }
+
+    @Test
+    void remoteCallOfAServedCallIsKnownByItsProviderWhileItRuns() {
+        schedules.asks();
+
+        assertThat(askedBy).hasValue("AuthService.check at memory");
     }
 
     @Test

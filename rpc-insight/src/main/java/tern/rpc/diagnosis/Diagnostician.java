@@ -48,6 +48,7 @@ import tern.rpc.pool.ResultRows;
 public final class Diagnostician {
 
     private static final Path ROOT = Path.of("/");
+    private static final int SAMPLED_CALLS = 8; // fewer sampled calls are not enough to find the causes
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -376,7 +377,20 @@ public final class Diagnostician {
     }
 
     private CounterSnapshot read(long now) {
-        return new CounterSnapshot(now, records.sums(), Map.copyOf(surroundings.refused()), observedPools.snapshots());
+        return new CounterSnapshot(
+                now, records.sums(), Map.copyOf(surroundings.refused()), observedPools.snapshots(now));
+    }
+
+    /**
+     * Returns whether enough of the late and failed calls were sampled. If calls are frequent, the calls that were
+     * sampled last have already given way to newer calls.
+     */
+    private boolean areSampled(List<EndedCall> bad) {
+        return bad.stream()
+                        .filter(call -> sampler.samples().containsKey(call.ledger()))
+                        .limit(SAMPLED_CALLS)
+                        .count()
+                == SAMPLED_CALLS;
     }
 
     private void diagnose(long now, CounterSnapshot current, List<RunningCall> running, int hung, Machine seen) {
@@ -388,6 +402,9 @@ public final class Diagnostician {
         List<EndedCall> bad = late.since(from, now, running, counts, counts.calls() / length, seen);
         if (bad.isEmpty() && counts.refused() == 0) {
             return; // If there is no new evidence, the last diagnosis stays published.
+        }
+        if (!areSampled(bad)) {
+            sampler.look(running, now);
         }
         Evidence evidence = new Evidence(
                 targetNanos,

@@ -179,8 +179,9 @@ final class MissReport {
         published = fresh;
         history.add(episode(fresh, now));
         logs = mayWarn;
-        if (loggedTitle == null && mayWarn) {
-            warn("Calls miss", fresh, counts);
+        if (mayWarn && !DiagnosisText.title(cause).equals(loggedTitle)) {
+            // The process may end soon, so this cause is logged even if another one has just been logged.
+            warn(loggedTitle == null ? "Calls miss" : "Calls still miss", fresh, counts);
         }
         return fresh;
     }

@@ -11,6 +11,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.pool.ObservedPool;
+import tern.rpc.diagnosis.pool.PoolSizes;
 import tern.rpc.diagnosis.rule.HeldConnections;
 import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.diagnosis.sample.TaskWatch;
@@ -24,6 +25,7 @@ final class PoolObserver {
     private final Surroundings surroundings;
     private final Baseline usual;
     private final HeldConnections held = new HeldConnections();
+    private final PoolSizes sizes = new PoolSizes();
 
     PoolObserver(Surroundings surroundings, Baseline usual) {
         this.surroundings = surroundings;
@@ -40,11 +42,13 @@ final class PoolObserver {
     }
 
     /** Returns the current states of all pools, by name. */
-    Map<String, PoolSnapshot> snapshots() {
+    Map<String, PoolSnapshot> snapshots(long now) {
         Map<String, PoolSnapshot> pools = new HashMap<>();
         for (PoolSource source : surroundings.pools()) {
             PoolSnapshot snapshot = source.snapshot();
-            pools.putIfAbsent(snapshot.name(), snapshot);
+            if (pools.putIfAbsent(snapshot.name(), snapshot) == null) {
+                sizes.look(snapshot, now);
+            }
             String thread = snapshot.thread();
             if (thread != null) {
                 ExecutorNames.learn(snapshot.name(), TaskWatch.nameOf(thread));
@@ -70,8 +74,8 @@ final class PoolObserver {
             PoolSnapshot now = source.snapshot();
             PoolSnapshot then = start.pools().get(now.name());
             Holders holders = source.holders();
-            pools.add(
-                    ObservedPool.of(now, then, holders, working, usual.figure("hold " + now.name()), held.of(holders)));
+            pools.add(ObservedPool.of(now, then, holders, working, usual.figure("hold " + now.name()), held.of(holders))
+                    .with(sizes));
         }
         return pools;
     }

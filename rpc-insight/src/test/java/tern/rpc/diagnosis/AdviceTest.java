@@ -117,7 +117,7 @@ class AdviceTest {
                 "answers READONLY                | connect to the primary",
                 "Connection reset                | closes connections",
                 "unexpected end of stream        | closes connections",
-                "does not answer                 | stopped, paused or unreachable",
+                "does not answer                 | stopped, paused (garbage collector, signal)",
                 "Connection timed out            | packets to carrier:443 are lost",
                 "read-only (HY000)         | connect to the primary",
                 "SomethingElse                   | read the log of carrier:443",

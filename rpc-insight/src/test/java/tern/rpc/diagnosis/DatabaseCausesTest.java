@@ -64,6 +64,28 @@ class DatabaseCausesTest {
         assertThat(first(miss).change().text()).startsWith("check the network to the database, or");
     }
 
+    /** Two executions of a rare statement take much longer, or as long as usual. They show nothing about the others. */
+    @ParameterizedTest
+    @ValueSource(doubles = {3, 400})
+    void slowNetworkDelaysEveryStatementAndTheCommitWhateverARareStatementTakes(double rareMillis) {
+        AtomicInteger number = new AtomicInteger();
+        String insert = "insert into reservation (product) values (?)";
+        shop.healthy(statements(WRITE, 3, insert, 3, "commit", 3, LIST, 3));
+
+        Diagnosis miss = shop.miss(call -> statements(WRITE, 32, WRITE, 32, insert, 31, insert, 32, "commit", 31)
+                .andThen(rare -> {
+                    if (number.getAndIncrement() % 100 == 50) {
+                        rare.in(Phase.SQL, LIST, rareMillis);
+                    }
+                })
+                .accept(call));
+
+        assertThat(miss.causes())
+                .as(miss.text())
+                .extracting(DiagnosisText::title)
+                .containsExactly("SLOW DATABASE: every statement");
+    }
+
     @Test
     void statementsThatBecomeSlowerByTheSameFactorHaveASlowDatabaseAndNoSlowNetwork() {
         Diagnosis miss = shop.healthy(statements(READ, 2, OTHER, 4, "select report", 20))

@@ -16,7 +16,7 @@ import tern.rpc.diagnosis.sample.Sampler;
 import tern.rpc.evidence.RunQueue;
 import tern.rpc.evidence.ThreadIds;
 
-/** Tests samples of threads whose calls have just ended. */
+/** Tests samples of calls that have ended, or that end soon. */
 class EndedCallsTest {
 
     private final Path root = Path.of("/");
@@ -50,6 +50,24 @@ class EndedCallsTest {
         look(worker);
 
         assertThat(sampler.samples()).containsKey(ledger);
+        end.complete("");
+        worker.join();
+    }
+
+    @Test
+    void runningCallsAreSampledIfNewerCallsReplacedAllSampledCalls() throws Exception {
+        CompletableFuture<String> end = new CompletableFuture<>();
+        Thread worker = new Thread(() -> Packages.of(end));
+        worker.start();
+        Shop shop = new Shop().healthy(Shop.USUAL);
+        for (int second = 0; second < 6; second++) {
+            shop.running.clear();
+            CallLedger running = new CallLedger(shop::now);
+            shop.running.add(new RunningCall(Shop.PLACE, worker.getId(), Phase.OWN, 300_000_000, 300_000_000, running));
+            shop.second(100, call -> call.own(400));
+        }
+
+        assertThat(Shop.first(shop.diagnosis()).kind()).isEqualTo("WAITS FOR A RESULT");
         end.complete("");
         worker.join();
     }

@@ -17,10 +17,11 @@ class FewWorkersTest {
     private static final int CALLS_PER_SECOND = 100;
 
     private final Shop shop = new Shop();
+    private int workers = WORKERS;
 
     FewWorkersTest() {
-        shop.pools.add(() -> PoolSnapshot.builder("tomcat", PoolKind.WORKERS, WORKERS)
-                .now(WORKERS, 0, 20)
+        shop.pools.add(() -> PoolSnapshot.builder("tomcat", PoolKind.WORKERS, workers)
+                .now(workers, 0, 20)
                 .settings(List.of(
                         new PoolSetting("server.tomcat.threads.max", "5", PoolSetting.Source.USER, PoolSetting.Use.MAX)
                                 .accepting(new PoolSetting.Range(1, 1_000))))
@@ -50,6 +51,18 @@ class FewWorkersTest {
 
         assertThat(DiagnosisText.title(first())).as(shop.diagnosis().text()).isEqualTo("NO FREE WORKER: tomcat");
         assertThat(first().change().text()).contains("server.tomcat.threads.max");
+    }
+
+    @Test
+    void workersThatWereRemovedAreNeededAgain() {
+        workers = 12;
+        seconds(90, 0, 50);
+        workers = WORKERS;
+        seconds(6, 240, 50);
+
+        assertThat(DiagnosisText.title(first())).as(shop.diagnosis().text()).isEqualTo("NO FREE WORKER: tomcat");
+        assertThat(first().change().text())
+                .startsWith("give \"tomcat\" its former 12 workers again (server.tomcat.threads.max, now 5)");
     }
 
     @Test

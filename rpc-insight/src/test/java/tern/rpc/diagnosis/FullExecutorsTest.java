@@ -26,6 +26,7 @@ import shop.Tickets;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
@@ -45,6 +46,7 @@ class FullExecutorsTest {
     private final WaitingCalls calls = new WaitingCalls(shop);
     private final AtomicInteger tasks = new AtomicInteger();
     private final AtomicInteger rejected = new AtomicInteger();
+    private int tasksPerSecond = 4;
     private double holdMillis = 3;
     private Duration held = Duration.ZERO;
     private @Nullable String submitter; // the code that submits most tasks outside of calls; null if calls submit them
@@ -54,8 +56,8 @@ class FullExecutorsTest {
     FullExecutorsTest() {
         shop.pools.add(() -> PoolSnapshot.builder("legs", PoolKind.EXECUTOR, THREADS)
                 .now(THREADS, 0, 300)
-                .counts(tasks.addAndGet(4), rejected.get())
-                .sums(Duration.ZERO, held = held.plusNanos((long) (4 * holdMillis * 1e6)))
+                .counts(tasks.addAndGet(tasksPerSecond), rejected.get())
+                .sums(Duration.ZERO, held = held.plusNanos((long) (tasksPerSecond * holdMillis * 1e6)))
                 .others(new PoolSnapshot.OtherTasks(
                         submitter == null ? 0 : 3 * tasks.get() / 4,
                         submitter == null ? Duration.ZERO : held.multipliedBy(3).dividedBy(4),
@@ -139,15 +141,22 @@ class FullExecutorsTest {
     void rejectedTasksOfOneKindNeedNoSeparateExecutor() throws Exception {
         Throwable failure = Tickets.rejected("Task rejected from java.util.concurrent.ThreadPoolExecutor@5e9[Running,"
                 + " pool size = 2, active threads = 2, queued tasks = 300, completed tasks = 12]");
+        OutsideOperations.clear();
+        Thread earlier =
+                new Thread(() -> OutsideOperations.ran(Phase.HTTP, "POST mail:80/send", 990_000_000), "legs-7");
+        earlier.start();
+        earlier.join();
 
         List<Cause> causes = causesWith(() -> Newsletter.mail(end), call -> {
             rejected.incrementAndGet();
             shop.call(Shop.PLACE, 0, failure, USUAL);
         });
+        OutsideOperations.clear();
 
         assertThat(causes.get(0).kind()).as(shop.diagnosis().text()).isEqualTo("EXECUTOR FULL");
         assertThat(causes.get(0).change().text())
                 .startsWith("find out why the tasks of \"legs\" take 990 ms each instead of 3")
+                .contains("(POST mail:80/send takes 990 ms)")
                 .contains("neither more threads nor a separate executor helps")
                 .contains("do not let its call fail");
     }
@@ -175,6 +184,19 @@ class FullExecutorsTest {
                 call -> call.own(150).in(Phase.EXECUTOR, "legs", 700).in(Phase.HTTP, "GET printer/print", 60));
 
         assertThat(causes).extracting(DiagnosisText::title).containsExactly("SLOW HTTP PEER: GET printer/print");
+    }
+
+    /** The tasks are 25 times as many as usual, and take 6 times as long: together, they fill the two threads. */
+    @Test
+    void executorWhoseTasksBecameMoreFrequentThanSlowerIsTooSmallAlthoughTheirPeerIsSlowerToo() throws Exception {
+        tasksPerSecond = 100;
+        holdMillis = 19;
+
+        List<Cause> causes = causesWith(
+                () -> Packages.extra(end),
+                call -> call.own(2).in(Phase.EXECUTOR, "legs", 700).in(Phase.HTTP, "GET printer/print", 19));
+
+        assertThat(causes.get(0).title()).as(shop.diagnosis().text()).isEqualTo("EXECUTOR TOO SMALL: legs");
     }
 
     /**

@@ -34,7 +34,8 @@ class LowPriorityWorkTest {
                 new Machine.Stolen(-1, -1, -1),
                 null,
                 null,
-                Machine.Delay.UNKNOWN);
+                Machine.Delay.UNKNOWN,
+                null);
     }
 
     private Diagnosis missWithFullProcessors(Machine during) {

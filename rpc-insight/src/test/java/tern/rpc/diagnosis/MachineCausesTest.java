@@ -317,7 +317,8 @@ class MachineCausesTest {
                 new Machine.Stolen(share, share / (share + 0.3), -1),
                 null,
                 null,
-                Machine.Delay.UNKNOWN);
+                Machine.Delay.UNKNOWN,
+                null);
     }
 
     private Diagnosis missWithStolenTime(double usualShare, Consumer<Shop.Steps> slower) {

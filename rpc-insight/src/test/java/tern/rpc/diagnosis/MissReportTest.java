@@ -130,4 +130,15 @@ class MissReportTest {
 
         assertThat(warnings()).singleElement().asString().contains("UNEXPLAINED");
     }
+
+    @Test
+    void exhaustedHeapIsLoggedAtOnceAlthoughAnotherCauseWasLoggedBefore() {
+        shop.healthy(Shop.USUAL);
+        seconds(10, SLOW_STATEMENT);
+        shop.exhausted = 0.9;
+        seconds(3, SLOW_STATEMENT);
+
+        assertThat(warnings()).hasSize(2);
+        assertThat(warnings().get(1)).contains("Calls still miss", "COLLECTOR: heap nearly full");
+    }
 }

@@ -40,6 +40,7 @@ class PollingLoopsTest {
         assertThat(DiagnosisText.title(first)).isEqualTo("CODE POLLS: Naps.pause");
         assertThat(first.change().text())
                 .contains("calls sleep repeatedly in Naps.pause:22, called from Confirmation.await:17")
+                .contains("if it limits the rate of calls, raise its limit, or refuse calls at once")
                 .contains("wait for a signal");
     }
 

@@ -51,6 +51,31 @@ class PoolCausesTest {
     }
 
     @Test
+    void poolThatBecameSmallerNeedsItsFormerSizeAgain() {
+        Consumer<Shop.Steps> usual = call -> call.own(2).in(Phase.SQL, "select stock", 38);
+        long[] taken = {0};
+        int[] size = {8};
+        shop.pools.add(() -> druid(size[0], size[0], size[0] == 8 ? 0 : 30, taken[0]));
+        shop.healthy(usual);
+        size[0] = 4;
+        shop.second(100, usual);
+        size[0] = 3;
+        for (int i = 0; i < 6; i++) {
+            taken[0] += 70;
+            shop.second(
+                    70,
+                    call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 140).in(Phase.SQL, "select stock", 38));
+        }
+
+        Cause cause = first(shop.diagnosis());
+        assertThat(cause.kind()).as(shop.diagnosis().text()).isEqualTo("POOL TOO SMALL");
+        assertThat(cause.change().text())
+                .startsWith(
+                        "give \"druid\" its former 8 connections again (spring.datasource.druid.max-active, now 3)");
+        assertThat(cause.evidence()).anyMatch(line -> line.matches("size     3 since \\d s, before 8"));
+    }
+
+    @Test
     void sizeThatTheReplayDoesNotConfirmIsNotPrinted() {
         shop.healthy(USUAL);
         long[] taken = {0};
@@ -60,7 +85,9 @@ class PoolCausesTest {
 
         assertThat(first(miss).kind()).isEqualTo("POOL TOO SMALL");
         assertThat(first(miss).change().property()).isNull();
-        assertThat(first(miss).change().text()).contains("no size is recommended");
+        assertThat(first(miss).change().text())
+                .startsWith("allow more connections in \"druid\" (spring.datasource.druid.max-active, now 4)")
+                .contains("no size is recommended");
     }
 
     /** Returns a pool whose connections are held for 40 ms each. */

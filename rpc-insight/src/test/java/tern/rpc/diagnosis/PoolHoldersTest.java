@@ -11,7 +11,9 @@ import org.junit.jupiter.api.Test;
 import shop.Orders;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.RpcException;
 import tern.rpc.RunningCall;
+import tern.rpc.StatusCode;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
@@ -57,10 +59,9 @@ class PoolHoldersTest {
     @Test
     void connectionsOfCallsWhoseDeadlineHasPassedAreInUseWhileTheirThreadsWork() {
         shop.healthy(USUAL);
-        int[] thread = {0};
         fullPool(heldByCalls(call -> {
             call.end();
-            runs(call, thread[0]++, Phase.OWN);
+            runs(call, Thread.currentThread().getId(), Phase.OWN);
         }));
 
         Diagnosis miss = shop.miss(
@@ -212,9 +213,9 @@ class PoolHoldersTest {
         assertFirst(miss, "SLOW STATEMENT: select report");
     }
 
-    private void hangsInAStatement(CallLedger call) {
+    private void hangsIn(String statement, CallLedger call) {
         long ran = 20_000_000_000L;
-        call.enter(Phase.SQL);
+        call.enter(Phase.SQL, statement);
         shop.running.add(new RunningCall(Shop.PLACE, Thread.currentThread().getId(), Phase.SQL, ran, ran, call));
     }
 
@@ -234,7 +235,7 @@ class PoolHoldersTest {
                         .build(),
                 holders));
         shop.healthy(call -> call.own(2).in(Phase.SQL, update, 2).in(Phase.HTTP, "GET bank:80", 3));
-        hold(holders, this::hangsInAStatement);
+        hold(holders, ledger -> hangsIn(update, ledger));
         holders.all().forEach(holder -> holder.begins(update));
         active[0] = 4;
         inspectHolders();
@@ -250,7 +251,7 @@ class PoolHoldersTest {
     void writesThatDoNotEndWhileOthersTakeTheirUsualTimeWaitForALockedRow() {
         String update = "update stock set left=? where id=?";
         shop.healthy(call -> call.own(2).in(Phase.SQL, update, 2).in(Phase.HTTP, "GET bank:80", 3));
-        hold(holder -> holder.begins(update), this::hangsInAStatement);
+        hold(holder -> holder.begins(update), ledger -> hangsIn(update, ledger));
 
         Diagnosis miss = shop.miss(
                 call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 3_000).in(Phase.SQL, update, 2));
@@ -263,29 +264,31 @@ class PoolHoldersTest {
 
     /** The deadlines of the calls pass while their statements wait for a row. Their threads return much later. */
     @Test
-    void statementOfCallsThatEndedBeforeItIsNamedAlthoughNoCallRunsItNow() {
+    void rowsAreLockedIfTheDeadlinesOfCallsPassWhileTheirStatementsWait() {
         String update = "update stock set left=? where id=?";
         shop.healthy(call -> call.own(2).in(Phase.SQL, update, 2).in(Phase.SQL, "select lot", 1));
-        Holders holders = new Holders();
-        holders.size(4);
-        fullPool(holders);
 
+        Diagnosis miss = missing(
+                call -> call.own(2).interruptedIn(Phase.SQL, update, 3_000),
+                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 1_500).in(Phase.SQL, "select lot", 1));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("ROW LOCK: " + update);
+        assertThat(miss.causes()).extracting(Cause::name).doesNotContain("statements", "select lot");
+    }
+
+    /** Serves calls, half of which reach their deadline of three seconds. */
+    private Diagnosis missing(Consumer<Shop.Steps> late, Consumer<Shop.Steps> waiting) {
+        fullPool(new Holders());
+        Throwable deadline =
+                new RpcException(StatusCode.DEADLINE_EXCEEDED, "OrderService/place was still running after 3000 ms");
         for (int second = 0; second < 6; second++) {
-            shop.second(20, call -> {
-                CallLedger before = CallLedger.replace(call.ledger);
-                Orders.export(holders, shop.now());
-                CallLedger.replace(before);
-                Holders.Holder holder = holders.all().get(0);
-                holder.begins(update);
-                call.own(2).ledger.enter(Phase.SQL);
-                inspectHolders();
-                shop.pass(2_000);
-                holders.returned(holder);
+            shop.second(() -> {
+                for (int i = 0; i < 20; i++) {
+                    shop.call(Shop.PLACE, 0, i % 2 == 0 ? deadline : null, i % 2 == 0 ? late : waiting);
+                }
             });
         }
-
-        Diagnosis miss = shop.diagnosis();
-        assertThat(first(miss).name()).as(miss.text()).isEqualTo(update);
+        return shop.diagnosis();
     }
 
     @Test

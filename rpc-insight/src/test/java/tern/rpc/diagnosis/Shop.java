@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -151,6 +152,13 @@ public final class Shop implements Surroundings {
             ledger.leave(outer, name);
             return this;
         }
+
+        /** Simulates a call whose deadline passes while its thread runs an operation. Must be the last step. */
+        public void interruptedIn(Phase phase, String name, double millis) {
+            ledger.enter(phase, name);
+            pass(millis);
+            CompletableFuture.runAsync(ledger::end).join();
+        }
     }
 
     /** Serves one call. Then sets the simulated clock back to the start of the call, because calls run in parallel. */
@@ -163,7 +171,9 @@ public final class Shop implements Surroundings {
         Steps steps = new Steps(queuedMillis);
         body.accept(steps);
         long end = time.get();
-        steps.ledger.end();
+        if (!steps.ledger.isEnded()) {
+            steps.ledger.end();
+        }
         long took = end - start + (long) (queuedMillis * 1e6);
         lastTook = took;
         meters.servedWindow().record(took, failure != null);

@@ -58,7 +58,9 @@ class StoppedProcessesTest {
     void peerStaysTheCauseOfFailuresThatAPauseDoesNotExplain() {
         Diagnosis miss = failing(0.1, new HttpTimeoutException("request timed out"));
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: " + STOCK + ": does not answer");
     }
 
     private static Machine withOthers(double busy) {

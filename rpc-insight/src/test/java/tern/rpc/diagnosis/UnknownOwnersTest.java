@@ -1,7 +1,6 @@
 package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -10,7 +9,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.PriceBook;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.evidence.VirtualStacks;
 
 /** Tests locks whose owners the JVM does not report, held by real threads that serve no call. */
 class UnknownOwnersTest {
@@ -55,12 +53,7 @@ class UnknownOwnersTest {
 
     @Test
     void virtualThreadOutsideOfCallsIsTheLikelyHolder() throws Exception {
-        assumeTrue(VirtualStacks.isSupported(), "there are no virtual threads before Java 21");
-        Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-        Class<?> type = Class.forName("java.lang.Thread$Builder");
-        Object named = type.getMethod("name", String.class).invoke(builder, "scheduling-1");
-        threads.add((Thread)
-                type.getMethod("start", Runnable.class).invoke(named, (Runnable) () -> prices.reload(held, end)));
+        threads.add(VirtualThreads.start("scheduling-1", () -> prices.reload(held, end)));
 
         assertHolderIsNamed(firstCause(), "scheduling");
     }

@@ -60,7 +60,6 @@ public final class Connection implements PendingCall.Carrier {
     // true if the server asked the client to stop sending calls before the connection was ready
     private boolean leaving;
     private boolean answered;
-
     // this field is written before the state, so a thread that sees the new state also sees the new value of this field
     private boolean refused;
     private volatile State state = State.CONNECTING;
@@ -81,8 +80,7 @@ public final class Connection implements PendingCall.Carrier {
     /**
      * @param tls null for no TLS
      * @param replacement whether the connection replaces a lost or draining connection. A replacement accepts calls
-     *     only after the server has sent bytes. Until then, its peer might be a process that is shutting down, or a
-     *     proxy whose server has stopped
+     *     only after the server has sent bytes, because its peer might be stopping, or a proxy of a stopped server
      */
     Connection(
             Endpoint endpoint,
@@ -320,7 +318,7 @@ public final class Connection implements PendingCall.Carrier {
         return owner.relief(this);
     }
 
-    /** Called when bytes have been read. Must run on the event loop. */
+    /** Called when bytes have been read, before they are processed. Must run on the event loop. */
     public void heard() {
         keepAlive.heard();
         if (opening.heardFirst()) {
@@ -330,6 +328,11 @@ public final class Connection implements PendingCall.Carrier {
         if (state == State.CONNECTING && opening.isOpened() && open != null) {
             ready(open);
         }
+    }
+
+    /** Called when received bytes have been processed, with whether they completed frames. Runs on the event loop. */
+    public void progressed(int bytes, boolean frames) {
+        keepAlive.progressed(bytes, frames);
     }
 
     /**

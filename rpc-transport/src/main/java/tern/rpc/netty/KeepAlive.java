@@ -10,13 +10,17 @@ import tern.rpc.NanoClock;
 import tern.rpc.PeriodicTask;
 
 /**
- * Sends a heartbeat to a silent server, and closes the connection if the server does not answer in time. The idle time
- * before a heartbeat and the time limit for its answer are shorter while calls are pending. Confined to the event loop,
- * except where stated otherwise.
+ * Sends a heartbeat to a silent server, and closes the connection if the server does not answer in time. A server also
+ * counts as silent if it sends only a few bytes of an incomplete frame. Otherwise, one frame that never ends would hold
+ * up all calls of the connection forever. The idle time before a heartbeat and the time limit for its answer are
+ * shorter while calls are pending. Confined to the event loop, except where stated otherwise.
  */
 final class KeepAlive {
 
     private static final long MAX_TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The number of bytes of an incomplete frame that count as much as a complete frame (docs/limits.md). */
+    static final int STEP_BYTES = 10 << 10;
 
     private final Connection connection;
     private final long heartbeatNanos;
@@ -25,6 +29,8 @@ final class KeepAlive {
     private final long idlePatienceNanos;
     private NanoClock clock = NanoClock.SYSTEM; // the event loop's clock; set before the connection is ready
     private volatile long heardNanos; // the time of the last received bytes; written only by the event loop
+    private long progressNanos; // the time of the last complete frame, or of the last step of an incomplete frame
+    private long stepBytes; // the number of bytes that have arrived since then
     private long askedNanos;
     private boolean awaitsAnswer;
     private @Nullable Future<?> ticking;
@@ -47,6 +53,7 @@ final class KeepAlive {
         Ticker ticker = loop.ticker();
         clock = () -> ticker.initialNanoTime() + ticker.nanoTime();
         heardNanos = clock.nanoTime();
+        progressNanos = heardNanos;
         long tick = Math.max(1_000_000, Math.min(MAX_TICK_NANOS, probeAfterNanos / 4));
         ticking = loop.scheduleWithFixedDelay(
                 new PeriodicTask("The heartbeat of a connection", this::look), tick, tick, TimeUnit.NANOSECONDS);
@@ -60,7 +67,20 @@ final class KeepAlive {
 
     void heard() {
         heardNanos = clock.nanoTime();
-        awaitsAnswer = false;
+    }
+
+    /**
+     * Called after received bytes have been processed.
+     *
+     * @param frames whether the bytes completed at least one frame
+     */
+    void progressed(int bytes, boolean frames) {
+        stepBytes += bytes;
+        if (frames || stepBytes >= STEP_BYTES) {
+            progressNanos = heardNanos;
+            stepBytes = 0;
+            awaitsAnswer = false;
+        }
     }
 
     /** Returns whether bytes from the server have arrived since the given time. Any thread may call this method. */
@@ -85,9 +105,14 @@ final class KeepAlive {
         if (awaitsAnswer) {
             long patience = busy ? probeTimeoutNanos : idlePatienceNanos;
             if (now - askedNanos >= patience) {
-                connection.close("nothing was received for " + TimeUnit.NANOSECONDS.toMillis(now - heardNanos) + " ms");
+                long millis = TimeUnit.NANOSECONDS.toMillis(now - progressNanos);
+                connection.close(
+                        stepBytes == 0
+                                ? "nothing was received for " + millis + " ms"
+                                : "only " + stepBytes + " bytes of an incomplete frame were received within " + millis
+                                        + " ms");
             }
-        } else if (now - heardNanos >= (busy ? probeAfterNanos : heartbeatNanos)) {
+        } else if (now - progressNanos >= (busy ? probeAfterNanos : heartbeatNanos)) {
             awaitsAnswer = true;
             askedNanos = now;
             connection.ping();

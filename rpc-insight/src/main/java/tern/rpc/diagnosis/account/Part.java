@@ -22,6 +22,12 @@ public record Part(Kind kind, String name) {
     /** The failure text for a peer that does not answer connection attempts. */
     public static final String NOT_ACCEPTED = "connections are not accepted in time";
 
+    /**
+     * The text for a peer or store that does not answer. In the name of a failure, this text follows the name of the peer
+     * or store and a colon.
+     */
+    public static final String SILENT = "does not answer";
+
     /** The name prefix of waits in which tasks of an executor wait for other tasks of the same executor. */
     public static final String TASKS_OF = "tasks of ";
 

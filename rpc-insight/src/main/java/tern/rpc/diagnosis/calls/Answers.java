@@ -1,6 +1,8 @@
 package tern.rpc.diagnosis.calls;
 
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
@@ -18,6 +20,9 @@ import tern.rpc.diagnosis.account.Part.Kind;
  */
 public record Answers(
         Map<Phase, Long> byPhase, Map<String, Long> byMethod, Map<String, Long> byStore, Map<String, String> servers) {
+
+    private static final String URL = "jdbc:";
+    private static final Pattern HOST = Pattern.compile("//(?:[^/]*@)?([^/@]+)");
 
     /** An instance without any recorded answers. */
     public static final Answers UNKNOWN = new Answers(Map.of(), Map.of(), Map.of(), Map.of());
@@ -58,5 +63,20 @@ public record Answers(
     @Nullable
     public Long of(String method) {
         return byMethod.get(method);
+    }
+
+    /**
+     * Returns the host and port of the server of a data source or Redis server; null if they are unknown. Only these
+     * parts of a database's URL may appear in the diagnosis, because the URL can also contain a user name and a
+     * password.
+     */
+    @Nullable
+    public String address(String store) {
+        String server = servers.get(store);
+        if (server == null || !server.startsWith(URL)) {
+            return server;
+        }
+        Matcher host = HOST.matcher(server);
+        return host.find() ? host.group(1) : null;
     }
 }

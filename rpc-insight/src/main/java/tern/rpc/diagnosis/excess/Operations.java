@@ -1,7 +1,6 @@
 package tern.rpc.diagnosis.excess;
 
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -369,7 +368,7 @@ public final class Operations {
         if (phase == null) {
             return false;
         }
-        Map<String, Double> each = each(phase);
+        Map<String, Double> each = new MeanTimes(excess, phase).ofFrequent();
         each.keySet()
                 .removeIf(
                         name -> !store.isEmpty() && !OperationNames.store(name).equals(store));
@@ -400,26 +399,9 @@ public final class Operations {
         return true;
     }
 
-    /**
-     * Returns the mean time of each operation of the given kind in late or failed calls, by name. Failed statements and
-     * commands are left out, because they may end early.
-     */
+    /** Returns the mean time of each operation of the given kind, see {@link MeanTimes#each}. */
     public Map<String, Double> each(Phase phase) {
-        Map<String, long[]> sums = new HashMap<>();
-        for (ExcessTime.Counted counted : excess.accounts) {
-            for (NamedTimes.Entry entry : counted.call().ledger().named()) {
-                if (entry.kind() == phase
-                        && !entry.name().equals(NamedTimes.OTHERS)
-                        && !UsualOperations.isFailedInStore(phase, entry.name())) {
-                    long[] sum = sums.computeIfAbsent(entry.name(), name -> new long[2]);
-                    sum[0] += entry.count();
-                    sum[1] += entry.nanos();
-                }
-            }
-        }
-        Map<String, Double> each = new TreeMap<>();
-        sums.forEach((name, sum) -> each.put(name, (double) sum[1] / Math.max(1, sum[0])));
-        return each;
+        return new MeanTimes(excess, phase).each();
     }
 
     /**

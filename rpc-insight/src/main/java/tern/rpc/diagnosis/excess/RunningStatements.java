@@ -1,106 +1,72 @@
 package tern.rpc.diagnosis.excess;
 
-import java.util.Collection;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
-import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.pool.ConnectionUse;
-import tern.rpc.diagnosis.pool.PoolVerdict;
-import tern.rpc.pool.Holders.Holder;
+import tern.rpc.diagnosis.failure.FailedPeer;
 
 /**
- * The unfinished statements of running calls. Ledgers contain the name of a statement only after its end. While the
- * statement runs, its text is known from the holder of the connection.
+ * The statements that had not ended when they were observed: the statements of running calls, and the statements that a
+ * time limit of the call or of the driver ended. A statement that waits for a lock ends no earlier than this lock or
+ * than a time limit.
  */
 public final class RunningStatements {
 
     private static final int MIN_CALLS = 3;
 
-    private final Map<CallLedger, String> statements = new IdentityHashMap<>();
-    private final Map<CallLedger, String> seen = new IdentityHashMap<>(); // known from earlier inspections
+    private final ExcessTime excess;
 
-    public RunningStatements(Collection<PoolVerdict> pools) {
-        for (PoolVerdict pool : pools) {
-            ConnectionUse use = pool.pool().use();
-            if (use != null) {
-                seen.putAll(use.statements());
-            }
-            for (Holder holder : pool.pool().holders()) {
-                String text = holder.statement();
-                if (pool.isDatabase() && text != null && holder.isExecuting()) {
-                    statements.put(holder.call(), text);
-                }
-            }
-        }
-    }
-
-    /** Returns the statement that the given call is executing; null if it is unknown. */
-    @Nullable
-    public String of(CallLedger call) {
-        return statements.get(call);
+    public RunningStatements(ExcessTime excess) {
+        this.excess = excess;
     }
 
     /**
-     * Returns the statement that the given call is executing, or was executing when the call ended; null if it is
-     * unknown.
+     * Returns the statement that the call is executing, or whose execution a time limit ended. Returns null if there is
+     * none.
      */
-    private @Nullable String lastOf(CallLedger call) {
-        String now = statements.get(call);
-        return now == null ? seen.get(call) : now;
+    @Nullable
+    public String of(EndedCall call) {
+        CallLedger ledger = call.ledger();
+        if (!ledger.isEnded()) {
+            return ledger.running(Phase.SQL);
+        }
+        Part longest = excess.timedOutPart(call) == null ? null : FailedPeer.longest(call, Phase.SQL);
+        return longest == null || NamedTimes.isRollback(longest.name()) ? null : longest.name();
+    }
+
+    /** Returns how long the call has been executing the statement that {@link #of} returns; 0 if there is none. */
+    public double nanos(ExcessTime.Counted counted) {
+        String statement = of(counted.call());
+        return statement == null ? 0 : counted.times().of(new Part(Kind.SQL, statement));
     }
 
     /**
      * Returns whether at least half of the given number of connections belong to calls that have been executing a
-     * statement for at least the given time.
+     * statement for at least the given time. The thread of a call may still execute it after the call's deadline.
      */
-    public boolean occupy(int connections, ExcessTime excess, double leastNanos) {
-        Part unnamed = Part.of(Kind.SQL);
+    public boolean occupy(int connections, double leastNanos) {
         long hanging = excess.accounts.stream()
-                .filter(counted ->
-                        of(counted.call().ledger()) != null && counted.times().of(unnamed) >= leastNanos)
+                .filter(counted -> counted.call().ledger().running(Phase.SQL) != null && nanos(counted) >= leastNanos)
                 .count();
         return hanging >= MIN_CALLS && 2 * hanging >= connections;
     }
 
     /**
-     * Returns how long calls have been executing the given statement, on average; 0 if fewer than three calls are
-     * executing it. A statement waiting for a lock does not end, so its completed executions do not show the wait.
+     * Returns how long calls have been executing the given statement, on average; 0 if it has not ended in fewer than
+     * three calls. The completed executions of a statement do not show how long others wait for a lock.
      */
-    public double meanNanos(ExcessTime excess, String statement) {
-        Part unnamed = Part.of(Kind.SQL);
+    public double meanNanos(String statement) {
         List<Double> running = excess.accounts.stream()
-                .filter(counted -> counted.times().of(unnamed) > 0)
-                .filter(counted -> statement.equals(lastOf(counted.call().ledger())))
-                .map(counted -> counted.times().of(unnamed))
+                .filter(counted -> statement.equals(of(counted.call())))
+                .map(counted -> counted.times().of(new Part(Kind.SQL, statement)))
                 .toList();
         return running.size() < MIN_CALLS
                 ? 0
                 : running.stream().mapToDouble(Double::doubleValue).average().orElse(0);
-    }
-
-    /**
-     * Attributes the time of running statements to the names of these statements. Does nothing if the names are known
-     * for less than half of this time.
-     */
-    public void name(ExcessTime excess, TimesByCause byCause) {
-        Part unnamed = Part.of(Kind.SQL);
-        Times named = new Times();
-        double all = 0;
-        for (ExcessTime.Counted counted : excess.accounts) {
-            double spent = counted.times().of(unnamed);
-            String statement = lastOf(counted.call().ledger());
-            all += spent;
-            if (statement != null) {
-                named.add(new Part(Kind.SQL, statement), spent);
-            }
-        }
-        if (2 * named.sum() >= all) {
-            byCause.divide(unnamed, named);
-        }
     }
 }

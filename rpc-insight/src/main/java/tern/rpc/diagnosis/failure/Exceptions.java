@@ -60,6 +60,9 @@ public final class Exceptions {
     /** The SQL state of a statement that was cancelled because it took too long, or because a user asked for it. */
     private static final String CANCELLED = "57014";
 
+    /** A part of the messages of drivers and of the JDK for an answer that has not arrived in time. */
+    private static final String READ_TIMEOUT = "read timed out";
+
     private static final String FULL_FILES = "Too many open files";
 
     /** The message of OkHttp's exception for a call that exceeded the time limit for whole calls. */
@@ -123,7 +126,17 @@ public final class Exceptions {
                 || type.endsWith("TimeoutException")
                 || type.equals("TransactionTimedOutException")
                 || (failure instanceof InterruptedIOException && OKHTTP_TIMEOUT.equals(failure.getMessage()))
-                || (failure instanceof SQLException sql && CANCELLED.equals(sql.getSQLState()));
+                || (failure instanceof SQLException sql && isTimeOut(sql));
+    }
+
+    /**
+     * Returns whether the statement was cancelled, or whether the driver's read timeout has passed. After a read
+     * timeout, the driver closes the connection and reports it as lost. Some drivers name the timeout only in the
+     * message.
+     */
+    private static boolean isTimeOut(SQLException failure) {
+        return CANCELLED.equals(failure.getSQLState())
+                || String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains(READ_TIMEOUT);
     }
 
     /** Returns whether the exception shows a programming error or an error of the JVM. */

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis.failure;
 import java.util.List;
 import java.util.regex.Pattern;
 import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
 
 /** The recommended changes for calls that fail. */
 public final class FailureText {
@@ -173,7 +174,7 @@ public final class FailureText {
             Known.of("answers (NOAUTH|WRONGPASS|NOPERM)", "correct the user and the password for %s"),
             Known.of("max number of clients", "use fewer connections to %s in all instances, or raise maxclients"),
             Known.of(
-                    "^does not answer",
+                    "^" + Part.SILENT,
                     "connect to %s with another client: if it answers there, look in its list of running commands and"
                             + " locks for what blocks this application (a lock, a long command); if it does not"
                             + " answer there either, it is stopped, paused or unreachable, so start it again, or repair"
@@ -228,6 +229,9 @@ public final class FailureText {
                     "^Cannot assign requested address",
                     "reuse connections to %s: this machine has no free local port for more"));
 
+    /** Matches the beginning of the name of a database or a Redis server. */
+    private static final Pattern STORE = Pattern.compile("^(database|Redis)\\b");
+
     /** Matches the status with which a provider answers. */
     private static final Pattern STATUS = Pattern.compile("[A-Z]+(_[A-Z]+)*");
 
@@ -255,6 +259,11 @@ public final class FailureText {
 
     /** Returns the advice for a failure of another process. */
     public static String ofPeer(String peer, String failure) {
+        if (failure.equals(Part.SILENT) && !STORE.matcher(peer).find()) {
+            return "find out why " + peer + " answers no call: it is most likely stopped, paused (garbage collector,"
+                    + " signal), overloaded or unreachable; read its log, and its diagnosis if it has one; then check"
+                    + " the network to it";
+        }
         for (Known known : OF_PEERS) {
             if (known.text.matcher(failure).find()) {
                 String target = failure.equals("Connection refused") ? address(peer) : peer;
@@ -267,6 +276,16 @@ public final class FailureText {
                 + peer
                 + (peer.endsWith(" providers") ? ": they fail with " : ": it fails with ")
                 + failure;
+    }
+
+    /**
+     * Returns whether the given failure of another process shows more than that the process did not answer. If there is
+     * no specific advice for it, it contains only the name of an exception.
+     */
+    public static boolean isSpecific(String failure) {
+        return !failure.equals(Part.NOT_ACCEPTED)
+                && OF_PEERS.stream()
+                        .anyMatch(known -> known.text.matcher(failure).find());
     }
 
     /**

@@ -12,7 +12,9 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
+import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
  * Finds the program whose processes use the most processor time of this machine. In a container, only its own processes
@@ -36,12 +38,23 @@ public final class BusyProcesses {
     /** A program is named only if it uses at least this number of processors. */
     private static final double MIN_PROCESSORS = 0.25;
 
+    /** The programs of databases and Redis servers. */
+    private static final Map<String, Kind> SERVERS = Map.of(
+            "mariadbd", Kind.SQL,
+            "mysqld", Kind.SQL,
+            "postgres", Kind.SQL,
+            "oracle", Kind.SQL,
+            "sqlservr", Kind.SQL,
+            "redis-server", Kind.REDIS,
+            "valkey-server", Kind.REDIS,
+            "keydb-server", Kind.REDIS);
+
     private final Supplier<List<Usage>> processes;
     private final NanoClock clock;
     private Map<Long, Usage> last = Map.of();
     private long lastNanos;
     private boolean hasRead;
-    private String most = "";
+    private @Nullable Busiest most;
 
     /**
      * A process and the processor time that it has used since its start.
@@ -62,17 +75,42 @@ public final class BusyProcesses {
     }
 
     /**
-     * Returns the end of a sentence that names the program with the most processor time since the last reading. Returns
-     * an empty string if no program used a lot of processor time or if there was no earlier reading.
+     * A program and the processors that its processes keep busy.
+     *
+     * @param isChild whether this process has started one of them, directly or indirectly
      */
-    public synchronized String most() {
+    public record Busiest(String program, int processes, double processors, boolean isChild) {
+
+        /** Returns the end of a sentence that names the program. */
+        public String text() {
+            return String.format(
+                    Locale.ROOT,
+                    ", most of them by %s%s (%d %s, %.1f processors)",
+                    program,
+                    isChild ? ", which this process has started" : "",
+                    processes,
+                    processes == 1 ? "process" : "processes",
+                    processors);
+        }
+
+        /** Returns the kind of the operations that the program runs for its clients; null if it is no known server. */
+        public @Nullable Kind operations() {
+            return SERVERS.get(program);
+        }
+    }
+
+    /**
+     * Returns the program with the most processor time since the last reading. Returns null if no program used a lot of
+     * processor time or if there was no earlier reading.
+     */
+    public synchronized @Nullable Busiest most() {
         long now = clock.nanoTime();
         long elapsed = now - lastNanos;
         if (hasRead && elapsed < PERIOD_NANOS) {
             return most;
         }
         List<Usage> read = processes.get();
-        most = hasRead && elapsed <= MAX_PERIOD_NANOS ? compare(read, elapsed) : "";
+        most = hasRead && elapsed <= MAX_PERIOD_NANOS ? compare(read, elapsed) : null;
         last = new HashMap<>();
         read.forEach(usage -> last.put(usage.pid(), usage));
         lastNanos = now;
@@ -80,7 +118,7 @@ public final class BusyProcesses {
         return most;
     }
 
-    private String compare(List<Usage> read, long elapsed) {
+    private @Nullable Busiest compare(List<Usage> read, long elapsed) {
         Map<String, Program> programs = new HashMap<>();
         for (Usage usage : read) {
             Usage before = last.get(usage.pid());
@@ -93,19 +131,12 @@ public final class BusyProcesses {
         return programs.entrySet().stream()
                 .max(Comparator.comparingLong(entry -> entry.getValue().nanos))
                 .filter(entry -> entry.getValue().nanos >= MIN_PROCESSORS * elapsed)
-                .map(entry -> text(entry.getKey(), entry.getValue(), elapsed))
-                .orElse("");
-    }
-
-    private static String text(String name, Program program, long elapsed) {
-        return String.format(
-                Locale.ROOT,
-                ", most of them by %s%s (%d %s, %.1f processors)",
-                name,
-                program.isChild ? ", which this process has started" : "",
-                program.processes,
-                program.processes == 1 ? "process" : "processes",
-                (double) program.nanos / elapsed);
+                .map(entry -> new Busiest(
+                        entry.getKey(),
+                        entry.getValue().processes,
+                        (double) entry.getValue().nanos / elapsed,
+                        entry.getValue().isChild))
+                .orElse(null);
     }
 
     private static List<Usage> read() {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
+import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.cause.Cause.Change;
@@ -28,6 +29,11 @@ public final class ExhaustedHeap {
 
     /** The maximum number of stacks to read if no thread allocates much more than all other threads. */
     private static final int MAX_STACKS = 5;
+
+    /** If at least this number of calls run at the same time, the recommended change begins with a limit for calls. */
+    private static final int MANY_CALLS = 500;
+
+    private static final Phase[] PHASES = Phase.values();
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -66,6 +72,12 @@ public final class ExhaustedHeap {
         List<String> facts = new ArrayList<>();
         facts.add(String.format(Locale.ROOT, "paused   %.0f %% of the time", 100 * share));
         facts.add("heap     " + heap + " MB, nearly full after collections");
+        facts.add("calls    " + running.size() + " run at the same time" + mostlyIn(running));
+        String fewer = running.size() < MANY_CALLS
+                ? ""
+                : "limit the number of concurrent calls (a semaphore, max-concurrency of the methods, or"
+                        + " server.tomcat.max-connections; virtual threads do not limit it): " + running.size()
+                        + " run at the same time" + mostlyIn(running) + ", and keep their objects until they end; ";
         String who = "a histogram of its objects (jcmd PID GC.class_histogram) shows which objects fill it";
         if (largest != null) {
             String place = place(largest);
@@ -84,11 +96,25 @@ public final class ExhaustedHeap {
                 0,
                 share * ofMs,
                 Change.of(
-                        Where.CODE, "keep fewer or smaller objects, or set a larger heap than " + heap + " MB; " + who),
+                        Where.CODE,
+                        fewer + "keep fewer or smaller objects, or set a larger heap than " + heap + " MB; " + who),
                 facts,
                 List.of(),
                 List.of(),
                 List.of());
+    }
+
+    /** Returns text with the phase in which most calls are; empty if no phase is that frequent. */
+    private static String mostlyIn(List<RunningCall> running) {
+        int[] counts = new int[PHASES.length];
+        running.forEach(call -> counts[call.phase().ordinal()]++);
+        for (Phase phase : PHASES) {
+            if (phase != Phase.OWN && 2 * counts[phase.ordinal()] > running.size()) {
+                return ", most of them in "
+                        + phase.name().toLowerCase(Locale.ROOT).replace('_', '-');
+            }
+        }
+        return "";
     }
 
     /**

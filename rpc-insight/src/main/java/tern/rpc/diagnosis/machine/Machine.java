@@ -29,6 +29,7 @@ import tern.rpc.evidence.RunTime;
  * @param growth the growth of the used memory if the heap will be full soon; otherwise null
  * @param collects the code that calls {@code System.gc()}; null if there is none or if it is unknown
  * @param delay how long threads that serve calls wait for a processor
+ * @param busiest the other program that uses the most processor time; null if it is unknown, or if it uses little
  */
 public record Machine(
         double processors,
@@ -50,7 +51,8 @@ public record Machine(
         Stolen stolen,
         @Nullable HeapGrowth growth,
         @Nullable CollectionCaller collects,
-        Delay delay) {
+        Delay delay,
+        BusyProcesses.@Nullable Busiest busiest) {
 
     /** The state before the first measurement, with one processor. All other values are unknown. */
     public static final Machine UNKNOWN =
@@ -164,22 +166,28 @@ public record Machine(
                 Stolen.in(second),
                 null,
                 null,
-                Delay.UNKNOWN);
+                Delay.UNKNOWN,
+                null);
     }
 
     /** Returns a copy with the growth of the used memory. */
     public Machine growing(@Nullable HeapGrowth of) {
-        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, of, collects, delay);
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, of, collects, delay, busiest);
     }
 
     /** Returns a copy with the code that calls {@code System.gc()}. */
     Machine collectedBy(@Nullable CollectionCaller caller) {
-        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, caller, delay);
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, caller, delay, busiest);
+    }
+
+    /** Returns a copy with the other program that uses the most processor time. */
+    public Machine busyWith(BusyProcesses.@Nullable Busiest program) {
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, collects, delay, program);
     }
 
     /** Returns a copy with the given waits for a processor. */
     public Machine delayed(Delay by) {
-        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, collects, by);
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, collects, by, busiest);
     }
 
     /** Returns whether surviving objects nearly fill the heap, or soon will. */
@@ -333,14 +341,8 @@ public record Machine(
      * {@link #urgent}, and the usual share of stolen processor time.
      */
     public Machine usually(double allocated, double busy, double urgent, double stolenShare) {
-        return with(
-                allocated,
-                busy,
-                urgent,
-                new Stolen(stolen.share, stolen.ofDemand, stolenShare),
-                growth,
-                collects,
-                delay);
+        Stolen compared = new Stolen(stolen.share, stolen.ofDemand, stolenShare);
+        return with(allocated, busy, urgent, compared, growth, collects, delay, busiest);
     }
 
     private Machine with(
@@ -350,7 +352,8 @@ public record Machine(
             Stolen newStolen,
             @Nullable HeapGrowth newGrowth,
             @Nullable CollectionCaller caller,
-            Delay newDelay) {
+            Delay newDelay,
+            BusyProcesses.@Nullable Busiest program) {
         return new Machine(
                 processors,
                 own,
@@ -371,7 +374,8 @@ public record Machine(
                 newStolen,
                 newGrowth,
                 caller,
-                newDelay);
+                newDelay,
+                program);
     }
 
     /**
@@ -398,7 +402,12 @@ public record Machine(
      * much processor time as this process.
      */
     public boolean isFullOfOthers() {
-        return isFull() && !isUsuallyAsBusy() && others >= 2 * Math.max(0, own) && others >= processors / 2.0;
+        return isFull() && !isUsuallyAsBusy() && isBusyWithOthers();
+    }
+
+    /** Returns whether other processes use at least twice as much processor time as this process. */
+    boolean isBusyWithOthers() {
+        return others >= 2 * Math.max(0, own) && others >= processors / 2.0;
     }
 
     /** Returns whether more than half of the processors are busy. */

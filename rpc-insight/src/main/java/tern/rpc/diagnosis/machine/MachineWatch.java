@@ -144,7 +144,11 @@ public final class MachineWatch implements ProcessWatch {
                 Machine.Stolen.in(recent),
                 collectors.growth(look.at, paused),
                 explicit.most(look.at),
-                Machine.Delay.of(look.serving.since(earlier.serving)));
+                Machine.Delay.of(look.serving.since(earlier.serving)),
+                null);
+        if (withThreads && latest.isBusyWithOthers()) {
+            latest = latest.busyWith(BusyProcesses.OF_MACHINE.most());
+        }
         if (!withThreads) {
             threads.clear();
         }

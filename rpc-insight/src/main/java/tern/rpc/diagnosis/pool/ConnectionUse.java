@@ -2,7 +2,6 @@ package tern.rpc.diagnosis.pool;
 
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -30,24 +29,12 @@ public final class ConnectionUse {
 
     private static final double HALF = 0.5;
     private static final int MAX_PLACES = 32;
-    private static final int MAX_CALLS = 1_024;
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
     private final Times work = new Times(); // the work of calls that hold a connection
     private final Map<Place, Double> outside = new HashMap<>(); // the number of inspections, by holder
     private final Map<Place, Double> nested = new HashMap<>(); // only holders waiting for another connection
     private double looks;
-
-    // The last statement that an inspection found running in each call, oldest call first. A call may end before its
-    // statement, for example because its deadline passes. The ledger of such a call does not name the statement.
-    private final Map<CallLedger, String> statements = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<CallLedger, String> eldest) {
-            return size() > MAX_CALLS;
-        }
-    };
 
     /**
      * The code of a holder.
@@ -70,9 +57,6 @@ public final class ConnectionUse {
         CallLedger call = holder.call();
         String statement = holder.isExecuting() ? holder.statement() : null;
         String threads = NUMBERS.matcher(holder.thread().getName()).replaceFirst("");
-        if (statement != null) {
-            statements.put(call, statement);
-        }
         if (!call.isOpen()) {
             add(outside, new Place(threads, line, statement));
             return;
@@ -101,11 +85,6 @@ public final class ConnectionUse {
             places.replaceAll((place, count) -> count / 2);
             places.values().removeIf(count -> count < HALF / 2);
         }
-    }
-
-    /** Returns the last statement that an inspection found running in each call. */
-    public Map<CallLedger, String> statements() {
-        return Map.copyOf(statements);
     }
 
     public boolean isKnown() {

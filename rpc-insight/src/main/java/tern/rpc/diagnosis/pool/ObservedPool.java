@@ -21,6 +21,7 @@ import tern.rpc.pool.PoolSnapshot;
  * @param recordsHolders whether holders are recorded; if so, an empty list means that nobody holds a connection
  * @param usualHoldNanos the usual time that a connection is held, in nanoseconds; -1 if unknown
  * @param use the activities of the holders while they hold connections; null if unknown
+ * @param reduced the former size of the pool; null if the pool has not become smaller since the start
  */
 public record ObservedPool(
         PoolSnapshot now,
@@ -29,7 +30,8 @@ public record ObservedPool(
         Set<Holder> lost,
         boolean recordsHolders,
         double usualHoldNanos,
-        @Nullable ConnectionUse use) {
+        @Nullable ConnectionUse use,
+        PoolSizes.@Nullable Reduced reduced) {
 
     /**
      * Compares the states of a pool at the beginning and the end of the observed period.
@@ -57,7 +59,13 @@ public record ObservedPool(
                         .collect(Collectors.toSet()),
                 holders != null,
                 usualHoldNanos,
-                now.kind() == PoolKind.JDBC ? use : null);
+                now.kind() == PoolKind.JDBC ? use : null,
+                null);
+    }
+
+    /** Returns a copy with the former size of the pool, if the pool has become smaller. */
+    public ObservedPool with(PoolSizes sizes) {
+        return new ObservedPool(now, since, holders, lost, recordsHolders, usualHoldNanos, use, sizes.of(now.name()));
     }
 
     /**

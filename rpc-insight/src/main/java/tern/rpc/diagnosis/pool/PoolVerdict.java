@@ -136,6 +136,15 @@ public record PoolVerdict(
                     needed,
                     size));
         }
+        PoolSizes.Reduced reduced = pool.reduced();
+        if (reduced != null) {
+            facts.add(String.format(
+                    Locale.ROOT,
+                    "size     %d since %.0f s, before %d",
+                    size,
+                    (now - reduced.atNanos()) / 1e9,
+                    reduced.from()));
+        }
         if (burst > 0) {
             facts.add("burst    up to " + burst + " calls arrive at once");
         }

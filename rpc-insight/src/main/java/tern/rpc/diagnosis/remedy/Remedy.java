@@ -7,6 +7,7 @@ import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.pool.ObservedPool;
+import tern.rpc.diagnosis.pool.PoolSizes;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
@@ -91,7 +92,17 @@ public final class Remedy {
                 ? -1
                 : now.waitLimit().toNanos();
         return new ReplayModel(
-                evidence.trace(), kind, forWorkers ? 0 : Math.max(0, pool.holdNanos()), limit, withBacklog);
+                callsOfThisSize(pool), kind, forWorkers ? 0 : Math.max(0, pool.holdNanos()), limit, withBacklog);
+    }
+
+    /** Returns the calls that began after the pool became smaller. Earlier calls waited for another number of places. */
+    private List<CallTrace.Call> callsOfThisSize(ObservedPool pool) {
+        PoolSizes.Reduced reduced = pool.reduced();
+        return reduced == null
+                ? evidence.trace()
+                : evidence.trace().stream()
+                        .filter(call -> call.startNanos() - reduced.atNanos() >= 0)
+                        .toList();
     }
 
     private int workers() {

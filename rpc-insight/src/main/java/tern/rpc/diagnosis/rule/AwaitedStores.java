@@ -2,9 +2,6 @@ package tern.rpc.diagnosis.rule;
 
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
@@ -12,7 +9,6 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.excess.Evidence;
-import tern.rpc.diagnosis.excess.RunningStatements;
 import tern.rpc.diagnosis.failure.FailedPeer;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.pool.PoolKind;
@@ -23,17 +19,12 @@ import tern.rpc.pool.PoolKind;
  */
 final class AwaitedStores {
 
-    private static final String URL = "jdbc:";
-    private static final Pattern HOST = Pattern.compile("//(?:[^/]*@)?([^/@]+)");
-
     private final Evidence evidence;
     private final Map<String, PoolVerdict> pools;
-    private final RunningStatements statements;
 
-    AwaitedStores(Evidence evidence, Map<String, PoolVerdict> pools, RunningStatements statements) {
+    AwaitedStores(Evidence evidence, Map<String, PoolVerdict> pools) {
         this.evidence = evidence;
         this.pools = pools;
-        this.statements = statements;
     }
 
     private boolean isKnown(String name) {
@@ -54,9 +45,7 @@ final class AwaitedStores {
                 return pool;
             }
             String running = ledger.running(operation);
-            String statement = kind == Kind.SQL ? statements.of(ledger) : null;
-            String name = running != null ? running : statement;
-            return name == null ? "" : OperationNames.store(name);
+            return running == null ? "" : OperationNames.store(running);
         }
         Part operated = FailedPeer.longest(call, operation);
         Part waited = FailedPeer.longest(call, connection);
@@ -93,22 +82,10 @@ final class AwaitedStores {
         String store = kind == Kind.REDIS ? "Redis" : "database";
         List<PoolVerdict> known = name.isEmpty() ? poolsOf(kind, name) : List.of();
         String only = known.size() == 1 && kind == Kind.SQL ? known.get(0).name() : name;
-        String server = address(evidence.answers().servers().get(only));
+        String server = evidence.answers().address(only);
         boolean isAddressEnough = server != null && name.isEmpty();
         return store
                 + (only.isEmpty() || isAddressEnough ? "" : " of " + only)
                 + (server == null ? "" : " at " + server);
-    }
-
-    /**
-     * Returns the host and port of a server; null if they are unknown. Only these parts of a database's URL may appear
-     * in the diagnosis, because the URL can also contain a user name and a password.
-     */
-    private static @Nullable String address(@Nullable String server) {
-        if (server == null || !server.startsWith(URL)) {
-            return server;
-        }
-        Matcher host = HOST.matcher(server);
-        return host.find() ? host.group(1) : null;
     }
 }

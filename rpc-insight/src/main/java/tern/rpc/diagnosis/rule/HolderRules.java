@@ -234,17 +234,25 @@ public final class HolderRules extends Rule {
         return part.kind() == Kind.RESULT && Hints.isSignal(samples.calledIn(part));
     }
 
-    /** Returns whether application code waits for an object from a queue. */
+    /**
+     * Returns whether application code waits for an object from a queue, or for a free place in a queue. Applications
+     * often limit concurrent work with a queue: code takes an object, or puts one, before the work.
+     */
     public static boolean isQueue(Part part, CallSamples samples) {
         String called = part.kind() == Kind.RESULT ? samples.calledIn(part) : null;
-        return called != null && LibraryWaits.takesFromQueue(called);
+        return called != null && LibraryWaits.waitsForQueue(called);
     }
 
     static String waitedFor(Part part, CallSamples samples) {
         if (part.kind() != Kind.RESULT) {
             return part.name();
         }
-        return (isQueue(part, samples) ? "an object from a queue in " : "a signal in ") + part.name();
+        if (!isQueue(part, samples)) {
+            return "a signal in " + part.name();
+        }
+        String called = samples.calledIn(part);
+        boolean takes = called != null && LibraryWaits.takesFromQueue(called);
+        return (takes ? "an object from a queue in " : "a free place in a queue in ") + part.name();
     }
 
     /**

@@ -1,17 +1,16 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.OperationNames;
-import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.cause.Cause.Change;
@@ -19,7 +18,6 @@ import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.RunningStatements;
-import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.Statements;
 
 /**
@@ -30,6 +28,9 @@ import tern.rpc.diagnosis.sample.Statements;
 public final class LockedTables {
 
     private static final int MIN_CALLS = 3;
+
+    /** At least this share of the hanging statements must use the locked table. Others may hang for another reason. */
+    private static final double MOST = 0.8;
 
     /**
      * A database that has stopped answering may have received the last answered statement this much later than the
@@ -48,16 +49,21 @@ public final class LockedTables {
     private final ExcessTime excess;
     private final RunningStatements statements;
 
-    public LockedTables(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools) {
+    public LockedTables(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
-        this.statements = new RunningStatements(pools.values());
+        this.statements = new RunningStatements(excess);
     }
 
     /** A call that executes a statement, and the time when the statement began. */
-    private record Hanging(EndedCall call, String statement, long begunNanos) {}
+    private record Hanging(EndedCall call, String statement, long begunNanos) {
 
-    /** The table on which all hanging statements wait, and these statements. */
+        boolean uses(String table) {
+            return Statements.tables(statement).contains(table);
+        }
+    }
+
+    /** The table for which statements wait, and these statements. */
     private record Locked(String table, Set<String> statements, int calls, double longestNanos) {}
 
     /**
@@ -81,53 +87,53 @@ public final class LockedTables {
 
     private @Nullable Locked find(String store) {
         List<Hanging> hanging = hanging(store);
-        Set<String> tables = hanging.size() < MIN_CALLS ? Set.of() : commonTables(hanging);
-        if (tables.isEmpty() || !hasAnsweredMeanwhile(store, hanging)) {
+        String table = tableOf(hanging);
+        if (table == null || !hasAnsweredMeanwhile(store, hanging)) {
             return null;
         }
         Set<String> names = new TreeSet<>();
         long longest = 0;
         for (Hanging one : hanging) {
-            names.add(one.statement());
-            longest = Math.max(longest, one.call().endedNanos() - one.begunNanos());
+            if (one.uses(table)) {
+                names.add(one.statement());
+                longest = Math.max(longest, one.call().endedNanos() - one.begunNanos());
+            }
         }
-        String first = Statements.table(hanging.get(0).statement());
-        String table = first != null && tables.contains(first)
-                ? first
-                : tables.iterator().next();
-        return new Locked(table, names, hanging.size(), longest);
+        return new Locked(table, names, count(hanging, one -> one.uses(table)), longest);
     }
 
-    /** Returns the running calls that have been executing a statement of the data source for longer than the target. */
+    /** Returns the calls that have been executing a statement of the data source for longer than the target. */
     private List<Hanging> hanging(String store) {
         List<Hanging> hanging = new ArrayList<>();
         for (ExcessTime.Counted counted : excess.accounts) {
-            EndedCall call = counted.call();
-            CallLedger ledger = call.ledger();
-            String statement = ledger.isEnded() || ledger.phase() != Phase.SQL ? null : statements.of(ledger);
-            double spent = counted.times()
-                    .sum(part -> part.equals(Part.of(Kind.SQL))
-                            || part.equals(new Part(Kind.SQL, statement == null ? "" : statement)));
+            String statement = statements.of(counted.call());
+            double spent = statements.nanos(counted);
             if (statement != null
                     && spent >= evidence.targetNanos()
                     && OperationNames.store(statement).equals(store)) {
-                hanging.add(new Hanging(call, statement, call.endedNanos() - (long) spent));
+                hanging.add(
+                        new Hanging(counted.call(), statement, counted.call().endedNanos() - (long) spent));
             }
         }
         return hanging;
     }
 
-    private static Set<String> commonTables(List<Hanging> hanging) {
-        Set<String> common = null;
-        for (Hanging one : hanging) {
-            Set<String> tables = Statements.tables(one.statement());
-            if (common == null) {
-                common = new TreeSet<>(tables);
-            } else {
-                common.retainAll(tables);
-            }
-        }
-        return common == null ? Set.of() : common;
+    /**
+     * Returns the table that nearly all hanging statements use. If there are several, returns the one that most of these
+     * statements name first. Returns null if there is none.
+     */
+    private static @Nullable String tableOf(List<Hanging> hanging) {
+        Set<String> tables = new TreeSet<>();
+        hanging.forEach(one -> tables.addAll(Statements.tables(one.statement())));
+        return tables.stream()
+                .filter(table -> count(hanging, one -> one.uses(table)) >= Math.max(MIN_CALLS, MOST * hanging.size()))
+                .max(Comparator.comparing(
+                        table -> count(hanging, one -> table.equals(Statements.table(one.statement())))))
+                .orElse(null);
+    }
+
+    private static int count(List<Hanging> hanging, Predicate<Hanging> counted) {
+        return (int) hanging.stream().filter(counted).count();
     }
 
     /**
@@ -146,7 +152,7 @@ public final class LockedTables {
 
     /**
      * Returns the cause if the given statement hangs because a session locks its table. Returns null if the statement
-     * hangs for a different reason: if all hanging statements only change rows, they may wait for a row.
+     * hangs for a different reason: if all statements that hang on the table only change rows, they may wait for a row.
      *
      * @param in the code that runs the statement, preceded by {@code " in "}; empty if unknown
      */

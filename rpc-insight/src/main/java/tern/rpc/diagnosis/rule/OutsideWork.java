@@ -1,13 +1,16 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.calls.UsualOperations;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.sample.TaskSamples;
@@ -27,7 +30,11 @@ public final class OutsideWork {
         this.evidence = evidence;
     }
 
-    /** An operation of threads that serve no call. */
+    /**
+     * An operation of threads that serve no call.
+     *
+     * @param usualNanos its usual time; negative if unknown
+     */
     public record Operation(OutsideOperations.Timed now, double usualNanos) {
 
         boolean isSlower() {
@@ -40,7 +47,8 @@ public final class OutsideWork {
         }
 
         public static String text(String operation, double nanos, double usualNanos) {
-            return operation + " takes " + Times.millis(nanos) + " ms, usually " + Times.millis(usualNanos) + " ms";
+            return operation + " takes " + Times.millis(nanos) + " ms"
+                    + (usualNanos < 0 ? "" : ", usually " + Times.millis(usualNanos) + " ms");
         }
     }
 
@@ -51,20 +59,35 @@ public final class OutsideWork {
      * @param name the common name of the threads
      */
     List<Operation> of(String name, TaskSamples threads) {
+        return all(name, threads).stream()
+                .filter(operation -> operation.usualNanos >= 0)
+                .toList();
+    }
+
+    /** Returns the measured operations of the given threads, see {@link #of}. Their usual times may be unknown. */
+    private List<Operation> all(String name, TaskSamples threads) {
         Part largest =
                 threads.parts.isEmpty() ? null : threads.parts.longestFirst().get(0);
         Phase phase = largest == null || largest.kind() == Kind.LOG ? null : Operations.phase(largest.kind());
         if (phase == null) {
             return List.of();
         }
-        List<Operation> known = new ArrayList<>();
+        List<Operation> all = new ArrayList<>();
         for (OutsideOperations.Timed timed : evidence.outside()) {
-            double usually = evidence.usual().reliableFigure(Baseline.OUTSIDE + timed.key());
-            if (timed.kind() == phase && usually >= 0 && isOf(timed, name, threads)) {
-                known.add(new Operation(timed, usually));
+            if (timed.kind() == phase && isOf(timed, name, threads)) {
+                all.add(new Operation(timed, usualNanos(timed)));
             }
         }
-        return known;
+        return all;
+    }
+
+    /**
+     * Returns the usual time of the operation; negative if it is unknown. A task of a call runs its operations outside of
+     * the call only if the call has ended before. Usually, such operations may therefore belong to calls.
+     */
+    private double usualNanos(OutsideOperations.Timed timed) {
+        double outside = evidence.usual().reliableFigure(Baseline.OUTSIDE + timed.key());
+        return outside >= 0 ? outside : new UsualOperations(evidence.usual()).each(timed.kind(), timed.name());
     }
 
     private static boolean isOf(OutsideOperations.Timed timed, String name, TaskSamples threads) {
@@ -93,11 +116,32 @@ public final class OutsideWork {
      * these threads.
      */
     public List<Operation> slowerIn(Part called) {
+        return in(called).stream()
+                .filter(operation -> operation.usualNanos >= 0 && operation.isSlower())
+                .toList();
+    }
+
+    /**
+     * Returns the names and times of the operations that became slower. If there are none, returns the longest operation
+     * without a usual time; empty if there is none either.
+     *
+     * @param called as in {@link #slowerIn}
+     */
+    public String text(Part called) {
+        List<Operation> slower = slowerIn(called);
+        return slower.isEmpty()
+                ? in(called).stream()
+                        .filter(operation -> operation.usualNanos < 0)
+                        .max(Comparator.comparingDouble(operation -> operation.now.nanos()))
+                        .map(Operation::text)
+                        .orElse("")
+                : slower.stream().map(Operation::text).collect(Collectors.joining(", "));
+    }
+
+    private List<Operation> in(Part called) {
         String name =
                 called.name().startsWith(StackReader.CALLED) ? evidence.tasks().executorIn(called) : null;
         TaskSamples threads = name == null ? null : evidence.tasks().executor(name);
-        return name == null || threads == null
-                ? List.of()
-                : of(name, threads).stream().filter(Operation::isSlower).toList();
+        return name == null || threads == null ? List.of() : all(name, threads);
     }
 }

@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis.rule;
 
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
@@ -78,8 +77,8 @@ final class PoolRules extends Rule {
             // The mean time of use includes only completed uses, which may be as short as usual while other uses do not
             // end.
             boolean hangs = full
-                    && new RunningStatements(List.of(verdict))
-                            .occupy(verdict.pool().now().effectiveMax(), excess, (double) evidence.targetNanos());
+                    && new RunningStatements(excess)
+                            .occupy(verdict.pool().now().effectiveMax(), (double) evidence.targetNanos());
             if (full && isOccupiedOutside(verdict, operation)) {
                 pools.put(verdict.name(), verdict.heldByOthers());
                 continue;

@@ -9,7 +9,6 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
-import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.diagnosis.sample.TaskSamples;
@@ -36,9 +35,6 @@ public final class ResultRules extends Rule {
      * submit at least this share of its tasks.
      */
     private static final double INNER_SHARE = 0.2;
-
-    /** An executor gets many more tasks than usual if their number is at least this multiple of the usual number. */
-    public static final double MORE_TASKS = 1.5;
 
     /** Threads are considered to work most of the time if on average at least this number of threads are busy. */
     private static final double MOSTLY = 0.5;
@@ -253,16 +249,6 @@ public final class ResultRules extends Rule {
         return waiting != null && isFull && executor.isOwnWait(waiting)
                 ? new Part(Kind.RESULT, Part.TASKS_OF + name + " in " + waiting.name())
                 : null;
-    }
-
-    /**
-     * Returns whether the number of tasks that the executor starts has grown by a larger factor than the time of a task.
-     * The number of tasks is then the reason why the executor is full.
-     */
-    public static boolean getsManyMoreTasks(PoolVerdict executor, Evidence evidence) {
-        double usually = evidence.usual().reliableFigure(Baseline.TASKS + executor.name());
-        double started = executor.pool().since().taken() / evidence.seconds();
-        return usually > 0 && started >= MORE_TASKS * usually && started / usually > executor.timesLonger();
     }
 
     /**

@@ -21,8 +21,8 @@ import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.RunningStatements;
 import tern.rpc.diagnosis.excess.TimesByCause;
-import tern.rpc.diagnosis.failure.FailedPeer;
 import tern.rpc.diagnosis.failure.FailurePart;
+import tern.rpc.diagnosis.failure.FailureText;
 import tern.rpc.diagnosis.pool.PeerKinds;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.Statements;
@@ -35,11 +35,8 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 final class SilentStores {
 
-    /**
-     * The text for a store that does not answer. In the name of a failure, this text follows the name of the store and
-     * a colon.
-     */
-    static final String SILENT = "does not answer";
+    /** The text between the peer and the failure in the name of a failed peer. */
+    private static final String TEXT = ": ";
 
     private static final int MIN_CALLS = 3;
 
@@ -77,9 +74,9 @@ final class SilentStores {
         this.excess = excess;
         this.pools = pools;
         this.kinds = new PeerKinds(pools);
-        this.statements = new RunningStatements(pools.values());
-        this.locked = new LockedTables(evidence, excess, pools);
-        this.names = new AwaitedStores(evidence, pools, statements);
+        this.statements = new RunningStatements(excess);
+        this.locked = new LockedTables(evidence, excess);
+        this.names = new AwaitedStores(evidence, pools);
         this.usual = new UsualOperations(evidence.usual());
         this.byCause = byCause;
     }
@@ -146,10 +143,20 @@ final class SilentStores {
         return call.failure() == null && !call.ledger().isEnded();
     }
 
-    /** Returns whether the call ended because of a timeout, or because a pool had no connection for it. */
-    private boolean hasGivenUp(EndedCall call) {
+    /**
+     * Returns whether the call ended because of a timeout, because a pool had no connection for it, or because of a
+     * failure that shows no other reason.
+     */
+    private static boolean hasGivenUp(EndedCall call) {
         Part failure = call.failure() == null ? null : FailurePart.of(call);
-        return call.failure() != null && (failure == null || failure.kind() == Kind.POOL);
+        return call.failure() != null && (failure == null || failure.kind() == Kind.POOL || isVague(failure));
+    }
+
+    /** Returns whether the failure of a store shows only that a client could not use it. */
+    private static boolean isVague(Part failure) {
+        String name = failure.name();
+        return failure.kind() == Kind.PEER_FAILS
+                && !FailureText.isSpecific(name.substring(name.lastIndexOf(TEXT) + TEXT.length()));
     }
 
     /**
@@ -202,7 +209,7 @@ final class SilentStores {
         Set<String> tables = new TreeSet<>();
         long longest = 0;
         for (Waiting one : waiting) {
-            String statement = statementOf(one.call);
+            String statement = statements.of(one.call);
             if (statement != null) {
                 String table = Statements.table(statement);
                 known.add(statement);
@@ -217,13 +224,6 @@ final class SilentStores {
                         || known.stream().allMatch(Statements::mayWait));
     }
 
-    /** Returns the statement that the call is running, or that ended in a timeout; null if it is unknown. */
-    private @Nullable String statementOf(EndedCall call) {
-        String running = statements.of(call.ledger());
-        Part ended = running == null && !isRunning(call) ? FailedPeer.longest(call, Phase.SQL) : null;
-        return ended == null ? running : ended.name();
-    }
-
     /** Returns whether late calls run commands that wait for data or block the server. */
     private boolean areBlocking() {
         return excess.accounts.stream()
@@ -235,20 +235,21 @@ final class SilentStores {
 
     /**
      * Returns the failure to which the waits for the store are attributed. The failure's name comes from the exceptions
-     * of other calls. If there are no such exceptions, the failure's name contains {@link #SILENT}.
+     * of other calls. If their exceptions show no reason, the failure's name contains {@link Part#SILENT}.
      */
     private Part failing(Kind store, String name) {
-        Part known = failureOf(store, name);
-        return known != null ? known : new Part(Kind.PEER_FAILS, names.shown(store, name) + ": " + SILENT);
+        Part known = failuresOf(store, name).stream()
+                .filter(part -> !isVague(part))
+                .findFirst()
+                .orElse(null);
+        return known != null ? known : new Part(Kind.PEER_FAILS, names.shown(store, name) + TEXT + Part.SILENT);
     }
 
-    private @Nullable Part failureOf(Kind store, String name) {
-        for (Part part : byCause.longestFirst()) {
-            if (part.kind() == Kind.PEER_FAILS && isOf(store, name, part)) {
-                return part;
-            }
-        }
-        return null;
+    /** Returns the failures of the given store, most expensive first. */
+    private List<Part> failuresOf(Kind store, String name) {
+        return byCause.longestFirst().stream()
+                .filter(part -> part.kind() == Kind.PEER_FAILS && isOf(store, name, part))
+                .toList();
     }
 
     private boolean isOf(Kind store, String name, Part failure) {
@@ -262,6 +263,9 @@ final class SilentStores {
     private void pourAll(Kind store, String name, Part silent, String since) {
         Times one = new Times();
         one.add(silent, 1);
+        failuresOf(store, name).stream()
+                .filter(part -> isVague(part) && !part.equals(silent))
+                .forEach(part -> byCause.pour(part, one, "calls fail: " + part.name()));
         for (Part part : byCause.longestFirst()) {
             boolean waits = part.kind() == Kind.POOL ? kinds.ofPool(part) == store : part.kind() == store;
             if (waits && !part.name().startsWith(StackReader.CALLED) && names.mayBeOf(part, name)) {
@@ -304,7 +308,7 @@ final class SilentStores {
         if (waiting.size() < MIN_CALLS) {
             return;
         }
-        Part known = failureOf(part.kind(), "");
+        Part known = failuresOf(part.kind(), "").stream().findFirst().orElse(null);
         String name = switch (part.kind()) {
             case SQL -> "database " + part.name();
             case REDIS -> "Redis " + part.name();
@@ -312,7 +316,7 @@ final class SilentStores {
         };
         Long answered = evidence.answers().of(waiting.get(0).call.method());
         Times one = new Times();
-        one.add(known != null ? known : new Part(Kind.PEER_FAILS, name + ": " + SILENT), 1);
+        one.add(known != null ? known : new Part(Kind.PEER_FAILS, name + TEXT + Part.SILENT), 1);
         byCause.pour(part, one, TimesByCause.WAIT_FOR + "an answer" + since(answered, waiting));
     }
 }

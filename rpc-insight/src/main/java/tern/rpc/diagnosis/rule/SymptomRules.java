@@ -25,7 +25,7 @@ import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.RepeatedOperations;
 import tern.rpc.diagnosis.excess.RepeatedTransactions;
 import tern.rpc.diagnosis.excess.RunningOperations;
-import tern.rpc.diagnosis.excess.RunningStatements;
+import tern.rpc.diagnosis.excess.SilentPeers;
 import tern.rpc.diagnosis.excess.SlowProviders;
 import tern.rpc.diagnosis.excess.SlowServers;
 import tern.rpc.diagnosis.excess.TimesByCause;
@@ -74,7 +74,6 @@ public final class SymptomRules extends Rule {
         LookupRules.merge(byCause);
         new FailedPeers(excess, pools, byCause).apply();
         new SilentStores(evidence, excess, pools, byCause).apply();
-        new RunningStatements(pools.values()).name(excess, byCause);
         boolean areRepeated = new RepeatedTransactions(excess, operations).passOn(byCause);
         boolean redisStands = passOnRedis();
         mergeProviders();
@@ -82,6 +81,7 @@ public final class SymptomRules extends Rule {
         mergeStatements();
         new LargeResults(evidence, excess, operations).passOn(byCause);
         new RowHolderRules(this).apply();
+        new SilentPeers(excess, operations).merge(byCause);
         mergeOperations(redisStands, areRepeated);
         new HttpConnections(evidence, excess).merge(byCause);
         new RunningOperations(excess, operations, byCause).name();
@@ -96,11 +96,12 @@ public final class SymptomRules extends Rule {
         passOnStalls();
         new CollectorRules(this).apply();
         processors.passOnToOtherProcesses();
+        boolean isStoreBusy = new LocalStores(this, counts).passOn();
         new StolenTime(this).apply();
         new PressureRules(this).apply();
         new CallerRules(this).apply();
         FailedProviders.merge(byCause);
-        if (!isStorm && !new OneSlowPeer(evidence, excess, operations).merge(byCause)) {
+        if (!isStorm && !isStoreBusy && !new OneSlowPeer(evidence, excess, operations).merge(byCause)) {
             processors.passOnToProcessors();
         }
         processors.passOnExecutors();
@@ -268,7 +269,7 @@ public final class SymptomRules extends Rule {
         if (longest == null) {
             return;
         }
-        Set<String> hanging = new LockedTables(evidence, excess, pools).hangingWith(longest.name());
+        Set<String> hanging = new LockedTables(evidence, excess).hangingWith(longest.name());
         if (hanging.isEmpty() && operations.isServerSlower(longest)) {
             return;
         }

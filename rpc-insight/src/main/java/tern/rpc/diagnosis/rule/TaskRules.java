@@ -86,7 +86,7 @@ final class TaskRules extends Rule {
         Times waits = new Times();
         Times slow = new Times();
         boolean mayBeSlower = isSlower(executor)
-                && !ResultRules.getsManyMoreTasks(executor, evidence)
+                && !TaskLoad.of(executor, evidence, excess).isTooMany()
                 && !others.occupy(executor, tasks.parts);
         boolean slower = mayBeSlower && isOfCalls(tasks);
         Times ofCalls = mayBeSlower ? others.slowOperations(executor) : new Times();

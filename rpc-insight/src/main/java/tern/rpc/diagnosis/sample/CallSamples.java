@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis.sample;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -39,6 +40,7 @@ public final class CallSamples {
     private final Map<String, Shares> byMethod = new HashMap<>();
 
     private final List<Samples> withoutThread = new ArrayList<>(); // calls that have continued without a thread
+    private final Map<CallLedger, Samples> allSamples; // also of calls whose records newer calls have replaced
     private final double waitingShare;
 
     public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples) {
@@ -51,6 +53,7 @@ public final class CallSamples {
      */
     public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples, double waitingShare) {
         this.waitingShare = waitingShare;
+        this.allSamples = samples;
         Map<String, Map<CallLedger, List<Sample>>> found = new LinkedHashMap<>();
         for (EndedCall call : bad) {
             Samples known = samples.get(call.ledger());
@@ -443,13 +446,28 @@ public final class CallSamples {
     }
 
     /**
-     * Returns the samples of calls that may hold the permit or object for which other calls wait. If a call waits for
-     * the permit or object later, it does not hold the permit or object before that wait, so its samples before its
-     * first wait are left out.
+     * Returns the samples of calls that may hold the permit or object for which other calls wait. If a long queue of
+     * calls waits, few samples show a holder, so the samples of calls whose records newer calls have replaced are used
+     * as well.
      */
     private List<Sample> mayHold(Part wait) {
+        List<Sample> recorded = mayHold(wait, byCall.values());
+        return LikelyHolders.of(wait, recorded) != null
+                ? recorded
+                : mayHold(
+                        wait,
+                        allSamples.entrySet().stream()
+                                .map(call -> call.getValue().ofCall(call.getKey()))
+                                .toList());
+    }
+
+    /**
+     * If a call waits for the permit or object later, it does not hold the permit or object before that wait, so its
+     * samples before its first wait are left out.
+     */
+    private static List<Sample> mayHold(Part wait, Collection<List<Sample>> calls) {
         List<Sample> samples = new ArrayList<>();
-        for (List<Sample> call : byCall.values()) {
+        for (List<Sample> call : calls) {
             int first = 0;
             while (first < call.size() && !call.get(first).part().equals(wait)) {
                 first++;

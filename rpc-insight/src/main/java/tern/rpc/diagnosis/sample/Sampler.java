@@ -6,11 +6,13 @@ import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -38,12 +40,13 @@ import tern.rpc.diagnosis.stack.ThreadSnapshots;
 import tern.rpc.evidence.RunQueue;
 
 /**
- * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. The pause before the
- * next sample is at least a hundred times the duration of the last sample. Not thread-safe: only one thread uses it.
+ * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. Not thread-safe: only one
+ * thread uses it.
  */
 public final class Sampler {
 
     private static final int MAX_THREADS = 32;
+    private static final int MAX_PAUSE_MILLIS = 500;
     static final int MAX_CALLS = 2_048; // the maximum number of calls whose samples are kept
     private static final int MAX_SAMPLES = 64; // the maximum number of samples per call
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -248,10 +251,12 @@ public final class Sampler {
 
     /**
      * Returns the pause before the next sample. The pause varies from 60 to 140 ms, so that the samples do not coincide
-     * with periodic work.
+     * with periodic work. After a slow sample, the pause is longer, but at most {@value #MAX_PAUSE_MILLIS} ms: on a busy
+     * machine, a sample is slow because it waits for a processor, and too few samples would explain nothing.
      */
     public long pauseNanos() {
-        return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), lookNanos * 100);
+        long longest = TimeUnit.MILLISECONDS.toNanos(MAX_PAUSE_MILLIS);
+        return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), Math.min(lookNanos * 100, longest));
     }
 
     /** Samples the threads of the calls that have run longest, and of some randomly chosen calls. */
@@ -289,7 +294,7 @@ public final class Sampler {
             tasks.carriers().look(running, looks);
         }
         if (waits || areCarriersFull) {
-            tasks.look(byThread.keySet(), areCarriersFull, now);
+            tasks.look(byThread.keySet(), callThreads(chosen, looks), areCarriersFull, now);
         }
         forget(now);
         lookNanos = System.nanoTime() - now;
@@ -309,6 +314,18 @@ public final class Sampler {
     private static long waits(ThreadSnapshot thread) {
         ThreadInfo info = THREADS.getThreadInfo(thread.id());
         return info == null ? -1 : info.getWaitedCount();
+    }
+
+    /** Returns the common names of the threads that were found serving calls. */
+    private static Set<String> callThreads(List<CallThread> chosen, Map<Long, ThreadSnapshot> looks) {
+        Set<String> names = new HashSet<>();
+        for (CallThread worker : chosen) {
+            ThreadSnapshot thread = looks.get(worker.id());
+            if (thread != null && !worker.runsPart()) {
+                names.add(TaskWatch.nameOf(thread));
+            }
+        }
+        return names;
     }
 
     private static boolean waitsWithoutThread(RunningCall call) {

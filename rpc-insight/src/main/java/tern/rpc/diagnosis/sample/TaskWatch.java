@@ -41,7 +41,7 @@ public final class TaskWatch {
 
     /**
      * Threads are considered likely holders of a lock only if at least this number of samples show them at the same
-     * line.
+     * line. Virtual threads are sampled less often, so one sample is enough for them.
      */
     private static final int MIN_HOLDING = 3;
 
@@ -91,9 +91,10 @@ public final class TaskWatch {
      * Samples threads that do not serve calls. Does nothing if the last sample was taken less than 500 ms ago.
      *
      * @param serving the ids of the threads that serve calls
+     * @param callThreads the common names of the threads that serve calls
      * @param areCarriersFull whether virtual threads wait for a carrier thread
      */
-    public void look(Set<Long> serving, boolean areCarriersFull, long now) {
+    public void look(Set<Long> serving, Set<String> callThreads, boolean areCarriersFull, long now) {
         if (next != 0 && now - next < 0) {
             return;
         }
@@ -130,7 +131,10 @@ public final class TaskWatch {
         others.keySet().removeAll(new HashSet<>(chosen));
         moments.add(now, new SampledMoments.Work(busy, new HashSet<>(others.values())));
         for (ThreadSnapshot thread : virtual.read(now, serving, areCarriersFull)) {
-            addVirtual(thread);
+            // A server creates a virtual thread for each call. Some calls began after the running calls were listed.
+            if (thread.name().equals(VirtualTasks.UNNAMED) || !callThreads.contains(nameOf(thread))) {
+                addVirtual(thread);
+            }
             if (areCarriersFull && thread.carrier() == ThreadSnapshot.Carrier.TAKEN) {
                 carriers.addOther(thread);
             }
@@ -394,7 +398,7 @@ public final class TaskWatch {
             for (Map.Entry<TaskSamples.Inside, Integer> found : lines.entrySet()) {
                 TaskSamples.Inside inside = found.getKey();
                 boolean isMoreOften = best == null || found.getValue() > best.looks();
-                if (found.getValue() >= MIN_HOLDING
+                if (found.getValue() >= (isAlwaysSeen(entry.getKey()) ? MIN_HOLDING : 1)
                         && (inside.rank() < rank || (inside.rank() == rank && isMoreOften))) {
                     best = new Holder(entry.getKey(), inside.line(), found.getValue());
                     rank = inside.rank();

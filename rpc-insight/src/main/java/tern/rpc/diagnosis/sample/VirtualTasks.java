@@ -19,7 +19,7 @@ final class VirtualTasks {
     private static final int COST_FACTOR = 100;
 
     /** The name under which all unnamed virtual threads are grouped. */
-    private static final String UNNAMED = "virtual threads";
+    static final String UNNAMED = "virtual threads";
 
     private long next; // the time of the next reading; 0 before the first reading
 

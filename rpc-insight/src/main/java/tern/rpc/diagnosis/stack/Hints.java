@@ -50,6 +50,9 @@ public final class Hints {
     private static final String SIGNATURE = "keep what was signed or checked, such as a token, while it is valid";
     private static final String KEEP = "create this object once and keep it";
     private static final String MAPPER = "create the mapper once and keep it: a new mapper examines all classes again";
+    private static final String PASSWORD =
+            "use a lower cost factor (rounds, iterations), check the password once per session, or limit the number of"
+                    + " concurrent checks";
     private static final String LOOKUP = "look the method up once and keep it, or call it without reflection";
     private static final String CONNECT = "create the client once and keep it: a new client opens new connections";
     private static final String THREADS =
@@ -173,7 +176,9 @@ public final class Hints {
             new Hint("Thread.onSpinWait", SIGNAL),
             new Hint("Thread.yield", SIGNAL),
             new Hint("Throwable.", EXCEPTION),
-            new Hint("SecretKeyFactory.", "derive the key once and keep it"),
+            new Hint(
+                    "SecretKeyFactory.",
+                    "if this checks a password, " + PASSWORD + "; otherwise derive the key once and keep it"),
             new Hint("KeyPairGenerator.", "create the key once and keep it"),
             new Hint("SSLContext.", "create the context once and keep it"),
             new Hint("Class.getMethod", LOOKUP),
@@ -193,7 +198,11 @@ public final class Hints {
             new Hint("Thread.start", THREADS),
             new Hint("GZIPOutputStream.", COMPRESSION),
             new Hint("Deflater.", COMPRESSION),
-            new Hint("BCrypt", "use a lower cost factor, or check the password once per session"),
+            new Hint("BCrypt", PASSWORD),
+            new Hint("SCrypt", PASSWORD),
+            new Hint("Argon2", PASSWORD),
+            new Hint("Pbkdf2", PASSWORD),
+            new Hint("DelegatingPasswordEncoder.", PASSWORD),
             new Hint("JAXBContext.newInstance", KEEP),
             new Hint("JAXBContextImpl.", KEEP),
             new Hint("DocumentBuilderFactory.newInstance", KEEP),

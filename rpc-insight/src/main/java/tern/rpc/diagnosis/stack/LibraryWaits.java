@@ -143,6 +143,15 @@ public final class LibraryWaits {
         return QUEUE.matcher(called).matches();
     }
 
+    /**
+     * Returns whether the given JDK method takes an object from a queue, or waits until the queue has a free place.
+     *
+     * @param called the method, with the simple name of its class
+     */
+    public static boolean waitsForQueue(String called) {
+        return takesFromQueue(called) || LibraryWork.FILLS.matcher(called).find();
+    }
+
     /** Returns whether the given activity or wait is a wait for a pool that is known only from stacks. */
     public static boolean isOwnPool(Part part) {
         return part.kind() == Kind.POOL && part.name().contains(IN);

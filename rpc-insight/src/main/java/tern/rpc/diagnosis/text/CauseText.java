@@ -111,7 +111,12 @@ public final class CauseText {
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
         this.changes = new Changes(evidence, excess, operations);
         this.codeText = new CodeText(
-                evidence, excess, executorText, operations, new AwaitedWork(evidence, excess, operations, pools));
+                evidence,
+                excess,
+                executorText,
+                operations,
+                new AwaitedWork(evidence, excess, operations, pools),
+                pools);
     }
 
     /** Returns a cause of slow calls, with its evidence and the recommended change. */

@@ -3,8 +3,11 @@ package tern.rpc.diagnosis.text;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
@@ -25,6 +28,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.AwaitedWork;
 import tern.rpc.diagnosis.rule.BlockedLoops;
 import tern.rpc.diagnosis.rule.EqualWaits;
+import tern.rpc.diagnosis.rule.LostResults;
 import tern.rpc.diagnosis.rule.UnknownExecutors;
 import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.diagnosis.sample.Sampler;
@@ -51,18 +55,32 @@ final class CodeText {
     /** The kinds of work that also take long if no other task occupies the executor. */
     private static final Set<Part.Kind> OUTSIDE = EnumSet.of(Part.Kind.RESOLVER, Part.Kind.FILE, Part.Kind.SOCKET);
 
+    /** The advice for code that sleeps because it limits the rate of calls. */
+    private static final String QUOTA = "if it limits the rate of calls, raise its limit, or refuse calls at once";
+
+    /** Matches the word at the beginning of a line of evidence. */
+    private static final String WORD = "^\\S+\\s+";
+
     private final Evidence evidence;
     private final ExcessTime excess;
     private final ExecutorText executors;
     private final Operations operations;
     private final AwaitedWork work;
+    private final Map<String, PoolVerdict> pools;
 
-    CodeText(Evidence evidence, ExcessTime excess, ExecutorText executors, Operations operations, AwaitedWork work) {
+    CodeText(
+            Evidence evidence,
+            ExcessTime excess,
+            ExecutorText executors,
+            Operations operations,
+            AwaitedWork work,
+            Map<String, PoolVerdict> pools) {
         this.evidence = evidence;
         this.excess = excess;
         this.executors = executors;
         this.operations = operations;
         this.work = work;
+        this.pools = pools;
     }
 
     CauseDescription describe(Part part) {
@@ -108,12 +126,7 @@ final class CodeText {
                         "check the peer that " + place + " talks to, or set a shorter timeout",
                         line);
             case EVENT_LOOP -> eventLoop(part, place);
-            case RESOLVER ->
-                code(
-                        "SLOW NAME LOOKUP",
-                        part.name(),
-                        "check the DNS resolver of this machine; the lookups are in " + place,
-                        line);
+            case RESOLVER -> lookup(part, place, line);
             case CLASS_LOADING ->
                 code(
                         "CLASS LOADING",
@@ -123,12 +136,18 @@ final class CodeText {
                         line);
             case CLASS_INITIALIZATION -> initialization(part, place, line);
             case NATIVE -> code("NATIVE CODE", part.name(), standing(place, line), line);
-            case ELSEWHERE ->
-                code(
+            case ELSEWHERE -> {
+                String lost = LostResults.fact(evidence, excess, part);
+                yield code(
                         "OTHER THREADS",
                         "asynchronous work",
-                        "find out what completes the results of asynchronous methods so late",
+                        lost == null
+                                ? "find out what completes the results of asynchronous methods so late"
+                                : "find out why nothing completes the results of asynchronous methods: complete them"
+                                        + " also if code fails (completeExceptionally), and with a timeout (orTimeout): "
+                                        + lost.replaceFirst(WORD, ""),
                         line);
+            }
             default ->
                 new CauseDescription(
                         "FAILURE", part.name(), Change.of(Where.CODE, FailureText.own(part.name())), List.of());
@@ -212,7 +231,7 @@ final class CodeText {
                     "calls sleep repeatedly in " + place
                             + ": if the code waits until something happens, find out why"
                             + " it comes late, and wait for a signal (a condition, a future, a message) instead of the"
-                            + " loop; otherwise do not sleep in calls" + unmeasured(part),
+                            + " loop; " + QUOTA + "; otherwise do not sleep in calls" + unmeasured(part),
                     line);
         }
         String called = excess.samples.calledIn(part);
@@ -221,6 +240,7 @@ final class CodeText {
                 part.name(),
                 (called == null || isOwnSleep(called)
                                 ? "do not sleep in " + place
+                                        + (Hints.waiting(called).isEmpty() ? "; " + QUOTA : "")
                                 : called + " sleeps in " + place
                                         + ": find out which failed operation it repeats or which limit"
                                         + " it waits for, or configure fewer and shorter pauses")
@@ -329,6 +349,16 @@ final class CodeText {
         };
     }
 
+    private CauseDescription lookup(Part part, String place, @Nullable StackTraceElement line) {
+        String hosts = new LookedUpHosts(evidence, excess, pools).text();
+        return code(
+                "SLOW NAME LOOKUP",
+                part.name(),
+                "check the DNS resolver of this machine" + (hosts.isEmpty() ? "" : ", which is slow for " + hosts)
+                        + "; the lookups are in " + place,
+                line);
+    }
+
     private CauseDescription file(Part part, String place, @Nullable StackTraceElement line) {
         String process = ChildProcesses.youngest();
         boolean isRead = place.contains("InputStream.") || place.contains("Reader.");
@@ -411,8 +441,9 @@ final class CodeText {
                     + " answers slowly: no thread was found that works for it most of the time";
         }
         String equal = EqualWaits.fact(excess, part);
+        String lost = LostResults.fact(evidence, excess, part);
         String completer = evidence.tasks().idleConsumerOf(line);
-        if (equal != null && hint.isEmpty()) {
+        if ((equal != null || lost != null) && hint.isEmpty()) {
             hint = "find out why nothing completes this result in time: an answer that is dropped or belongs to another"
                     + " key, a task that fails, or a server that does not answer (Kafka, HTTP; then find out why the"
                     + " server answers slowly); complete it also if code fails (completeExceptionally, a finally"
@@ -427,16 +458,19 @@ final class CodeText {
         String failed = work.failedTasks(part);
         String first =
                 failed == null ? "" : "find out why tasks fail before they complete this result: " + failed + "; ";
-        String ended = equal == null
-                ? ""
-                : "; if the wait has a timeout, the result probably never comes: " + equal.replaceFirst("^\\S+\\s+", "")
-                        + (completer == null ? "" : "; " + completer + " probably completes such results, but is idle");
+        String never = lost != null
+                ? "; these results probably never come, so wait for them with a timeout: " + lost.replaceFirst(WORD, "")
+                : equal != null
+                        ? "; if the wait has a timeout, the result probably never comes: "
+                                + equal.replaceFirst(WORD, "")
+                        : "";
+        String ended = never.isEmpty() || completer == null
+                ? never
+                : never + "; " + completer + " probably completes such results, but is idle";
         CauseDescription description = code("WAITS FOR A RESULT", part.name(), first + change + ended, line);
         List<String> facts = new ArrayList<>(description.facts());
         facts.addAll(unexplained);
-        if (equal != null) {
-            facts.add(equal);
-        }
+        Stream.of(lost, equal).filter(Objects::nonNull).forEach(facts::add);
         return new CauseDescription(description.kind(), description.name(), description.change(), facts);
     }
 

@@ -20,6 +20,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.CallerRuns;
 import tern.rpc.diagnosis.rule.ForkedWork;
 import tern.rpc.diagnosis.rule.ResultRules;
+import tern.rpc.diagnosis.rule.TaskLoad;
 import tern.rpc.diagnosis.sample.CommonPool;
 import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.diagnosis.sample.TaskSamples;
@@ -59,7 +60,7 @@ final class ExecutorText {
         double usually = evidence.usual().reliableFigure(Baseline.TASKS + pool.name());
         boolean isFull = pool.active() >= pool.max() && pool.waiting() > pool.max();
         // If the tasks had become slower, the executor would start fewer of them.
-        if (usually <= 0 || !isFull || started < ResultRules.MORE_TASKS * usually) {
+        if (usually <= 0 || !isFull || started < TaskLoad.MORE * usually) {
             return null;
         }
         return Change.of(
@@ -233,9 +234,15 @@ final class ExecutorText {
             return CommonPool.describe(pool, evidence.tasks().executor(ExecutorNames.COMMON_THREADS), facts);
         }
         double usual = verdict.pool().usualHoldNanos();
-        boolean slower = usual > 0 && hold > 1.5 * usual && !ResultRules.getsManyMoreTasks(verdict, evidence);
+        boolean slower = usual > 0
+                && hold > 1.5 * usual
+                && !TaskLoad.of(verdict, evidence, excess).isTooMany();
+        Change former = slower ? null : FormerSize.of(verdict.pool(), takings * hold / 1e9, null);
         return new CauseDescription(
-                slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL", pool.name(), change(pool, takings, hold, slower), facts);
+                slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL",
+                pool.name(),
+                former != null ? former : change(pool, takings, hold, slower),
+                facts);
     }
 
     /**
@@ -245,7 +252,8 @@ final class ExecutorText {
      */
     Change change(PoolSnapshot pool, double takings, double hold, boolean slower) {
         PoolVerdict known = pools.get(pool.name());
-        boolean isOfMoreCalls = known != null && ResultRules.getsManyMoreTasks(known, evidence) && areMoreCalls();
+        TaskLoad load = known == null ? null : TaskLoad.of(known, evidence, excess);
+        boolean isOfMoreCalls = load != null && load.isTooMany() && load.isOfMoreCalls();
         Change batch = slower || isOfMoreCalls ? null : moreTasks(pool, takings);
         if (batch != null) {
             return batch;
@@ -275,7 +283,7 @@ final class ExecutorText {
                     (slower ? "use a separate executor for the long tasks: " : "") + tasks
                             + "; more threads do not meet the target");
         }
-        int wanted = wantedThreads(takings, hold);
+        int wanted = wantedThreads(load == null ? takings : Math.max(takings, load.perSecond()), hold);
         if (slower) {
             String more = moreThreads(pool, takings, hold);
             return Change.of(
@@ -288,12 +296,6 @@ final class ExecutorText {
             change = ExecutorSize.moreThreads(pool, wanted);
         }
         return change == null ? Change.of(Where.CODE, tasks + "; more threads do not meet the target") : change;
-    }
-
-    /** Returns whether a method whose calls are late is called much more often than usual. */
-    private boolean areMoreCalls() {
-        return evidence.rates().stream()
-                .anyMatch(rate -> rate.isHigh() && excess.badByMethod().containsKey(rate.method()));
     }
 
     /**

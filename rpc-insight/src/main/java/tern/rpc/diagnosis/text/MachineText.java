@@ -256,9 +256,10 @@ public final class MachineText {
         String text;
         if (others) {
             name = "other processes";
+            BusyProcesses.Busiest busiest = machine.busiest();
             text = "stop or limit other processes of this machine: they keep"
                     + " " + one(machine.others()) + " processors busy"
-                    + BusyProcesses.OF_MACHINE.most();
+                    + (busiest == null ? "" : busiest.text());
         } else if (evidence.machine().isBusyWithCollector()) {
             name = "threads of the collector";
             text = "create fewer or smaller objects, or set a larger heap: the garbage collector keeps"

@@ -283,7 +283,7 @@ final class PoolText {
         double room = evidence.targetNanos() - rest;
         int size = room <= 0 ? -1 : verdict.sizeFor(evidence.seconds(), room);
         PoolSnapshot pool = verdict.pool().now();
-        PoolSetting.Use use = pool.effectiveMax() < pool.max() ? PoolSetting.Use.MAX_PER_HOST : PoolSetting.Use.MAX;
+        PoolSetting.Use use = FormerSize.use(pool);
         boolean threads = pool.kind() == PoolKind.EXECUTOR;
         Change more = threads && !verdict.isSlower()
                 ? executors.moreTasks(pool, verdict.pool().since().taken() / evidence.seconds())
@@ -295,13 +295,17 @@ final class PoolText {
                         : threads
                                 ? ExecutorSize.of(pool, size, evidence.machine())
                                 : property(remedy.of(verdict.pool(), use, size));
-        if (change == null && size > pool.max() && threads) {
+        Change former = more == null ? FormerSize.of(verdict.pool(), size, change) : null;
+        if (former != null) {
+            change = former;
+        } else if (change == null && size > pool.max() && threads) {
             change = ExecutorSize.moreThreads(pool, size);
         } else if (change == null && size >= 0) {
             change = Change.of(
                     Where.CODE,
                     (threads ? "allow more threads in \"" : "allow more connections in \"") + verdict.name()
-                            + "\", or use it less often per call; no size is recommended, because"
+                            + "\"" + FormerSize.setting(pool)
+                            + ", or use it less often per call; no size is recommended, because"
                             + " the replay of these calls does not confirm one");
         } else if (change == null && room > 0 && !threads && pool.setting(use).isEmpty()) {
             change = Change.of(

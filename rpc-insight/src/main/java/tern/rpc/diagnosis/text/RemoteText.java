@@ -22,6 +22,7 @@ import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.FailedProviders;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.SilentPeers;
 import tern.rpc.diagnosis.excess.SlowProviders;
 import tern.rpc.diagnosis.excess.TimeOuts;
 import tern.rpc.diagnosis.failure.FailurePart;
@@ -57,6 +58,7 @@ final class RemoteText {
     private final TimeOuts timeOuts;
     private final OperationCounts counts;
     private final SlowProviders providers;
+    private final SilentPeers silent;
 
     RemoteText(Evidence evidence, ExcessTime excess, Operations operations, TimeOuts timeOuts) {
         this.evidence = evidence;
@@ -65,6 +67,7 @@ final class RemoteText {
         this.timeOuts = timeOuts;
         this.counts = new OperationCounts(evidence, excess, operations);
         this.providers = new SlowProviders(evidence, operations);
+        this.silent = new SilentPeers(excess, operations);
     }
 
     /** Returns the recommended change if calls run an operation more often than usual. */
@@ -186,6 +189,9 @@ final class RemoteText {
             return new CauseDescription("MORE HTTP CALLS", host, more(counts, part, place), facts);
         }
         String in = Operations.at(operations.placeOf(Phase.HTTP, part.name()));
+        if (silent.isSilent(part)) {
+            return silent(host, in, facts);
+        }
         HttpConnections.Found found = new HttpConnections(evidence, excess)
                 .of(part, host, in, sum.eachNanos(), operations.usualNamed(Phase.HTTP, part.name()));
         if (found != null) {
@@ -318,6 +324,9 @@ final class RemoteText {
                                     + usuallyFewer(counts, part)),
                     facts);
         }
+        if (silent.isSilent(part)) {
+            return silent(service, Operations.at(operations.placeOf(Phase.RPC, part.name())), facts);
+        }
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
             facts.add(counts.figures(part));
             String place = operations.placeOf(Phase.RPC, part.name());
@@ -357,11 +366,6 @@ final class RemoteText {
     private String ask(Part part, String service) {
         String of = service.startsWith(StackReader.CALLED) ? " " : " of ";
         String only = OperationNames.storeOfAll(part);
-        if (hangs(part)) {
-            return "check whether the process of " + service + " runs: it answers no call in time, whatever the method,"
-                    + " so it is most likely paused (garbage collector, signal) or overloaded; read its diagnosis and"
-                    + " log; then check the network to it";
-        }
         if (only != null && operations.isSameForAll(Kind.RPC, only)) {
             return "check the network to " + service
                     + " (packets that are lost or late, a proxy), or read its diagnosis: each of its methods has"
@@ -377,12 +381,17 @@ final class RemoteText {
                         + " a proxy)";
     }
 
-    /**
-     * Returns true if the timeout applies to calls to all methods of a provider and is much longer than the usual
-     * answer time.
-     */
-    private boolean hangs(Part part) {
-        return OperationNames.storeOfAll(part) != null && timesOutLate(part, Phase.RPC);
+    /** Describes an HTTP peer or provider that answers none of its calls. */
+    private static CauseDescription silent(String peer, String place, List<String> facts) {
+        String name = peer + ": " + Part.SILENT;
+        return new CauseDescription(
+                "PEER FAILS",
+                name,
+                Change.of(
+                        Where.PEER,
+                        FailureText.ofPeer(name) + "; meanwhile use a fallback and a shorter timeout" + place
+                                + ": a longer timeout would only let more calls wait"),
+                facts);
     }
 
     /** Returns whether the operation's timeout makes calls fail and is much longer than the operation's usual time. */

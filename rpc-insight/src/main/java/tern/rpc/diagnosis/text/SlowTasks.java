@@ -1,7 +1,6 @@
 package tern.rpc.diagnosis.text;
 
 import java.util.Locale;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Times;
@@ -67,10 +66,9 @@ final class SlowTasks {
                                         : "")));
     }
 
-    /** Returns the operations of the tasks that became slower, in parentheses; empty if none is known. */
+    /** Returns the slow operations of the tasks, in parentheses; empty if none is known. */
     private String slower(Part same) {
-        String slower = new OutsideWork(evidence)
-                .slowerIn(same).stream().map(OutsideWork.Operation::text).collect(Collectors.joining(", "));
+        String slower = new OutsideWork(evidence).text(same);
         return slower.isEmpty() ? "" : " (" + slower + ")";
     }
 

@@ -156,7 +156,7 @@ final class StoreText {
                     facts);
         }
         DatabaseLocks locks = new DatabaseLocks(operations, pools);
-        DatabaseLocks.Found hanging = new LockedTables(evidence, excess, pools).of(text, Operations.at(place));
+        DatabaseLocks.Found hanging = new LockedTables(evidence, excess).of(text, Operations.at(place));
         DatabaseLocks.Found together = hanging == null ? locks.find(text, Operations.at(place)) : hanging;
         if (together != null) {
             facts.addAll(together.facts());
@@ -186,7 +186,7 @@ final class StoreText {
                     Change.of(Where.CODE, holder + "; waiting: " + text + Operations.at(place)),
                     facts);
         }
-        double running = new RunningStatements(pools.values()).meanNanos(excess, text);
+        double running = new RunningStatements(excess).meanNanos(text);
         if (running > sum.eachNanos()) {
             facts.add("running  calls have been executing it for " + Times.millis(running) + " ms on average");
         }

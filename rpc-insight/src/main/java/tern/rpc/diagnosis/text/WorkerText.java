@@ -103,8 +103,11 @@ final class WorkerText {
         }
         double busy = perSecond * serviceNanos / 1e9;
         Remedy.Size size = size(pool, busy);
-        if (size != null) {
-            return size.change();
+        Change replayed = size == null ? null : size.change();
+        Change former = areMoreCalls() ? null : FormerSize.of(pool, busy, replayed);
+        Change sized = former != null ? former : replayed;
+        if (sized != null) {
+            return sized;
         }
         if (evidence.machine().isFull()) {
             return Change.of(

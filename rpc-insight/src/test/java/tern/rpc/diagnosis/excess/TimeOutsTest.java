@@ -321,10 +321,12 @@ class TimeOutsTest {
         }
 
         Cause first = first(consumer.diagnosis());
-        assertThat(DiagnosisText.title(first)).as(consumer.diagnosis().text()).isEqualTo("PEER: 10.0.0.9:20880");
+        assertThat(DiagnosisText.title(first))
+                .as(consumer.diagnosis().text())
+                .isEqualTo("PEER FAILS: 10.0.0.9:20880: does not answer");
         assertThat(first.change().text())
-                .startsWith("check whether the process of 10.0.0.9:20880 runs")
-                .contains("use a fallback; a longer timeout would only let more calls wait")
+                .startsWith("find out why 10.0.0.9:20880 answers no call: it is most likely stopped, paused")
+                .contains("use a fallback and a shorter timeout", "a longer timeout would only let more calls wait")
                 .doesNotContain("or a longer timeout");
     }
 

@@ -2,6 +2,7 @@ package tern.rpc.diagnosis.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
@@ -47,6 +48,23 @@ class ExhaustedHeapTest {
         assertThat(miss.causes().get(0).kind()).isEqualTo("COLLECTOR: heap nearly full");
         assertThat(miss.text()).contains("paused   90 % of the time").contains("1 hang now");
         assertThat(shop.diagnostician.pauseNanos()).as("stacks are not sampled").isZero();
+    }
+
+    @Test
+    void manyConcurrentCallsAreToBeLimited() {
+        List<RunningCall> calls = Collections.nCopies(
+                900,
+                new RunningCall(
+                        "Stock.find",
+                        RunningCall.NO_THREAD,
+                        Phase.JDBC_CONNECTION,
+                        SECOND,
+                        SECOND,
+                        CallLedger.ofReceived(shop::now, shop.now(), 0)));
+
+        assertThat(new ExhaustedHeap(thread -> -1).cause(calls, 0.8).change().text())
+                .startsWith("limit the number of concurrent calls")
+                .contains("900 run at the same time, most of them in jdbc-connection");
     }
 
     @Test

@@ -253,7 +253,7 @@ class AwaitedWorkTest {
             Thread.onSpinWait();
         }
         try {
-            tasks.look(Set.of(), false, 5);
+            tasks.look(Set.of(), Set.of(), false, 5);
         } finally {
             end.complete("");
             worker.join();

@@ -83,6 +83,7 @@ class HeldWorkTest {
                 .get(0);
 
         assertCauseWithPool(first, "SLOW NAME LOOKUP: Orders.pay", "druid");
+        assertThat(first.change().text()).startsWith("check the DNS resolver of this machine, which is slow for bank;");
     }
 
     /** The lookups of two methods are one cause, which is named after the method with the longer lookups. */

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.net.SocketTimeoutException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -15,6 +17,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import shop.Tickets;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
@@ -67,7 +70,7 @@ class SilentStoresTest {
             CallLedger before = CallLedger.replace(steps.ledger);
             holders.taken(shop.now()).begins(statement);
             CallLedger.replace(before);
-            steps.ledger.enter(Phase.SQL);
+            steps.ledger.enter(Phase.SQL, statement);
             hanging.put(steps.ledger, shop.now());
         }
     }
@@ -125,6 +128,47 @@ class SilentStoresTest {
                 .isEqualTo("PEER FAILS: Redis: does not answer");
         assertThat(first(shop.diagnosis()).symptoms())
                 .anyMatch(line -> line.startsWith("calls wait for the answer of GET user:*"));
+    }
+
+    /** An exception with the name of the exceptions of a Redis client, whose message shows no reason. */
+    private static final class RedisConnectionFailureException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        RedisConnectionFailureException() {
+            super("Unable to connect to Redis");
+        }
+    }
+
+    @Test
+    void redisToWhichAClientCannotConnectDoesNotAnswerEither() {
+        shop.pools.add(PoolSource.of(
+                () -> PoolSnapshot.builder("jedis", PoolKind.REDIS, 8)
+                        .now(0, 0, 0)
+                        .counts(0, 0)
+                        .sums(Duration.ZERO, Duration.ZERO)
+                        .settings(List.of())
+                        .build(),
+                new Holders()));
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 20; call++) {
+                    boolean isOpen = call % 4 == 0;
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            isOpen ? Tickets.gaveUp() : new RedisConnectionFailureException(),
+                            isOpen
+                                    ? steps -> steps.own(1).in(Phase.REDIS, "GET user:*", 400)
+                                    : steps -> steps.own(1).in(Phase.REDIS_CONNECTION, "jedis", 400));
+                }
+            });
+        }
+
+        assertThat(shop.diagnosis().causes())
+                .as(shop.diagnosis().text())
+                .extracting(DiagnosisText::title)
+                .containsExactly("PEER FAILS: Redis: does not answer");
+        assertThat(first(shop.diagnosis()).change().text()).contains("no call gets an answer from it");
     }
 
     @Test
@@ -238,6 +282,51 @@ class SilentStoresTest {
         assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("TABLE LOCK: stock");
         assertThat(first.change().text()).contains("pg_blocking_pids").contains("LOCK TABLE");
         assertThat(first.evidence()).anyMatch(line -> line.contains("answered other statements meanwhile"));
+    }
+
+    /** The driver ends a statement that has waited for the read timeout, and reports a lost connection. */
+    private static Throwable readTimeout(String state) {
+        return new IllegalStateException(
+                new SQLException("Communications link failure", state, new SocketTimeoutException("Read timed out")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"08S01", "08000", "08006"})
+    void tableIsLockedIfTheReadTimeoutOfTheDriverEndsStatementsOnItWhileOthersAreAnswered(String state) {
+        pool(4, 4);
+        String[] hanging = {"select a from stock", "update stock set a=?", "select a from stock where b=?"};
+        for (int second = 0; second < 6; second++) {
+            shop.second(() -> {
+                for (String statement : hanging) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            readTimeout(state),
+                            call -> call.own(1).in(Phase.SQL, statement, 5_000).in(Phase.SQL, "rollback", 0.2));
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            call -> call.in(Phase.JDBC_CONNECTION, "hikari", 3_000)
+                                    .in(Phase.SQL, "select b from orders", 2));
+                }
+            });
+        }
+
+        Diagnosis miss = shop.diagnosis();
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TABLE LOCK: stock");
+        assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("PEER FAILS");
+    }
+
+    @Test
+    void oneOtherStatementThatHangsIsNoSignAgainstALockedTable() {
+        Cause first = causeOfHanging(
+                "select a from stock",
+                "select b from stock",
+                "select c from stock",
+                "select d from stock",
+                "select e from places");
+
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("TABLE LOCK: stock");
     }
 
     @Test

@@ -62,7 +62,7 @@ class UnknownExecutorsTest {
         }
         TaskWatch tasks = new TaskWatch();
         for (int look = 1; look <= LOOKS; look++) {
-            tasks.look(Set.of(Thread.currentThread().getId()), false, TimeUnit.SECONDS.toNanos(look));
+            tasks.look(Set.of(Thread.currentThread().getId()), Set.of(), false, TimeUnit.SECONDS.toNanos(look));
         }
         return tasks;
     }
@@ -112,7 +112,7 @@ class UnknownExecutorsTest {
         try {
             TaskWatch tasks = new TaskWatch();
             for (int look = 1; look <= LOOKS; look++) {
-                tasks.look(Set.of(Thread.currentThread().getId()), false, TimeUnit.SECONDS.toNanos(look));
+                tasks.look(Set.of(Thread.currentThread().getId()), Set.of(), false, TimeUnit.SECONDS.toNanos(look));
             }
             Cause first = new SampledCalls()
                     .calls("Parcels.list", Phase.OWN, 240, samples -> look(samples, "java.util.concurrent.FutureTask"))

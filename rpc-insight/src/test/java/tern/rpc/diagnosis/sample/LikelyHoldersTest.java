@@ -170,6 +170,29 @@ class LikelyHoldersTest {
     }
 
     @Test
+    void workForWhichCallsOccupyAPlaceInAQueueIsTheCause() {
+        AtomicInteger look = new AtomicInteger();
+        Cause first = new SampledCalls()
+                .usuallyOwn("Depot.start", 3, 20)
+                .calls(
+                        "Depot.start",
+                        Phase.OWN,
+                        700,
+                        samples -> samples.add(
+                                look.getAndIncrement() % 5 == 4
+                                        ? sample("java.lang.Thread/sleep", "depot.Printer/print", "depot.Depot/start")
+                                        : sample(
+                                                "jdk.internal.misc.Unsafe/park",
+                                                "java.util.concurrent.ArrayBlockingQueue/put",
+                                                "depot.Depot/start")))
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CODE SLEEPS: Printer.print");
+        assertThat(first.symptoms()).anyMatch(line -> line.contains("a free place in a queue in Depot.start"));
+    }
+
+    @Test
     void waitForAnObjectOfAQueueIsTheWaitForThePeerThatItsUsersCall() throws Exception {
         BlockingQueue<Object> clients = new LinkedBlockingQueue<>(List.of("client 1", "client 2"));
 

@@ -16,6 +16,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.VirtualThreads;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.evidence.RunQueue;
 import tern.rpc.evidence.ThreadIds;
@@ -128,6 +129,39 @@ class SamplerTest {
                 .hasSize(Sampler.MAX_CALLS)
                 .containsKeys(hanging, last)
                 .doesNotContainKey(first);
+    }
+
+    @Test
+    void virtualThreadsOfOtherCallsAreNoTasks() throws Exception {
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        List<Thread> handlers = List.of(
+                VirtualThreads.start("handler-1", () -> Packages.of(answer)),
+                VirtualThreads.start("handler-2", () -> Packages.of(answer)),
+                VirtualThreads.start("print-1", () -> Packages.of(answer)));
+        for (Thread handler : handlers) {
+            while (handler.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+        }
+        CompletableFuture<CallLedger> ledger = new CompletableFuture<>();
+        worker.set(VirtualThreads.start("handler-3", () -> {
+            ledger.complete(new CallLedger(NanoClock.SYSTEM));
+            Packages.of(answer);
+        }));
+        CallLedger call = ledger.get();
+        while (worker.get().getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+
+        look(call);
+
+        assertThat(sampler.samples()).containsOnlyKeys(call);
+        assertThat(sampler.tasks().executor("handler")).isNull();
+        assertThat(sampler.tasks().executor("print")).isNotNull();
+        answer.complete("");
+        for (Thread handler : handlers) {
+            handler.join();
+        }
     }
 
     private Sampler.Samples samplesOf(CallLedger ledger) {

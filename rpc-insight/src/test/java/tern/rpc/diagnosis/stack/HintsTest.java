@@ -65,6 +65,20 @@ class HintsTest {
         assertThat(Hints.computing(called)).contains(advice);
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SecretKeyFactory.generateSecret",
+                "BCryptPasswordEncoder.matches",
+                "SCryptPasswordEncoder.matches",
+                "Argon2PasswordEncoder.encode",
+                "Pbkdf2PasswordEncoder.matches",
+                "DelegatingPasswordEncoder.matches"
+            })
+    void passwordChecksCannotKeepTheirResultForAllUsers(String called) {
+        assertThat(Hints.computing(called)).contains("use a lower cost factor (rounds, iterations)");
+    }
+
     @Test
     void codeThatWaitsForItsTurnMayLimitTheRateOfCalls() {
         assertThat(Hints.waiting("LockSupport.parkNanos")).contains("raise its limit");

@@ -163,7 +163,9 @@ class LibraryWorkTest {
         Cause own = first(look(Thread.State.TIMED_WAITING, sleep, "shop.Orders/find"));
 
         assertThat(library.change().text()).contains("RetryTemplate.execute sleeps in Orders.find:41");
-        assertThat(own.change().text()).startsWith("do not sleep in Orders.find:41");
+        assertThat(own.change().text())
+                .startsWith("do not sleep in Orders.find:41")
+                .contains("if it limits the rate of calls, raise its limit, or refuse calls at once");
     }
 
     @ParameterizedTest

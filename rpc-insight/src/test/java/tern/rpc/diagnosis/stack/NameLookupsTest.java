@@ -87,7 +87,7 @@ class NameLookupsTest {
                 first(watch(5, look("HttpClient-1-Worker-0", Thread.State.RUNNABLE, LOOKUP), "HttpClient-1-Worker"));
 
         assertThat(DiagnosisText.title(first)).isEqualTo("SLOW NAME LOOKUP: threads HttpClient-1-Worker");
-        assertThat(first.change().text()).contains("the DNS resolver of this machine");
+        assertThat(first.change().text()).contains("the DNS resolver of this machine, which is slow for stock;");
         assertThat(first.symptoms()).anyMatch(line -> line.contains("GET stock:80"));
     }
 

@@ -9,6 +9,7 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.env.Environment;
+import tern.rpc.cluster.Policies;
 import tern.rpc.settings.PropertyCheck;
 
 /** The properties under {@code rpc.client} that can be changed while the application runs. */
@@ -17,6 +18,10 @@ record ChangeableSettings(
         @DefaultValue("3s") Duration timeout,
         @DefaultValue("p2c") String loadBalancing,
         @DefaultValue Map<String, Service> services) {
+
+    ChangeableSettings {
+        loadBalancing = loadBalancing.isBlank() ? Policies.P2C : loadBalancing.trim();
+    }
 
     record Service(
             @DefaultValue List<String> url,

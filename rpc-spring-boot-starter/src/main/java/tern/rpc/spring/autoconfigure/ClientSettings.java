@@ -116,7 +116,7 @@ record ClientSettings(
 
     private static @Nullable RegistryUrl registry(RpcClientProperties client) {
         String set = client.registry();
-        return set == null || set.isBlank()
+        return set == null
                 ? Registries.in("rpc.client.url", client.url()).findFirst().orElse(null)
                 : Registries.parse("rpc.client.registry", set);
     }
@@ -185,18 +185,8 @@ record ClientSettings(
         if (service.connections() != null) {
             PropertyCheck.between(prefix + ".connections", service.connections(), 0, 1_024);
         }
-        checkName(prefix + ".tag", service.tag());
-        checkName(prefix + ".hash-key", service.hashKey());
-        service.methods().forEach((method, settings) -> {
-            checkTimeout(prefix + ".methods." + method, settings.timeout());
-            checkName(prefix + ".methods." + method + ".hash-key", settings.hashKey());
-        });
-    }
-
-    private static void checkName(String property, @Nullable String name) {
-        if (name != null) {
-            ProviderChoice.notBlank(property, name);
-        }
+        service.methods()
+                .forEach((method, settings) -> checkTimeout(prefix + ".methods." + method, settings.timeout()));
     }
 
     /**

@@ -234,7 +234,8 @@ final class PropertyValueCheck {
 
     /**
      * Rejects a value that YAML reads as a number or boolean if the resulting text differs from the text in the file,
-     * or if the value is a token. For example, YAML reads 012345 as 5349.
+     * or if the value is a token. For example, YAML reads 012345 as 5349. A time or another number is rejected only if
+     * YAML reads it in another base: YAML reads 1:30 as 90, which would be 90 ms.
      */
     private void checkText(ConfigurationPropertyName name, ConfigurationProperty property, Object value) {
         Class<?> type = known.typeOf(name);
@@ -246,10 +247,17 @@ final class PropertyValueCheck {
                     "Put the token in quotes.",
                     null);
         }
-        YamlText changed =
-                type == String.class && !name.toString().endsWith(NUMBER_AS_TEXT) ? YamlText.changedBy(property) : null;
-        if (changed != null) {
+        YamlText changed = YamlText.changedBy(property);
+        boolean isText = type == String.class && !name.toString().endsWith(NUMBER_AS_TEXT);
+        if (changed != null && isText) {
             throw new InvalidPropertyException(name.toString(), name + " " + changed.problem(), changed.action(), null);
+        }
+        if (changed != null && changed.isInAnotherBase()) {
+            throw new InvalidPropertyException(
+                    name.toString(),
+                    name + " " + changed.difference(),
+                    "Write a number without leading zeros and colons. A time needs a unit, such as 90s or 90m.",
+                    null);
         }
     }
 

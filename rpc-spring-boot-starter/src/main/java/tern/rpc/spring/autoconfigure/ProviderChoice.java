@@ -23,11 +23,10 @@ record ProviderChoice(String policy, String property, String zone, String tag, i
     private static final String PROPERTY = "rpc.client.load-balancing";
 
     static ProviderChoice of(RpcClientProperties client) {
-        String zone = client.zone() == null ? "" : notBlank("rpc.client.zone", client.zone());
         return new ProviderChoice(
                 client.loadBalancing(),
                 PROPERTY,
-                zone,
+                client.zone() == null ? "" : client.zone(),
                 "",
                 PropertyCheck.between("rpc.client.subset", client.subset(), 0, 1_000_000));
     }
@@ -48,26 +47,24 @@ record ProviderChoice(String policy, String property, String zone, String tag, i
         return new ProviderChoice(changed, property, zone, tag, subset);
     }
 
-    static String notBlank(String property, String value) {
-        if (value.isBlank()) {
-            throw new InvalidPropertyException(property, "'" + value + "'", "a name that is not blank");
-        }
-        return value;
-    }
-
     /**
      * @param beans returns the load balancer bean with a given name; null if there is none
      * @throws InvalidPropertyException if there is no load balancer with the name {@code policy}
      */
     ClusterSettings settings(Function<String, Balancer.@Nullable Factory> beans) {
-        Balancer.Factory factory = Policies.names().contains(policy) ? Policies.named(policy) : beans.apply(policy);
-        if (factory == null) {
-            throw new InvalidPropertyException(
-                    property,
-                    "'" + policy + "'",
-                    String.join(", ", Policies.names()) + " or the name of a bean of type Balancer.Factory");
-        }
-        boolean isOwn = Policies.names().contains(policy);
-        return new ClusterSettings(isOwn ? factory : new NamedPolicy(policy, factory), zone, tag, subset);
+        Balancer.Factory bean = Policies.names().contains(policy) ? null : beans.apply(policy);
+        return new ClusterSettings(
+                bean == null ? Policies.named(ownPolicy()) : new NamedPolicy(policy, bean), zone, tag, subset);
+    }
+
+    /** Returns the name of one of Tern's policies. The property may spell the name in any of Spring's forms. */
+    private String ownPolicy() {
+        return Policies.names().stream()
+                .filter(name -> ClientSettings.uniform(name).equals(ClientSettings.uniform(policy)))
+                .findFirst()
+                .orElseThrow(() -> new InvalidPropertyException(
+                        property,
+                        "'" + policy + "'",
+                        String.join(", ", Policies.names()) + " or the name of a bean of type Balancer.Factory"));
     }
 }

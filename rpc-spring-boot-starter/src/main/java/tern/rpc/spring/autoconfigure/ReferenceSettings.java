@@ -109,12 +109,13 @@ record ReferenceSettings(
 
     /** Returns the reference's service, protocol and addresses as text for the log. */
     String describe() {
-        return key + " (" + protocol + " at "
-                + (registry == null
-                        ? StartLine.names(
-                                endpoints.stream().map(String::valueOf).toList())
-                        : registry.url().toString())
-                + ")";
+        if (isLocal()) {
+            return key + " (" + protocol + ")";
+        }
+        String addresses = registry == null
+                ? StartLine.names(endpoints.stream().map(String::valueOf).toList())
+                : registry.url().toString();
+        return key + " (" + protocol + " at " + addresses + ")";
     }
 
     /** Returns the source of the addresses: the registry, or the fixed addresses and names. */

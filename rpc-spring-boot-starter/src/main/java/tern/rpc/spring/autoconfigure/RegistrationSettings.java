@@ -54,9 +54,9 @@ record RegistrationSettings(
                 registries,
                 application,
                 new AdvertisedAddress.Wish(
-                        blankToNull(advertise.host()),
+                        SettingCheck.blankToNull(advertise.host()),
                         PropertyCheck.between("rpc.server.advertise.port", advertise.port(), 0, 65_535),
-                        blankToNull(advertise.network())),
+                        SettingCheck.blankToNull(advertise.network())),
                 address,
                 attributes(advertise),
                 PropertyCheck.notNegative("rpc.server.advertise.warmup", advertise.warmup()),
@@ -76,10 +76,6 @@ record RegistrationSettings(
         }
     }
 
-    private static @Nullable String blankToNull(@Nullable String text) {
-        return text == null || text.isBlank() ? null : text.trim();
-    }
-
     private static Map<String, String> attributes(RpcServerProperties.Advertise advertise) {
         Map<String, String> attributes = new HashMap<>();
         put(attributes, "rpc.server.advertise.zone", Registration.ZONE, advertise.zone());
@@ -92,7 +88,7 @@ record RegistrationSettings(
      * reserved characters.
      */
     private static void put(Map<String, String> attributes, String property, String name, @Nullable String value) {
-        String text = blankToNull(value);
+        String text = SettingCheck.blankToNull(value);
         if (text == null) {
             return;
         }

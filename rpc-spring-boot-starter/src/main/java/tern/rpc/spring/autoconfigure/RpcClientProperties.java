@@ -4,9 +4,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import tern.rpc.cluster.Policies;
 import tern.rpc.registry.Subscription.Level;
 import tern.rpc.transport.Token;
 
@@ -54,6 +56,15 @@ record RpcClientProperties(
         @Nullable Path registryCache,
         @DefaultValue Map<String, String> registries,
         @DefaultValue Map<String, Service> services) {
+
+    RpcClientProperties {
+        loadBalancing = loadBalancing.isBlank() ? Policies.P2C : loadBalancing.trim();
+        zone = SettingCheck.blankToNull(zone);
+        registry = SettingCheck.blankToNull(registry);
+        registries = registries.entrySet().stream()
+                .filter(entry -> !entry.getValue().isBlank())
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
+    }
 
     /**
      * TLS for connections to providers.
@@ -108,6 +119,13 @@ record RpcClientProperties(
             @Nullable Level level,
             @DefaultValue Map<String, Method> methods) {
 
+        Service {
+            loadBalancing = SettingCheck.blankToNull(loadBalancing);
+            tag = SettingCheck.blankToNull(tag);
+            hashKey = SettingCheck.blankToNull(hashKey);
+            registry = SettingCheck.blankToNull(registry);
+        }
+
         static final Service NONE = new Service(
                 List.of(), null, null, null, null, null, null, null, null, null, null, null, Ssl.NONE, null, List.of(),
                 null, Map.of());
@@ -155,6 +173,10 @@ record RpcClientProperties(
             @Nullable Boolean waitForReady,
             @Nullable String hashKey,
             @Nullable Boolean hedging) {
+
+        Method {
+            hashKey = SettingCheck.blankToNull(hashKey);
+        }
 
         static final Method NONE = new Method(null, null, null, null, null, null);
 

@@ -45,10 +45,12 @@ record ServerLimits(@Nullable Integer server, int threads, Map<String, RpcServer
     /**
      * Parses a limit.
      *
-     * @return the number; null if the limit is adaptive or missing
+     * @return the number; null if the limit is adaptive, blank or missing
      */
     private static @Nullable Integer number(String property, @Nullable String value) {
-        if (value == null || value.strip().toLowerCase(Locale.ROOT).equals(ADAPTIVE)) {
+        if (value == null
+                || value.isBlank()
+                || value.strip().toLowerCase(Locale.ROOT).equals(ADAPTIVE)) {
             return null;
         }
         try {
@@ -93,7 +95,7 @@ record ServerLimits(@Nullable Integer server, int threads, Map<String, RpcServer
         Map<Method, Optional<Integer>> all = new LinkedHashMap<>();
         services.forEach((service, settings) -> settings.methods().forEach((method, limits) -> {
             String value = limits.maxConcurrency();
-            if (value != null) {
+            if (value != null && !value.isBlank()) {
                 Optional<Integer> fixed = Optional.ofNullable(number(property(service, method), value));
                 meant(service, method, exports).forEach(each -> all.put(each, fixed));
             }

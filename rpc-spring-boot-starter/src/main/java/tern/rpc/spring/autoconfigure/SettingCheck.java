@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.util.unit.DataSize;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.transport.Token;
@@ -37,6 +38,14 @@ final class SettingCheck {
                     null);
         }
         return between(property, value, least, MOST);
+    }
+
+    /**
+     * Returns the text without white space around it; null if the text is blank. A blank text counts as not set,
+     * because it is often an unset variable, as in {@code ${ZONE:}}.
+     */
+    static @Nullable String blankToNull(@Nullable String text) {
+        return text == null || text.isBlank() ? null : text.trim();
     }
 
     /** Checks a token. The error message does not contain the token. */

@@ -16,6 +16,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.boot.origin.PropertySourceOrigin;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
@@ -88,7 +89,9 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
                     .filter(name -> !known.containsVariable(name))
                     .forEach(name -> LOG.warn("Environment variable ignored: {}", describe(source, name)));
         } else {
-            ours(source).filter(name -> !known.contains(name)).forEach(name -> problems.add(describe(source, name)));
+            ours(source)
+                    .filter(name -> !known.contains(name) && !isEmptyMap(source.getConfigurationProperty(name)))
+                    .forEach(name -> problems.add(describe(source, name)));
         }
     }
 
@@ -130,6 +133,17 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
     private static boolean hasValue(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         ConfigurationProperty property = source.getConfigurationProperty(name);
         return property != null && !String.valueOf(property.getValue()).isBlank();
+    }
+
+    /**
+     * Returns whether the value is an empty map of YAML, {@code {}}, which templates write for a group without
+     * properties. Spring reads it as a blank value without a place in the file.
+     */
+    private static boolean isEmptyMap(@Nullable ConfigurationProperty property) {
+        return property != null
+                && String.valueOf(property.getValue()).isEmpty()
+                && property.getOrigin() instanceof PropertySourceOrigin origin
+                && origin.getOrigin() == null;
     }
 
     private String describe(ConfigurationPropertySource source, ConfigurationPropertyName name) {

@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -220,9 +221,7 @@ final class UnusedSettings {
     }
 
     private void addRegistries() {
-        if (client.registry() != null
-                && !client.registry().isBlank()
-                && !client.url().isEmpty()) {
+        if (client.registry() != null && !client.url().isEmpty()) {
             boolean two = client.url().stream().anyMatch(Registries::isRegistry);
             String used = two ? "rpc.client.registry" : "rpc.client.url";
             found.add((two ? "rpc.client.url" : "rpc.client.registry") + " (" + used + " takes precedence)");
@@ -252,7 +251,7 @@ final class UnusedSettings {
             }
         }
         String policy = service.loadBalancing() == null ? client.loadBalancing() : service.loadBalancing();
-        if (WITHOUT_KEY.contains(policy)) {
+        if (WITHOUT_KEY.contains(policy.toLowerCase(Locale.ROOT).replace('_', '-'))) {
             keys(prefix, service)
                     .forEach(property -> found.add(property + " (load balancing is " + policy
                             + ", and only consistent-hash or a bean uses a key)"));
@@ -267,9 +266,15 @@ final class UnusedSettings {
         return service.hashKey() == null ? ofMethods : Stream.concat(Stream.of(prefix + "hash-key"), ofMethods);
     }
 
+    /** Returns whether the property has a value. A blank value counts as not set. */
+    private boolean isSet(String property) {
+        String value = environment.getProperty(property);
+        return value != null && !value.isBlank();
+    }
+
     private void add(String reason, String... properties) {
         for (String property : properties) {
-            if (environment.containsProperty(property)) {
+            if (isSet(property)) {
                 found.add(property + " (" + reason + ")");
             }
         }

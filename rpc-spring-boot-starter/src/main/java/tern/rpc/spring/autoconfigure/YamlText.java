@@ -28,6 +28,8 @@ record YamlText(String written, Object read) {
      */
     private static final Pattern END_OF_SCALAR = Pattern.compile("[\\s,\\]}]");
 
+    private static final Pattern IN_ANOTHER_BASE = Pattern.compile("[-+]?(\\d[\\d_]*(:\\d+)+|0[0-7_]+)");
+
     /**
      * Returns the property's text in the YAML file, and the number or boolean that YAML has read. Returns null if the
      * text has not changed, or if the property's value is a string or does not come from a file.
@@ -68,8 +70,17 @@ record YamlText(String written, Object read) {
         return "is not a text but a " + (read instanceof Boolean ? "boolean" : "number");
     }
 
+    /** Returns whether YAML reads the number in base 60, as in 1:30, or in base 8, as in 010. */
+    boolean isInAnotherBase() {
+        return IN_ANOTHER_BASE.matcher(written).matches();
+    }
+
     String problem() {
-        return kind(read) + ", which differs from the text in the file: YAML reads " + written + " as " + read;
+        return kind(read) + ", which " + difference();
+    }
+
+    String difference() {
+        return "differs from the text in the file: YAML reads " + written + " as " + read;
     }
 
     String action() {

@@ -112,6 +112,12 @@ class PropertyGroupsTest {
                         .hasMessageContaining("is a group of properties, but no property is below it"));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"rpc.client.services: {}", "rpc: {client: {services: {}, url: local}, limits: {}}"})
+    void emptyMapOfYamlIsAccepted(String yaml) throws Exception {
+        with(yaml).run(there -> assertThat(there).hasNotFailed());
+    }
+
     @Test
     void valueOfTheCommonPrefixCausesAWarning(CapturedOutput output) {
         provider(Greeter.class)

@@ -299,6 +299,32 @@ class PropertyValueCheckTest {
                         .isEqualTo(version));
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            rpc.client.timeout: 1:30       | rpc.client.timeout | 1:30    | 90
+            rpc.client.heartbeat: 1:30:00  | rpc.client.heartbeat | 1:30:00 | 5400
+            rpc.server.threads: 010        | rpc.server.threads | 010     | 8
+            rpc.limits: {max-message: 0100} | rpc.limits.max-message | 0100 | 64
+            """)
+    void numberThatYamlReadsInAnotherBaseStopsTheStart(String line, String property, String written, String read)
+            throws Exception {
+        with(provider(Greeter.class), yaml(line)).run(there -> {
+            RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+            assertThat(failure)
+                    .hasMessage(property + " differs from the text in the file: YAML reads " + written + " as " + read);
+            assertThat(failure.action())
+                    .isEqualTo(
+                            "Write a number without leading zeros and colons. A time needs a unit, such as 90s or 90m.");
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"rpc.client.connect-timeout: 1_000", "rpc.server.threads: 0x10", "rpc.server.io-threads: 0"})
+    void numberThatYamlReadsAsItIsMeantIsAccepted(String line) throws Exception {
+        with(provider(Greeter.class), yaml(line)).run(there -> assertThat(there).hasNotFailed());
+    }
+
     @Test
     void numberThatMayAlsoBeAKeywordIsAccepted() throws Exception {
         with(provider(Greeter.class), yaml("rpc.server.max-concurrency: 1_000"))

@@ -46,6 +46,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
     private int unsentAnswers;
     private boolean answering; // true if an answer to a heartbeat has been written but not yet flushed
     private boolean broken;
+    private boolean frames; // true if the bytes of the current read have completed a frame
     private int surplus; // the number of frames in the current time window that belonged to no call
     private long windowNanos;
     private long late; // the number of answers that arrived after their calls had ended
@@ -69,7 +70,10 @@ final class DubboClientHandler extends DubboFrameDecoder {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
         connection.heard();
+        int bytes = ((ByteBuf) message).readableBytes();
+        frames = false;
         super.channelRead(context, message);
+        connection.progressed(bytes, frames);
     }
 
     @Override
@@ -83,6 +87,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     @Override
     void frame(int flags, int status, long id, ByteBuf body) {
+        frames = true;
         if (broken || isFlood(flags, id)) {
             body.release();
         } else if (DubboHeader.isEvent(flags)) {
@@ -175,21 +180,27 @@ final class DubboClientHandler extends DubboFrameDecoder {
         return body.readableBytes() == 2 && body.getByte(body.readerIndex()) == 1;
     }
 
+    /**
+     * Fails the call whose answer is too large. The body is skipped as it arrives, so that the other calls on the
+     * connection continue. If the body is {@link #maySkip too long} for this, the connection is closed instead.
+     */
     @Override
     boolean tooLarge(int flags, long id, int length) {
-        if (DubboHeader.isRequest(flags)) {
-            return true;
+        String text = "the answer of " + connection.endpoint() + " has " + length + " bytes; at most "
+                + connection.settings().maxResponseBytes() + " are accepted (set by rpc.limits.max-response)";
+        if (!DubboHeader.isRequest(flags)) {
+            connection.failed(id, new RpcException(StatusCode.RESOURCE_EXHAUSTED, text, Executed.YES, null));
         }
-        connection.failed(
-                id,
-                new RpcException(
-                        StatusCode.RESOURCE_EXHAUSTED,
-                        "the answer of " + connection.endpoint() + " has " + length + " bytes; at most "
-                                + connection.settings().maxResponseBytes()
-                                + " are accepted (set by rpc.limits.max-response)",
-                        Executed.YES,
-                        null));
+        if (!maySkip(length)) {
+            broken(text);
+            return false;
+        }
         return true;
+    }
+
+    @Override
+    void skipEnded() {
+        frames = true;
     }
 
     @Override

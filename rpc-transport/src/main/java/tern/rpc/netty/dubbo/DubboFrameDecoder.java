@@ -11,6 +11,12 @@ import java.util.List;
  */
 abstract class DubboFrameDecoder extends ByteToMessageDecoder {
 
+    /**
+     * The maximum size of a skipped body is this number of bytes, or twice the size limit of a body if that is larger
+     * (docs/limits.md).
+     */
+    private static final long MAX_SKIPPED_BYTES = 64 << 20;
+
     private final int maxBodyBytes;
     private int toSkip;
     private int skipped; // the number of bytes of the current body that have been skipped so far
@@ -29,6 +35,14 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
      * @return true to skip the body and continue; false if the connection is being closed
      */
     abstract boolean tooLarge(int flags, long id, int length);
+
+    /**
+     * Returns whether a body of this length may be skipped. A longer body would hold up the other calls on the
+     * connection for too long.
+     */
+    final boolean maySkip(int length) {
+        return length <= Math.max(MAX_SKIPPED_BYTES, 2L * maxBodyBytes);
+    }
 
     /** Called when the last byte of a body has been skipped. */
     void skipEnded() {}

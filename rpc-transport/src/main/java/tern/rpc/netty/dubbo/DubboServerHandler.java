@@ -28,12 +28,6 @@ final class DubboServerHandler extends DubboFrameDecoder {
      */
     private static final int MAX_EVENT_BYTES = 15;
 
-    /**
-     * The maximum size of a skipped body is this number of bytes, or twice the size limit of requests if that is
-     * larger.
-     */
-    private static final long MAX_SKIPPED_BYTES = 64 << 20; // see docs/limits.md
-
     private static final SeldomWarning TOO_LARGE = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofSeconds(10));
 
     private final DubboProtocol protocol;
@@ -119,7 +113,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
 
     /**
      * Refuses a request above the size limit. Its body is skipped as it arrives, so that the other calls on the
-     * connection continue. If the body is longer than {@link #mostSkipped}, the connection is closed instead.
+     * connection continue. If the body is {@link #maySkip too long} for this, the connection is closed instead.
      */
     @Override
     boolean tooLarge(int flags, long id, int length) {
@@ -133,17 +127,12 @@ final class DubboServerHandler extends DubboFrameDecoder {
             new DubboServerCall(protocol, connection, flags & ~DubboHeader.FLAG_EVENT, id, Unpooled.EMPTY_BUFFER)
                     .refuseTooLarge(RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, text, Executed.NO));
         }
-        if (length > mostSkipped(connection.settings().maxRequestBytes())) {
+        if (!maySkip(length)) {
             broken(text);
             return false;
         }
         TOO_LARGE.warn(() -> "A call from " + connection.remoteAddress() + " was refused: " + text, null);
         return true;
-    }
-
-    /** Returns the maximum size of a body that is skipped (docs/limits.md). */
-    static long mostSkipped(int maxRequestBytes) {
-        return Math.max(MAX_SKIPPED_BYTES, 2L * maxRequestBytes);
     }
 
     @Override

@@ -62,6 +62,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private final RequestStreams streams;
     private final Http2Limits limits = new Http2Limits();
     private final PingPace pings = new PingPace();
+    private final TypedFrameReader frames;
     private @Nullable ChannelHandlerContext context;
     private boolean reading;
     // the adjusted flow-control windows; null until at least 4 MiB of received bytes are unread
@@ -77,6 +78,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         super(decoder, encoder, settings, true, false);
         frames.dropFramesOf(new ResetFrames(
                 connection(), true, bytes -> limits.inVain(System.nanoTime(), bytes, FRAMES_AFTER_END)));
+        this.frames = frames;
         this.joined = new JoinedWrites(connection.queue()::left);
         this.connection = connection;
         this.requests = new RequestMessages(encoder, joined, limits);
@@ -129,7 +131,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     public void channelRead(ChannelHandlerContext read, Object message) throws Exception {
         connection.heard();
         reading = true;
+        int bytes = ((ByteBuf) message).readableBytes();
+        int completed = frames.completed();
         super.channelRead(read, message);
+        connection.progressed(bytes, frames.completed() != completed);
     }
 
     @Override

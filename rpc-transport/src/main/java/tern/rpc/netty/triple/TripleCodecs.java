@@ -54,8 +54,8 @@ public final class TripleCodecs {
     private final int exceptionFrames;
 
     /**
-     * The warnings that have been logged. The protocols that share these codecs prepare the same services, so without
-     * this set each warning would be logged once for each protocol.
+     * The lines about JSON that have been logged. The protocols that share these codecs prepare the same services, so
+     * without this set each line would be logged once for each protocol.
      */
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
 
@@ -88,7 +88,9 @@ public final class TripleCodecs {
         for (MethodDescriptor method : service.methods()) {
             payloads.of(method);
             if (json != null && method.payload() != Payload.RAW) {
-                json(method).warnings().stream().filter(logged::add).forEach(LOG::warn);
+                // INFO, because the application may have no callers that send JSON. Their calls fail with the same
+                // text.
+                json(method).warnings().stream().filter(logged::add).forEach(LOG::info);
             }
         }
     }

@@ -1,8 +1,10 @@
 package tern.rpc.netty.triple;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.netty.triple.RawServerCalls.OK;
 
 import java.time.Duration;
+import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Deadline;
@@ -64,6 +66,58 @@ class QuietServerTest {
 
         assertThat(connection.isOpen()).isFalse();
         assertThat(connection.closeReason()).contains("nothing was received for 15000 ms");
+    }
+
+    /** Sends the given bytes, one in each second, while the connection is open. */
+    private void drip(byte... bytes) {
+        for (int i = 0; i < bytes.length && connection.isOpen(); i++) {
+            connection.passSecond();
+            connection.send(new byte[] {bytes[i]});
+        }
+    }
+
+    @Test
+    void serverThatDripsAFrameIsDisconnected() {
+        call();
+        connection.send(new Frame(Http2Script.HEADERS, Http2Script.END_HEADERS, 3, Http2Script.block(OK)).bytes());
+        byte[] frame = new Frame(Http2Script.DATA, 0, 3, new byte[100]).bytes();
+
+        drip(Arrays.copyOf(frame, PROBE_AFTER_SECONDS + PROBE_TIMEOUT_SECONDS - 1));
+        assertThat(connection.isOpen()).isTrue();
+        drip(frame);
+
+        assertThat(connection.isOpen()).isFalse();
+        assertThat(connection.closeReason()).contains("of an incomplete frame were received within 15000 ms");
+    }
+
+    @Test
+    void serverThatDripsHeadersInWholeFramesIsDisconnected() {
+        call();
+        byte[] block = Http2Script.block(":status", "200", "content-type", "application/grpc");
+        calls.send(Http2Script.HEADERS, 0, 3, block[0]);
+
+        for (int i = 1; i < PROBE_AFTER_SECONDS + PROBE_TIMEOUT_SECONDS; i++) {
+            assertThat(connection.isOpen()).isTrue();
+            connection.passSecond();
+            calls.send(Http2Script.CONTINUATION, 0, 3, block[i]);
+        }
+        connection.passSecond();
+
+        assertThat(connection.isOpen()).isFalse();
+    }
+
+    @Test
+    void answerMayArriveAtTheMinimumRate() {
+        call();
+        connection.send(new Frame(Http2Script.HEADERS, Http2Script.END_HEADERS, 3, Http2Script.block(OK)).bytes());
+        byte[] frame = new Frame(Http2Script.DATA, 0, 3, new byte[16 << 10]).bytes();
+
+        for (int done = 0; done < frame.length; done += 1 << 10) {
+            connection.passSecond();
+            connection.send(Arrays.copyOfRange(frame, done, Math.min(frame.length, done + (1 << 10))));
+        }
+
+        assertThat(connection.isOpen()).isTrue();
     }
 
     @Test

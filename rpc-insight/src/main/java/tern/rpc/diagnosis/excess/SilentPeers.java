@@ -1,0 +1,141 @@
+package tern.rpc.diagnosis.excess;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
+import tern.rpc.diagnosis.account.OperationNames;
+import tern.rpc.diagnosis.account.Part;
+import tern.rpc.diagnosis.account.Part.Kind;
+import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.stack.StackReader;
+
+/**
+ * Recognizes HTTP peers and providers that do not answer: several exchanges or remote calls hang or have ended with a
+ * timeout, each of them has taken many times as long as usual, and none has been answered since the first of them.
+ */
+public final class SilentPeers {
+
+    private static final int MIN_CALLS = 3;
+
+    /**
+     * An operation is considered unanswered only if it takes at least this multiple of its usual time. A peer that is
+     * only slow usually answers sooner.
+     */
+    private static final double LONG = 10;
+
+    private final ExcessTime excess;
+    private final Operations operations;
+
+    public SilentPeers(ExcessTime excess, Operations operations) {
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    /** Returns whether the given exchanges or remote calls get no answer. */
+    public boolean isSilent(Part part) {
+        boolean isOfPeer = part.kind() == Kind.HTTP || part.kind() == Kind.RPC;
+        Phase phase = isOfPeer ? Operations.phase(part.kind()) : null;
+        boolean isNamed = !part.name().isEmpty()
+                && !part.name().startsWith(StackReader.CALLED)
+                && !OperationNames.isFailing(part.name());
+        double usually = phase == null || !isNamed ? -1 : usualNanos(part, phase);
+        if (phase == null || usually <= 0) {
+            return false;
+        }
+        List<Long> unanswered = excess.accounts.stream()
+                .filter(counted -> isUnanswered(counted, part, phase, usually))
+                .map(counted -> counted.call().startedNanos())
+                .toList();
+        if (unanswered.size() < MIN_CALLS) {
+            return false;
+        }
+        long first = unanswered.get(0);
+        for (long started : unanswered) {
+            first = started - first < 0 ? started : first;
+        }
+        return !isAnswered(part, phase, usually, first);
+    }
+
+    /**
+     * Merges the operations on each peer that answers none of them into one cause. If other operations on the peer are
+     * answered, the operations are not merged.
+     */
+    public void merge(TimesByCause byCause) {
+        for (Kind kind : List.of(Kind.HTTP, Kind.RPC)) {
+            Map<String, List<Part>> byPeer = new TreeMap<>();
+            for (Part part : byCause.only(part -> part.kind() == kind).longestFirst()) {
+                byPeer.computeIfAbsent(OperationNames.store(part.name()), peer -> new ArrayList<>())
+                        .add(part);
+            }
+            byPeer.forEach((peer, parts) -> {
+                Part all = new Part(kind, OperationNames.ALL + peer);
+                if (!peer.isEmpty() && parts.size() > 1 && isSilent(all)) {
+                    parts.forEach(part -> byCause.move(part, all));
+                }
+            });
+        }
+    }
+
+    private static boolean isNotAccepted(@Nullable Part failure) {
+        return failure != null
+                && failure.kind() == Kind.PEER_FAILS
+                && failure.name().endsWith(": " + Part.NOT_ACCEPTED);
+    }
+
+    /** Returns the mean usual time of the operations; not positive if it is unknown. */
+    private double usualNanos(Part part, Phase phase) {
+        return excess.account.only(Operations.only(part)).longestFirst().stream()
+                .mapToDouble(one -> operations.usualNamed(phase, one.name()))
+                .filter(nanos -> nanos > 0)
+                .average()
+                .orElse(-1);
+    }
+
+    /**
+     * Returns whether a call that began at or after the given time got an answer.
+     *
+     * @param usually the usual time of one operation
+     */
+    private boolean isAnswered(Part part, Phase phase, double usually, long sinceNanos) {
+        return Stream.concat(
+                        excess.good().stream(),
+                        excess.accounts.stream()
+                                .filter(counted -> counted.call().ledger().isEnded())
+                                .filter(counted -> !isUnanswered(counted, part, phase, usually))
+                                .map(ExcessTime.Counted::call)
+                                .filter(call -> !isNotAccepted(excess.failureOf(call))))
+                .filter(call -> call.startedNanos() - sinceNanos >= 0)
+                .anyMatch(call ->
+                        RepeatedOperations.attempts(call, phase, part.name()).count() > 0);
+    }
+
+    private boolean isUnanswered(ExcessTime.Counted counted, Part part, Phase phase, double usually) {
+        EndedCall call = counted.call();
+        Predicate<Part> matching = Operations.only(part);
+        if (!call.ledger().isEnded()) {
+            String running = call.ledger().running(phase);
+            return running != null
+                    && OperationNames.isNamed(running, part.name())
+                    && counted.times().sum(matching) >= Math.max(LONG * usually, (double) excess.targetNanos());
+        }
+        Part ended = excess.timedOutPart(call);
+        Operations.Sum attempts = RepeatedOperations.attempts(call, phase, part.name());
+        return ended != null
+                && matching.test(ended)
+                && attempts.eachNanos() >= LONG * usually
+                // If a call usually runs several operations, the timeout ends the last one, and the others were
+                // answered.
+                && (attempts.count() <= 1 || attempts.count() > usualCount(call, matching, usually));
+    }
+
+    private double usualCount(EndedCall call, Predicate<Part> matching, double usually) {
+        Times usual = excess.usualOf(call.method());
+        return usual == null ? 0 : usual.sum(matching) / usually;
+    }
+}
