@@ -139,7 +139,8 @@ final class SharedSources {
 
     /**
      * Logs that providers of a source cannot be reached, in one line for all of them and for all references, at a
-     * limited rate. Does nothing if no reference uses the source. The caller must not hold a lock that a listener needs.
+     * limited rate. Does nothing if no reference uses this source. The caller must not hold a lock that a listener
+     * needs.
      */
     void notConnected(Object key, List<Node> failed) {
         Shared shared;
@@ -151,7 +152,7 @@ final class SharedSources {
         }
     }
 
-    /** Informs references that have subscribed while the source was starting. Later references start their own source. */
+    /** Informs references that subscribed while the source was starting. Later references start their own source. */
     private void failed(Shared shared, Throwable why) {
         synchronized (this) {
             byKey.remove(shared.source.key(), shared);

@@ -46,7 +46,7 @@ final class HungCalls {
         return hung;
     }
 
-    /** Returns the line about the calls that were not counted because they may be long polls; empty if there are none. */
+    /** Returns the line about calls that were not counted because they may be long polls; empty if there are none. */
     String ignored() {
         if (polled.isEmpty()) {
             return "";

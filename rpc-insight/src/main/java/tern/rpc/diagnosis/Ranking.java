@@ -308,12 +308,12 @@ final class Ranking {
     }
 
     /**
-     * Returns the best estimate of the extra time of the given activity or wait, minus the time by which it takes longer
-     * in the slowest tenth of the usual calls than in the mean of all usual calls. One standard deviation is subtracted
-     * from a time that comes from samples, so that one or two samples do not outweigh a measured time. Without the
-     * second subtraction, an operation with varying duration would seem slower in late calls even if it did not change.
-     * Nothing is subtracted for an operation that calls run more often than usual. The number of its runs is counted
-     * over all calls, and the slowest usual calls may be slow only because they run the operation.
+     * Returns the best estimate of the extra time of the given activity or wait, minus the time by which it takes
+     * longer in the slowest tenth of the usual calls than in the mean of all usual calls. One standard deviation is
+     * subtracted from a time that comes from samples, so that one or two samples do not outweigh a measured time.
+     * Without the second subtraction, an operation with varying duration would seem slower in late calls even if it did
+     * not change. Nothing is subtracted for an operation that calls run more often than usual. The number of its runs
+     * is counted over all calls, and the slowest usual calls may be slow only because they run the operation.
      */
     private double weight(Part part) {
         double selected =

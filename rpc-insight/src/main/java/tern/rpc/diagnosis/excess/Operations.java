@@ -424,8 +424,9 @@ public final class Operations {
      * Returns the line of application code that most often waits for the operation with the given name. Most samples
      * contain the name of their operation. If no sample names the given operation, returns the line that the other
      * samples show in the calls that mainly run this operation. If there is no such line either, returns the line for
-     * any operation of the same kind, or null if calls run this operation and others of the same kind. An operation that
-     * is known only from samples has its own samples. If the name is empty, the operation that takes the most time is used.
+     * any operation of the same kind, or null if calls run this operation and others of the same kind. An operation
+     * that is known only from samples has its own samples. If the name is empty, the operation that takes the most time
+     * is used.
      */
     @Nullable
     public String placeOf(Phase phase, String name) {

@@ -146,8 +146,8 @@ public final class SlowServers {
     }
 
     /**
-     * Returns whether each operation takes many times as long as usual, as if the peer did not answer. The operation that
-     * takes most of the time may then only be the most frequent one.
+     * Returns whether every operation takes many times as long as usual, as if the peer did not answer. The operation
+     * that takes most of the time may then only be the most frequent one.
      */
     private boolean areAllMuchSlower(Phase phase, Map<String, Double> each) {
         return each.entrySet().stream().allMatch(entry -> {

@@ -74,8 +74,8 @@ public final class CallerRuns {
     }
 
     /**
-     * Extends the recommended change if most calls that spend time on the given activity or wait run rejected tasks of an
-     * executor.
+     * Extends the recommended change if most of the calls that spend time on the given activity or wait run rejected
+     * tasks of an executor.
      */
     public Change withPolicy(Change change, Part part) {
         if (change.property() != null

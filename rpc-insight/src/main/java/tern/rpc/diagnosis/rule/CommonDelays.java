@@ -23,8 +23,8 @@ import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.machine.Machine;
 
 /**
- * Recognizes calls that are late because each of their operations takes a little longer. No single peer or store is then
- * the cause, although one of them always happens to take the most time.
+ * Recognizes calls that are late because each of their operations takes a little longer. No single peer or store
+ * is then the cause, although one of them always happens to take the most time.
  */
 public final class CommonDelays {
 

@@ -28,9 +28,9 @@ public final class CacheLoads {
     private CacheLoads() {}
 
     /**
-     * Returns the name of the cache that called the application's innermost code, directly or indirectly, such as {@code
-     * Caffeine}; null if there is none. Caffeine calls the code within a method of {@code ConcurrentHashMap}, so the
-     * cache that is further outside is returned.
+     * Returns the name of the cache that has called the application's innermost code, directly or indirectly, such as
+     * {@code Caffeine}; null if there is none. Caffeine calls the code within a method of {@code ConcurrentHashMap}, so
+     * the cache that is further outside is returned.
      */
     public static @Nullable String cacheIn(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());

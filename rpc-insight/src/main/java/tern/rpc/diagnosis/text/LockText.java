@@ -68,8 +68,9 @@ final class LockText {
         Part.Kind known = work == null && likely != null ? likely.part().kind() : work;
         String meanwhile = LockedWork.advice(holder != null ? evidence.tasks().workAt(holder) : known);
         String permits = areLost(part, held)
-                ? "release each permit in a finally block, also if code fails or returns early: no sample of the calls that"
-                        + " wait found a call or thread that holds a permit, so permits were most likely not given back"
+                ? "release each permit in a finally block, also if code fails or returns early: no sample of the calls"
+                        + " that wait found a call or thread that holds a permit, so permits were most likely not given"
+                        + " back"
                 : permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
         if (permits != null) {
             facts.addAll(lost(part, held));

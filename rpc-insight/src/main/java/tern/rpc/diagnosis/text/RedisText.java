@@ -243,8 +243,8 @@ final class RedisText {
             return "store a smaller value, or read only parts of it: this command's value is large";
         }
         if (RedisCommands.isConstant(verb)) {
-            return "find the command or script that keeps the Redis server busy, which any client may have sent (SLOWLOG"
-                    + " GET), or check the network to the server: " + verb
+            return "find the command or script that keeps the Redis server busy, which any client may have sent"
+                    + " (SLOWLOG GET), or check the network to the server: " + verb
                     + " takes constant time, and its value is small";
         }
         return "check this command: use a smaller value or fewer elements, or check other commands (SLOWLOG) or the"

@@ -315,8 +315,8 @@ final class StoreText {
         String isNew = counts.areNew(part)
                 ? "; calls do not usually run it, so also find out why they run it now (new code" + keeps + ")"
                 : counts.areUnusual(part)
-                        ? "; calls usually run another statement instead, so compare the two (a function on a column uses"
-                                + " no index of the column)"
+                        ? "; calls usually run another statement instead, so compare the two (a function on a column"
+                                + " uses no index of the column)"
                         : "";
         isNew += Statements.isWrite(text) ? "" : atOnce(part);
         if (excess.samples.areReadingResults(Phase.SQL)) {
