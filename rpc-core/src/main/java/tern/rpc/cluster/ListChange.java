@@ -36,9 +36,7 @@ record ListChange(List<Instance> removed, List<Instance> added) {
         while (start < beforeEnd && start < afterEnd && isSame(before.get(start), after.get(start))) {
             start++;
         }
-        while (beforeEnd > start
-                && afterEnd > start
-                && isSame(before.get(beforeEnd - 1), after.get(afterEnd - 1))) {
+        while (beforeEnd > start && afterEnd > start && isSame(before.get(beforeEnd - 1), after.get(afterEnd - 1))) {
             beforeEnd--;
             afterEnd--;
         }
@@ -89,6 +87,7 @@ record ListChange(List<Instance> removed, List<Instance> added) {
     }
 
     /** Compares the references first, because reading thousands of objects takes longer than the rest of a change. */
+    @SuppressWarnings("ReferenceEquality") // equals is called if the references differ
     static boolean isSame(Instance one, Instance other) {
         return one == other || one.equals(other);
     }

@@ -239,7 +239,8 @@ class ProductionFaultsTest extends SimulatedCluster {
         source.lists(IntStream.range(0, MANY)
                 .mapToObj(i -> new Instance(
                         instance(i).endpoint(),
-                        Attributes.DEFAULT.withDraining(members.contains(instance(i).endpoint()))))
+                        Attributes.DEFAULT.withDraining(
+                                members.contains(instance(i).endpoint()))))
                 .toList());
         pass(5 * SECOND);
 
@@ -258,8 +259,9 @@ class ProductionFaultsTest extends SimulatedCluster {
         for (int hour = 0; hour < 24; hour++) {
             now += TimeUnit.HOURS.toNanos(1);
             timer.move(2 * SECOND);
-            IntStream.range(0, 100).forEach(i -> assertThat(pick().endpoint())
-                    .isNotEqualTo(instance(0).endpoint()));
+            IntStream.range(0, 100)
+                    .forEach(i -> assertThat(pick().endpoint())
+                            .isNotEqualTo(instance(0).endpoint()));
         }
 
         assertThat(peer(0).closed).isFalse();
@@ -307,8 +309,8 @@ class ProductionFaultsTest extends SimulatedCluster {
     @Test
     void tagWhoseProvidersVanishFallsBackAndAForcedTagNamesTheReason() {
         cluster.start(Duration.ZERO);
-        List<Instance> all = each(
-                10, i -> i < 2 ? Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, "gray")) : Attributes.DEFAULT);
+        List<Instance> all =
+                each(10, i -> i < 2 ? Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, "gray")) : Attributes.DEFAULT);
         source.lists(all);
         timer.move(60 * SECOND);
 
@@ -323,8 +325,7 @@ class ProductionFaultsTest extends SimulatedCluster {
 
     @Test
     void keysOfConsistentHashMoveOnlyFromTheProviderThatLeavesAndReturnWithIt() {
-        Cluster hashed = cluster(
-                "Stock", ClusterSettings.DEFAULT.withPolicy(Policies.named(Policies.CONSISTENT_HASH)));
+        Cluster hashed = cluster("Stock", ClusterSettings.DEFAULT.withPolicy(Policies.named(Policies.CONSISTENT_HASH)));
         source.lists(instances(10));
         timer.move(60 * SECOND);
         Map<Long, Endpoint> before = owners(hashed);
@@ -452,8 +453,8 @@ class ProductionFaultsTest extends SimulatedCluster {
                 return "a rule";
             }
         };
-        source.listener.accept(EndpointSnapshot.heard(ofBothProtocols(MANY), Instant.EPOCH)
-                .withRules(rules));
+        source.listener.accept(
+                EndpointSnapshot.heard(ofBothProtocols(MANY), Instant.EPOCH).withRules(rules));
         timer.move(5 * SECOND);
 
         assertThatThrownBy(() -> subset.pick("get", 0, "", false, null, now))
