@@ -376,8 +376,8 @@ public record PoolVerdict(
     /** Returns a copy whose reason is that connections are never returned. */
     public PoolVerdict leaked() {
         List<String> all = new ArrayList<>(facts);
-        all.add("proof    " + pool.now().active() + " are in use, but none was taken or returned in the observed period,"
-                + " and no thread uses one");
+        all.add("proof    " + pool.now().active()
+                + " are in use, but none was taken or returned in the observed period," + " and no thread uses one");
         return new PoolVerdict(pool, Reason.LEAKED, place, user, all);
     }
 
