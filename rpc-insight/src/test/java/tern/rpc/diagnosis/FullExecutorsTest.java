@@ -141,7 +141,8 @@ class FullExecutorsTest {
         Throwable failure = Tickets.rejected("Task rejected from java.util.concurrent.ThreadPoolExecutor@5e9[Running,"
                 + " pool size = 2, active threads = 2, queued tasks = 300, completed tasks = 12]");
         OutsideOperations.clear();
-        Thread earlier = new Thread(() -> OutsideOperations.ran(Phase.HTTP, "POST mail:80/send", 990_000_000), "legs-7");
+        Thread earlier =
+                new Thread(() -> OutsideOperations.ran(Phase.HTTP, "POST mail:80/send", 990_000_000), "legs-7");
         earlier.start();
         earlier.join();
 

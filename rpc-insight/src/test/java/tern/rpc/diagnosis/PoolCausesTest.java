@@ -378,8 +378,8 @@ class PoolCausesTest {
 
     @Test
     void connectionsThatNoThreadUsesAndNobodyReturnsAreLost() {
-        Cause first = firstOfFullPool(List.of(new PoolSetting(
-                "rpc.pools.http.max", "24", PoolSetting.Source.USER, PoolSetting.Use.MAX)));
+        Cause first = firstOfFullPool(
+                List.of(new PoolSetting("rpc.pools.http.max", "24", PoolSetting.Source.USER, PoolSetting.Use.MAX)));
 
         assertThat(first.title()).as(shop.diagnosis().text()).isEqualTo("NOT GIVEN BACK: http");
         assertThat(first.evidence()).anyMatch(line -> line.startsWith("proof    24 are in use, but none was taken"));
@@ -432,7 +432,8 @@ class PoolCausesTest {
 
     @Test
     void connectionsOpenSlowlyIfOtherCallsGetConnectionsMeanwhile() {
-        assertThat(firstOfWaits(PoolKind.REDIS, millis -> millis % 100 < 20 ? 250 : 0.1).title())
+        assertThat(firstOfWaits(PoolKind.REDIS, millis -> millis % 100 < 20 ? 250 : 0.1)
+                        .title())
                 .isEqualTo("CONNECTIONS OPEN SLOWLY: store");
     }
 

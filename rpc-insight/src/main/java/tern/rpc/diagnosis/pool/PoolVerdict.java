@@ -136,6 +136,9 @@ public record PoolVerdict(
                     needed,
                     size));
         }
+        if (needed < 0 && size > 0 && snapshot.active() >= size) {
+            facts.add("use      " + snapshot.active() + " of " + size + " are in use, " + snapshot.waiting() + " wait");
+        }
         PoolSizes.Reduced reduced = pool.reduced();
         if (reduced != null) {
             facts.add(String.format(
@@ -376,8 +379,8 @@ public record PoolVerdict(
     /** Returns a copy whose reason is that connections are never returned. */
     public PoolVerdict leaked() {
         List<String> all = new ArrayList<>(facts);
-        all.add("proof    " + pool.now().active() + " are in use, but none was taken or returned in the observed period,"
-                + " and no thread uses one");
+        all.add("proof    " + pool.now().active()
+                + " are in use, but none was taken or returned in the observed period," + " and no thread uses one");
         return new PoolVerdict(pool, Reason.LEAKED, place, user, all);
     }
 

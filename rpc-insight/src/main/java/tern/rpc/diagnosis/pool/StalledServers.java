@@ -32,8 +32,7 @@ public final class StalledServers {
         }
 
         boolean contains(CallTrace.Call call) {
-            return call.startNanos() - fromNanos >= 0
-                    && toNanos - (call.startNanos() + call.tookNanos()) >= 0;
+            return call.startNanos() - fromNanos >= 0 && toNanos - (call.startNanos() + call.tookNanos()) >= 0;
         }
     }
 

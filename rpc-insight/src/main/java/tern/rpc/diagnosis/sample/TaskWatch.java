@@ -459,8 +459,7 @@ public final class TaskWatch {
         Map<String, TaskSamples> all = new TreeMap<>(threads);
         all.putAll(executors);
         return all.entrySet().stream()
-                .filter(entry ->
-                        !entry.getValue().delivers && entry.getValue().using(kind) > 0)
+                .filter(entry -> !entry.getValue().delivers && entry.getValue().using(kind) > 0)
                 .max(Comparator.comparingDouble(entry -> entry.getValue().using(kind)))
                 .map(Map.Entry::getKey)
                 .orElse(null);

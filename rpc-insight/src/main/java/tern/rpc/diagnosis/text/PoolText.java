@@ -107,8 +107,8 @@ final class PoolText {
         if (isExecutor && (asUsual || CommonPool.isOne(verdict))) {
             return executors.executor(verdict);
         }
-        boolean asksServer = verdict.reason() == PoolVerdict.Reason.OPENING
-                || verdict.reason() == PoolVerdict.Reason.CHECKING;
+        boolean asksServer =
+                verdict.reason() == PoolVerdict.Reason.OPENING || verdict.reason() == PoolVerdict.Reason.CHECKING;
         if (asksServer
                 && StalledServers.isOne(
                         evidence.trace(), verdict.pool().now().kind(), (double) evidence.targetNanos())) {
@@ -180,8 +180,8 @@ final class PoolText {
                 Change.of(
                         Where.PEER,
                         (isDatabase
-                                        ? "find out what stops " + server + " for moments: its log, a backup, or a pause"
-                                                + " of its machine"
+                                        ? "find out what stops " + server
+                                                + " for moments: its log, a backup, or a pause" + " of its machine"
                                         : "find the command or script that blocks " + server
                                                 + " for moments (SLOWLOG GET, INFO commandstats), which any client may"
                                                 + " have sent")

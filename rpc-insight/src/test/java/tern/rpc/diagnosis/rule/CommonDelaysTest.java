@@ -92,8 +92,7 @@ class CommonDelaysTest {
         shop.healthy(slower(0));
         heldMillis[0] = 190;
 
-        Cause first = first(
-                shop.miss(call -> slower(2).accept(call.in(Phase.JDBC_CONNECTION, "hikari", 600))));
+        Cause first = first(shop.miss(call -> slower(2).accept(call.in(Phase.JDBC_CONNECTION, "hikari", 600))));
 
         assertThat(first.kind()).as(shop.diagnosis().text()).isNotIn("EVERYTHING SLOWER", "PROCESSORS");
     }

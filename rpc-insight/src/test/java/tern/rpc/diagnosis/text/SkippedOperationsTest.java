@@ -51,12 +51,15 @@ class SkippedOperationsTest {
 
     @Test
     void ownExceptionAfterAllUsualOperationsIsAFailureOfTheCode() {
-        assertThat(failing(Tickets.carrierOff(), USUAL).change().text()).startsWith("fix the code that throws CarrierOff");
+        assertThat(failing(Tickets.carrierOff(), USUAL).change().text())
+                .startsWith("fix the code that throws CarrierOff");
     }
 
     @Test
     void mistakeInTheCodeIsNoRefusal() {
-        assertThat(failing(new NullPointerException(), call -> call.own(1)).change().text())
+        assertThat(failing(new NullPointerException(), call -> call.own(1))
+                        .change()
+                        .text())
                 .startsWith("fix the code that throws NullPointerException");
     }
 }
