@@ -136,6 +136,9 @@ public record PoolVerdict(
                     needed,
                     size));
         }
+        if (needed < 0 && size > 0 && snapshot.active() >= size) {
+            facts.add("use      " + snapshot.active() + " of " + size + " are in use, " + snapshot.waiting() + " wait");
+        }
         PoolSizes.Reduced reduced = pool.reduced();
         if (reduced != null) {
             facts.add(String.format(

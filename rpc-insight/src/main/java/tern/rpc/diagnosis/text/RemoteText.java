@@ -384,14 +384,11 @@ final class RemoteText {
     /** Describes an HTTP peer or provider that answers none of its calls. */
     private static CauseDescription silent(String peer, String place, List<String> facts) {
         String name = peer + ": " + Part.SILENT;
-        return new CauseDescription(
-                "PEER FAILS",
-                name,
-                Change.of(
-                        Where.PEER,
-                        FailureText.ofPeer(name) + "; meanwhile use a fallback and a shorter timeout" + place
-                                + ": a longer timeout would only let more calls wait"),
-                facts);
+        Change change = Change.of(
+                Where.PEER,
+                FailureText.ofPeer(name) + "; meanwhile use a fallback and a shorter timeout" + place
+                        + ": a longer timeout would only let more calls wait");
+        return new CauseDescription("PEER FAILS", name, change, facts);
     }
 
     /** Returns whether the operation's timeout makes calls fail and is much longer than the operation's usual time. */

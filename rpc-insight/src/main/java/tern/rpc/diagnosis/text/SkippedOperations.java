@@ -52,13 +52,9 @@ final class SkippedOperations {
         Times skipped = new Times(); // for each operation, its usual time in the calls that skip it
         for (EndedCall call : failed) {
             Times usual = excess.usualOf(call.method());
-            if (usual == null) {
-                continue;
-            }
-            for (Part part : usual.longestFirst()) {
-                if (usuallyRuns(usual, part) && !runs(call, part)) {
-                    skipped.add(part, usual.of(part));
-                }
+            if (usual != null) {
+                Times usually = usual.only(part -> usuallyRuns(usual, part) && !runs(call, part));
+                skipped.addAll(usually, 1);
             }
         }
         for (Part part : skipped.longestFirst()) {

@@ -355,7 +355,7 @@ public final class Http1AnswerReader {
         inBody = false;
         chunks = null;
         body = NOTHING;
-        memory.apply(0);
+        var unused = memory.apply(0);
         return answer;
     }
 }
