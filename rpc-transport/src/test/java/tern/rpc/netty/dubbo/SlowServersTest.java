@@ -123,7 +123,8 @@ class SlowServersTest {
             connection.passSecond();
             byte[] written = connection.written();
             if (i > 0 && written.length > 0) {
-                connection.send(RawFrame.heartbeatAnswer(RawFrame.of(written).id()).bytes());
+                connection.send(
+                        RawFrame.heartbeatAnswer(RawFrame.of(written).id()).bytes());
             }
         }
 
