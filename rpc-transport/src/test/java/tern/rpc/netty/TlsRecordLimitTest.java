@@ -135,7 +135,8 @@ class TlsRecordLimitTest {
     void timeOfTheServersOwnComputationsIsNoFaultOfTheClient() throws Exception {
         Queue<Runnable> computations = new ArrayDeque<>();
         EmbeddedTls server = begin("TLSv1.3", computations::add);
-        server.channel.pipeline()
+        server.channel
+                .pipeline()
                 .get(ServerTlsHandler.class)
                 .countIn(new IncompleteInput(new SlowReading(server.channel, Duration.ofHours(1)), closing::add));
         server.begin();

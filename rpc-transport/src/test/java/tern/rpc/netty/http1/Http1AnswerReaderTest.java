@@ -103,7 +103,7 @@ class Http1AnswerReaderTest {
 
     @Test
     void bodyIsRefusedIfItsRoomIsRefused() {
-        Http1AnswerReader large = 
+        Http1AnswerReader large =
                 new Http1AnswerReader(8 << 20, bytes -> bytes > 64 << 10 ? "no memory for " + bytes : null);
         in.writeBytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20000\r\n".getBytes(ISO_8859_1));
         in.writeBytes(new byte[64 << 10]);
