@@ -382,8 +382,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns whether enough of the late and failed calls were sampled. If calls are frequent, the calls that were
-     * sampled last have already given way to newer calls.
+     * Returns whether enough of the late and failed calls were sampled. If calls are frequent, newer calls have already
+     * replaced the calls that were sampled last.
      */
     private boolean areSampled(List<EndedCall> bad) {
         return bad.stream()

@@ -14,7 +14,10 @@ import tern.rpc.diagnosis.calls.UsualOperations;
  */
 final class MeanTimes {
 
-    /** So few executions do not show how an operation compares with others. */
+    /**
+     * An operation with at most this many executions is not compared with others, because so few executions prove
+     * little.
+     */
     private static final double FEW = 2;
 
     /**

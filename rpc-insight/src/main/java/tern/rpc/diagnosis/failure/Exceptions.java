@@ -60,7 +60,7 @@ public final class Exceptions {
     /** The SQL state of a statement that was cancelled because it took too long, or because a user asked for it. */
     private static final String CANCELLED = "57014";
 
-    /** A part of the messages of drivers and of the JDK for an answer that has not arrived in time. */
+    /** A text that messages of drivers and of the JDK contain if an answer has not arrived in time. */
     private static final String READ_TIMEOUT = "read timed out";
 
     private static final String FULL_FILES = "Too many open files";
