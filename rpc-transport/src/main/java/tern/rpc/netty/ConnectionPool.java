@@ -354,8 +354,8 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         }
         pauses.put(
                 connection,
-                new ReconnectPause(loops.group()
-                        .schedule(() -> replaceInTurn(connection), pauseMillis, TimeUnit.MILLISECONDS)));
+                new ReconnectPause(
+                        loops.group().schedule(() -> replaceInTurn(connection), pauseMillis, TimeUnit.MILLISECONDS)));
     }
 
     /** Replaces the connection now, or as soon as the pace of all connections permits it. */
