@@ -280,6 +280,23 @@ class MachineCausesTest {
     }
 
     @Test
+    void newOperationsAreNoConsequenceOfFullProcessors() {
+        shop.machine = machine(0.3, 0.1, 0, 0.2, null, 10e6);
+        shop.healthy(USUAL);
+        shop.machine = machine(0.4, 1.6, 0, 0.2, null, 10e6);
+
+        Diagnosis miss = shop.miss(call -> {
+            USUAL.accept(call);
+            call.own(15).in(Phase.SQL, "select badge", 120).in(Phase.HTTP, "GET badges:80", 110);
+        });
+
+        assertThat(miss.causes())
+                .extracting(Cause::name)
+                .as(miss.text())
+                .startsWith("select badge", "GET badges:80");
+    }
+
+    @Test
     void processorsThatOthersUsuallyKeepBusyAreNotTheCauseOfSlowerOperations() {
         shop.machine = machine(0.3, 1.6, 0, 0.2, null, 10e6);
         shop.healthy(USUAL);

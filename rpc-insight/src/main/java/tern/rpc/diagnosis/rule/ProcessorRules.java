@@ -7,6 +7,7 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.machine.Machine;
@@ -56,8 +57,11 @@ final class ProcessorRules extends Rule {
      */
     private static final int SEVERAL = 3;
 
-    ProcessorRules(Rule other) {
+    private final OperationCounts counts;
+
+    ProcessorRules(Rule other, OperationCounts counts) {
         super(other);
+        this.counts = counts;
     }
 
     /**
@@ -124,8 +128,7 @@ final class ProcessorRules extends Rule {
         Machine machine = evidence.machine();
         Part processors = machine.throttled() > Machine.THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
         double all = byCause.sum();
-        Times waiting = byCause.only(part -> (Operations.phase(part.kind()) != null && !excess.isMostlyFailure(part))
-                || part.kind() == Kind.UNEXPLAINED);
+        Times waiting = byCause.only(part -> mayWait(part) || part.kind() == Kind.UNEXPLAINED);
         long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
                 .filter(kind -> waiting.sum(kind) > NOTABLE * all || areAllStarved(kind, waiting))
                 .count();
@@ -153,6 +156,17 @@ final class ProcessorRules extends Rule {
         for (Part part : waiting.longestFirst()) {
             byCause.move(part, processors);
         }
+    }
+
+    /**
+     * Returns whether saturated processors may explain the extra time of the given activity. Busy processors make
+     * operations slower, but they are not the reason why calls run other operations than usual, or run them more often.
+     */
+    private boolean mayWait(Part part) {
+        return Operations.phase(part.kind()) != null
+                && !excess.isMostlyFailure(part)
+                && !counts.areUnusual(part)
+                && !counts.areMore(part);
     }
 
     /**

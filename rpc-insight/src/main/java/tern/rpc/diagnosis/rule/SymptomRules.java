@@ -90,7 +90,7 @@ public final class SymptomRules extends Rule {
         new PoolRules(this, counts).apply();
         new WorkerRules(this).apply();
         new RefusalRules(this).apply();
-        ProcessorRules processors = new ProcessorRules(this);
+        ProcessorRules processors = new ProcessorRules(this, counts);
         boolean isStorm = new ImmediateRetries(excess, operations).passOnRunQueue(byCause);
         processors.passOnRunQueue();
         passOnStalls();
