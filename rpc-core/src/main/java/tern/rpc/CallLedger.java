@@ -254,8 +254,8 @@ public final class CallLedger {
 
     /**
      * Records that the call has ended: its answer has been sent and its meters have been updated. If another thread
-     * ends the call, for example at its deadline, the call's thread may still be running an operation. The time of this
-     * operation until the end is then recorded under its name. Any thread may call this.
+     * ends the call, for example at its deadline, an operation that the call's thread is running is recorded with its
+     * time until the end. Any thread may call this.
      */
     public void end() {
         long now = now();
@@ -285,10 +285,7 @@ public final class CallLedger {
         return whole().ended;
     }
 
-    /**
-     * Returns the time when the call ended, on the ledger's clock. Must be called only after the call has ended,
-     * because the time is not known earlier. Any thread may call this method.
-     */
+    /** Returns the time when the call ended, on the ledger's clock; 0 if the call is still running. */
     public long endedNanos() {
         return whole().endedNanos;
     }
