@@ -257,7 +257,6 @@ final class PoolRules extends Rule {
         return operation != null
                 && pool.since().taken() == 0
                 && pool.now().setting(PoolSetting.Use.MAX).isPresent()
-                && running(operation) == 0
                 && evidence.tasks().mostOftenIn(operation) == null;
     }
 

@@ -174,13 +174,14 @@ public final class TaskSamples {
 
     /**
      * Returns the number of samples that show operations of the given kind. A thread that waits for a connection does
-     * not count, because it does not use one.
+     * not use one. If most of these samples show such waits, returns 0, because the other samples are older.
      */
     double using(Part.Kind kind) {
-        return parts.longestFirst().stream()
+        double using = parts.longestFirst().stream()
                 .filter(part -> part.kind() == kind)
                 .mapToDouble(this::using)
                 .sum();
+        return 2 * using >= parts.sum(kind) ? using : 0;
     }
 
     private double using(Part part) {

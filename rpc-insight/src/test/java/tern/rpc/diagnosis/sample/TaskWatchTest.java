@@ -3,6 +3,7 @@ package tern.rpc.diagnosis.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 class TaskWatchTest {
@@ -35,5 +36,28 @@ class TaskWatchTest {
         assertThat(tasks.isAlwaysSeen("order 3 of today")).isFalse();
         assertThat(tasks.executor("order 99 of today")).isNull();
         assertThat(tasks.isAlwaysSeen("order 99 of today")).isTrue();
+    }
+
+    /** @param library the innermost frame outside the JDK */
+    private void lookAtExchange(String library, int times) {
+        StackTraceElement[] stack = {
+            new StackTraceElement("jdk.internal.misc.Unsafe", "park", null, -2),
+            new StackTraceElement(library, "get", null, 7),
+            new StackTraceElement("org.apache.hc.client5.http.impl.classic.CloseableHttpClient", "execute", null, 7),
+            new StackTraceElement("depot.Labels", "print", "Labels.java", 29)
+        };
+        for (int i = 0; i < times; i++) {
+            tasks.add(new ThreadSnapshot("labels-1", 9, Thread.State.WAITING, stack, null, null, -1, -1));
+        }
+    }
+
+    @Test
+    void threadsThatMostlyWaitForAConnectionDoNotUseOne() {
+        lookAtExchange("org.apache.hc.client5.http.impl.io.Socket", 3);
+        assertThat(tasks.mostOftenIn(Part.Kind.HTTP)).isEqualTo("labels");
+
+        lookAtExchange("org.apache.hc.core5.pool.StrictConnPool$1", 8);
+
+        assertThat(tasks.mostOftenIn(Part.Kind.HTTP)).isNull();
     }
 }
