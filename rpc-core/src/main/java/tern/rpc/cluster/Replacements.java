@@ -26,7 +26,7 @@ import tern.rpc.endpoint.Instance;
 final class Replacements {
 
     /**
-     * A member is passed over after it could not be connected for this time, or only for moments. A provider that was passed over is tried
+     * A member is passed over after it had no lasting connection for this time. A provider that was passed over is tried
      * again after this time at the earliest. A regular member returns when it has been connected for this time, so that
      * providers do not alternate.
      */
