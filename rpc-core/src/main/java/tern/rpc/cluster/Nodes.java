@@ -269,8 +269,8 @@ public final class Nodes {
     }
 
     /**
-     * Starts connecting to a provider whose connection is lost, besides the connection's own attempts, and at most every
-     * half second.
+     * Starts connecting to a provider whose connection is lost, besides the connection's own attempts. Does nothing if
+     * the last such attempt began less than half a second ago.
      *
      * @return false if enough attempts have been started for all providers
      */

@@ -44,8 +44,8 @@ final class ProbePauses {
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
-     * The mean of the random pause after a silent provider has sent data again. All clients learn at about the same time
-     * that the provider has resumed, and their first calls would overload it if they were not spread.
+     * The mean of the random pause after a silent provider has sent data again. All clients notice this at about the
+     * same time, and their first calls would overload the provider without the pause.
      */
     static final long RESUMED_NANOS = TimeUnit.SECONDS.toNanos(2);
 

@@ -214,7 +214,7 @@ final class ProviderChoice {
 
     /**
      * Returns the providers that speak the reference's protocol. Other providers must be left out before the rules are
-     * applied. Otherwise, rules that exclude all providers of this protocol would leave the reference without providers.
+     * applied. Otherwise, rules that exclude all providers of this protocol would leave the reference without any.
      */
     private List<Instance> spoken(List<Instance> instances) {
         return instances.stream().allMatch(this::isSpoken)

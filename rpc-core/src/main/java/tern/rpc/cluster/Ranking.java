@@ -13,8 +13,8 @@ import tern.rpc.endpoint.Instance;
  * Providers in the order of their ranks. A client connects to the providers with the smallest ranks. The rank is a
  * rendezvous hash of the client's number and the provider's address. Therefore, different clients choose different
  * providers, and adding or removing a provider changes a choice by at most one provider. Providers in the client's zone
- * are ranked first, and providers that get no new calls are ranked last. The order is kept between changes, so that a change
- * and a choice do not compute the hashes of the whole list. Not thread-safe.
+ * are ranked first, and providers that get no new calls are ranked last. The order is kept between changes, so that a
+ * change and a choice do not compute the hashes of the whole list. Not thread-safe.
  */
 final class Ranking {
 
@@ -31,8 +31,8 @@ final class Ranking {
     private static final long LAST = 1L << 62;
 
     /**
-     * One of this number of places is kept for providers in other zones. Otherwise, a client with a long list would have
-     * no connected provider while its zone fails.
+     * One of this number of places is kept for providers in other zones. Otherwise, a client with a long list would
+     * have no connected provider while its zone fails.
      */
     private static final int PLACES_PER_OTHER_ZONE = 10;
 
@@ -131,8 +131,8 @@ final class Ranking {
     }
 
     /**
-     * Returns the providers with the smallest ranks. If there are zones, a tenth of the places is for the first providers
-     * in other zones.
+     * Returns the providers with the smallest ranks. If there are zones, a tenth of the places is for the first
+     * providers in other zones.
      *
      * @param size the maximum number of providers
      * @param passedOver the providers that could not be reached, with the time at which each was passed over. They

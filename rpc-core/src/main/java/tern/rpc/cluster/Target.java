@@ -182,8 +182,8 @@ public final class Target implements Candidate {
     }
 
     /**
-     * Returns the time for which calls have waited for the provider as a multiple of its usual response time, or 0 if no
-     * calls are in flight.
+     * Returns the time for which calls have waited for the provider, as a multiple of its usual response time. Returns 0
+     * if no calls are in flight.
      */
     double waitingCost(long nowNanos) {
         return node.waitingCost(nowNanos);
