@@ -2,9 +2,9 @@ package tern.rpc.spring.autoconfigure;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -60,9 +60,8 @@ record RpcClientProperties(
         loadBalancing = ProviderChoice.policyOf(loadBalancing);
         zone = SettingCheck.blankToNull(zone);
         registry = SettingCheck.blankToNull(registry);
-        registries = registries.entrySet().stream()
-                .filter(entry -> !entry.getValue().isBlank())
-                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
+        registries = new LinkedHashMap<>(registries);
+        registries.values().removeIf(String::isBlank);
     }
 
     /**
@@ -118,16 +117,16 @@ record RpcClientProperties(
             @Nullable Level level,
             @DefaultValue Map<String, Method> methods) {
 
+        static final Service NONE = new Service(
+                List.of(), null, null, null, null, null, null, null, null, null, null, null, Ssl.NONE, null, List.of(),
+                null, Map.of());
+
         Service {
             loadBalancing = SettingCheck.blankToNull(loadBalancing);
             tag = SettingCheck.blankToNull(tag);
             hashKey = SettingCheck.blankToNull(hashKey);
             registry = SettingCheck.blankToNull(registry);
         }
-
-        static final Service NONE = new Service(
-                List.of(), null, null, null, null, null, null, null, null, null, null, null, Ssl.NONE, null, List.of(),
-                null, Map.of());
 
         Service with(
                 List<String> url,
@@ -173,11 +172,11 @@ record RpcClientProperties(
             @Nullable String hashKey,
             @Nullable Boolean hedging) {
 
+        static final Method NONE = new Method(null, null, null, null, null, null);
+
         Method {
             hashKey = SettingCheck.blankToNull(hashKey);
         }
-
-        static final Method NONE = new Method(null, null, null, null, null, null);
 
         Method with(@Nullable Duration timeout) {
             return new Method(timeout, idempotent, oneWay, waitForReady, hashKey, hedging);

@@ -54,8 +54,8 @@ final class UnitFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
                         + expected + UnknownPropertyCheck.origin(property) + ".",
                 value.equals(value.strip())
                         ? "Correct the value of " + property.getName() + ", or leave the property out."
-                        : "Remove the white space. In a .properties file, it is part of the value. In YAML, a value after"
-                                + " | or > ends with a line break: write the value after the colon.",
+                        : "Remove the white space. In a .properties file, it is part of the value. In YAML, a value"
+                                + " after | or > ends with a line break: write the value after the colon.",
                 cause);
     }
 

@@ -13,8 +13,9 @@ import tern.rpc.settings.RpcStartException;
 
 /**
  * Stops an application without the modules of Java that Tern needs, before it creates beans. The Java runtime lacks the
- * modules if it comes from {@code jlink}. Java also leaves out modules if the application is on the module path. Without this check, the application would fail with a {@code NoClassDefFoundError}, which does
- * not name the module. The RPC starter depends on this starter and uses the same check.
+ * modules if it comes from {@code jlink}. Java also leaves out modules if the application is on the module path.
+ * Without this check, the application would fail with a {@code NoClassDefFoundError}, which does not name the module.
+ * The RPC starter depends on this starter and uses the same check.
  */
 final class JavaModules implements ApplicationListener<ApplicationStartingEvent>, Ordered {
 
