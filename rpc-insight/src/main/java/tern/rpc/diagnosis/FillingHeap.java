@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.text.HeapText;
 
 /**
@@ -43,7 +43,7 @@ final class FillingHeap {
      * Returns the text about the heap for a diagnosis of calls that meet the target; empty if the heap will not be full
      * soon. Also logs the text, at most once a minute.
      */
-    String text(Machine machine, Collection<Sampler.Samples> samples) {
+    String text(Machine machine, Collection<SampledCall> samples) {
         HeapGrowth growth = machine.growth();
         if (growth == null || seconds < MIN_SECONDS) {
             return "";

@@ -28,7 +28,7 @@ import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.rule.SymptomRules;
 import tern.rpc.diagnosis.rule.WorkerRules;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.text.CauseText;
 import tern.rpc.diagnosis.text.CausedLeaks;
@@ -152,7 +152,7 @@ final class Ranking {
         int looks = 0;
         int checks = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().of(wait) > 0) {
                 looks += samples.poolLooks;
                 checks += samples.checkLooks;
@@ -170,7 +170,7 @@ final class Ranking {
         Part wait = new Part(Kind.POOL, pool.now().name());
         int opens = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             opens += samples != null && counted.times().of(wait) > 0 ? samples.openLooks : 0;
         }
         long used = excess.samples.all().stream()
@@ -183,7 +183,7 @@ final class Ranking {
     private List<Holder> nested(ObservedPool pool) {
         List<Holder> nested = new ArrayList<>();
         for (Holder holder : pool.holders()) {
-            Sampler.Samples samples = evidence.samples().get(holder.call());
+            SampledCall samples = evidence.samples().get(holder.call());
             if (samples != null && !samples.list.isEmpty()) {
                 Sample last = samples.list.get(samples.list.size() - 1);
                 if (last.phase() == Phase.JDBC_CONNECTION && last.atNanos() - holder.sinceNanos() > 0) {

@@ -8,12 +8,12 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 /** Tests calls that keep their workers while they wait for a result. */
 class KeptWorkersTest {
 
-    private static void look(Sampler.Samples samples) {
+    private static void look(SampledCall samples) {
         StackTraceElement line = new StackTraceElement("depot.Board", "await", "Board.java", 11);
         Part wait = new Part(Part.Kind.RESULT, "Board.await");
         samples.add(new Sample(0, Phase.OWN, wait, List.of(line), null, null, null, false, null, -1, -1));

@@ -8,14 +8,14 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 /** Tests locks whose owners run an operation while other calls wait. */
 class LockedOperationsTest {
 
     private static final Part LOCK = new Part(Part.Kind.LOCK, "monitor of Board held in Board.of");
 
-    private static void look(Sampler.Samples samples) {
+    private static void look(SampledCall samples) {
         StackTraceElement line = new StackTraceElement("depot.Board", "of", "Board.java", 44);
         List<StackTraceElement> below = List.of(new StackTraceElement("depot.Client", "get", "Client.java", 9), line);
         samples.add(new Sample(0, Phase.OWN, LOCK, List.of(line), null, null, null, false, null, -1, -1));
@@ -67,7 +67,7 @@ class LockedOperationsTest {
                 .containsExactly("LOCK: " + LOCK.name(), "SLOW HTTP PEER: GET weather:80");
     }
 
-    private static void lookAtAnotherLine(Sampler.Samples samples) {
+    private static void lookAtAnotherLine(SampledCall samples) {
         StackTraceElement waits = new StackTraceElement("depot.Board", "of", "Board.java", 40);
         StackTraceElement works = new StackTraceElement("depot.Board", "of", "Board.java", 44);
         samples.add(new Sample(0, Phase.OWN, LOCK, List.of(waits), null, null, null, false, null, -1, -1));

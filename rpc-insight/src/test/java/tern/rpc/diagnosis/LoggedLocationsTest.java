@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 /** Tests loggers that search the stack for the line that logs. */
 class LoggedLocationsTest {
 
-    private static void look(Sampler.Samples samples, String inner) {
+    private static void look(SampledCall samples, String inner) {
         StackTraceElement[] stack = {
             new StackTraceElement("java.lang.StackWalker", "walk", null, 1),
             new StackTraceElement(inner, "calcLocation", null, 1),

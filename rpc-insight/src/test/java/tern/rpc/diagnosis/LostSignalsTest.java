@@ -8,7 +8,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
@@ -27,7 +27,7 @@ class LostSignalsTest {
     }
 
     /** Reads a sample of a call waiting for a signal. */
-    private static void waits(Sampler.Samples samples) {
+    private static void waits(SampledCall samples) {
         Part wait = new Part(Part.Kind.RESULT, "Confirmations.await");
         List<StackTraceElement> path = List.of(frame("depot.Confirmations", "await"));
         samples.add(new Sample(0, Phase.OWN, wait, path, "Object.wait", null, null, false, null, -1, -1));

@@ -30,7 +30,7 @@ import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.sample.HeldRows;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.stack.PinnedCarriers;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
@@ -101,7 +101,7 @@ class MachineCausesTest {
     /** Returns the text with which the diagnosis describes the given activity or wait of one late call. */
     private static CauseDescription describe(Part part, Machine machine) {
         CallLedger ledger = new CallLedger(() -> 0);
-        Sampler.Samples samples = new Sampler.Samples(Shop.PLACE);
+        SampledCall samples = new SampledCall(Shop.PLACE);
         samples.add(new Sample(1, Phase.OWN, part, List.of(), null, null, null, false, null, -1, -1));
         Evidence evidence = new Evidence(
                 100_000_000,
@@ -132,9 +132,9 @@ class MachineCausesTest {
 
     @Test
     void virtualThreadThatWaitsOnItsCarrierIsNamed() {
-        Sampler.Samples samples = new Sampler.Samples(Shop.PLACE);
+        SampledCall samples = new SampledCall(Shop.PLACE);
         samples.addStack(Phase.OWN, virtual("parkOnCarrierThread"), false);
-        Sampler.Samples others = new Sampler.Samples(Shop.PLACE);
+        SampledCall others = new SampledCall(Shop.PLACE);
         others.addStack(Phase.OWN, virtual("yieldContinuation"), false);
 
         assertThat(PinnedCarriers.line(Stream.of(samples.pinnedAt, others.pinnedAt)))

@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.Machine;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.diagnosis.stack.ThreadSnapshot.Carrier;
@@ -33,7 +33,7 @@ class OccupiedCarriersTest {
     }
 
     /** A thread that received a monitor and waits for a carrier thread. Its stack shows application code only. */
-    private static void waiting(Sampler.Samples samples) {
+    private static void waiting(SampledCall samples) {
         Sample sample = SampledCalls.sample(
                 Phase.OWN, virtual(Carrier.AWAITED, Thread.State.RUNNABLE, "depot.Orders/list", "depot.Web/orders"));
         samples.add(sample);
@@ -108,7 +108,7 @@ class OccupiedCarriersTest {
 
     @Test
     void threadThatReceivedAMonitorButNoCarrierThreadDoesNotCompute() {
-        Sampler.Samples samples = new Sampler.Samples("Web.orders");
+        SampledCall samples = new SampledCall("Web.orders");
         waiting(samples);
 
         assertThat(samples.list.get(0).part()).isEqualTo(Part.of(Part.Kind.CARRIER));

@@ -16,7 +16,7 @@ import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 /** Tests which names and which place the diagnosis shows if many statements together are the cause. */
@@ -24,7 +24,7 @@ class OperationPlacesTest {
 
     private Operations operations;
 
-    private static Consumer<Sampler.Samples> in(String type, Phase phase) {
+    private static Consumer<SampledCall> in(String type, Phase phase) {
         StackTraceElement[] stack = {
             new StackTraceElement("org.mariadb.jdbc.Statement", "execute", "Statement.java", 1),
             new StackTraceElement("depot." + type, "run", type + ".java", 9)

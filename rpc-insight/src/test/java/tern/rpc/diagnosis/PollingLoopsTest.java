@@ -8,7 +8,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 /** Tests code that repeatedly sleeps until another thread has done something. */
 class PollingLoopsTest {
@@ -17,7 +17,7 @@ class PollingLoopsTest {
 
     private long waits;
 
-    private void look(Sampler.Samples samples, int sleeps) {
+    private void look(SampledCall samples, int sleeps) {
         List<StackTraceElement> path = List.of(
                 new StackTraceElement("depot.Naps", "pause", "Naps.java", 22),
                 new StackTraceElement("depot.Confirmation", "await", "Confirmation.java", 17));
@@ -82,7 +82,7 @@ class PollingLoopsTest {
 
     @Test
     void sleepsAtDifferentPlacesAreNotCountedTogether() {
-        Sampler.Samples samples = new Sampler.Samples("Desk.confirm");
+        SampledCall samples = new SampledCall("Desk.confirm");
         samples.addSleeps(SLEEP, 1);
         samples.addSleeps(new Part(Part.Kind.SLEEP, "Naps.other"), 4);
         samples.addSleeps(new Part(Part.Kind.COMPUTING, "Naps.other"), -1);

@@ -14,7 +14,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 /** Tests calls whose code sleeps before it repeats a failed operation. */
 class RetriedOperationsTest {
@@ -133,7 +133,7 @@ class RetriedOperationsTest {
         }
     }
 
-    private static void sleeps(Sampler.Samples samples) {
+    private static void sleeps(SampledCall samples) {
         Part sleep = new Part(Part.Kind.SLEEP, "Patience.pause");
         List<StackTraceElement> path = List.of(new StackTraceElement("shop.Patience", "pause", null, 22));
         samples.add(new Sample(0, Phase.OWN, sleep, path, "Thread.sleep", null, null, false, null, -1, -1));

@@ -27,7 +27,7 @@ import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.pool.ConnectionUse;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.sample.HeldRows;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.stack.CalledMethods;
 import tern.rpc.diagnosis.stack.EventLoops;
@@ -50,7 +50,7 @@ public final class SampledCalls {
     private final List<EndedCall> bad = new ArrayList<>();
     private final List<EndedCall> earlier = new ArrayList<>();
     private final List<EndedCall> good = new ArrayList<>();
-    private final Map<CallLedger, Sampler.Samples> samples = new HashMap<>();
+    private final Map<CallLedger, SampledCall> samples = new HashMap<>();
     private final Baseline usual = new Baseline();
     private PauseTimes pauses = PauseTimes.NONE;
     private Machine machine = Machine.UNKNOWN;
@@ -157,18 +157,18 @@ public final class SampledCalls {
      *
      * @param look samples the call's thread, and adds the sample to the call's samples
      */
-    public SampledCalls calls(String method, Phase phase, double millis, Consumer<Sampler.Samples> look) {
+    public SampledCalls calls(String method, Phase phase, double millis, Consumer<SampledCall> look) {
         return add(method, 0, phase, phase.isOperation() ? "GET stock:80" : null, 1, millis, look);
     }
 
     /** Adds calls that wait for a thread before they spend time in their own code. */
-    public SampledCalls queued(String method, double queuedMillis, double ownMillis, Consumer<Sampler.Samples> look) {
+    public SampledCalls queued(String method, double queuedMillis, double ownMillis, Consumer<SampledCall> look) {
         return add(method, ownMillis, Phase.QUEUE, null, 1, queuedMillis, look);
     }
 
     /** Adds calls that wait for a thread, and then run an operation. */
     public SampledCalls waitingForThread(
-            String method, double queuedMillis, Phase phase, double millis, Consumer<Sampler.Samples> look) {
+            String method, double queuedMillis, Phase phase, double millis, Consumer<SampledCall> look) {
         queueMillis = queuedMillis;
         add(method, 0, phase, "select orders", 1, millis, look);
         queueMillis = 0;
@@ -183,7 +183,7 @@ public final class SampledCalls {
             Phase phase,
             String operation,
             double millis,
-            Consumer<Sampler.Samples> look) {
+            Consumer<SampledCall> look) {
         return waiting(Phase.JDBC_CONNECTION, from, waitMillis, method, phase, operation, millis, look);
     }
 
@@ -194,7 +194,7 @@ public final class SampledCalls {
             double waitMillis,
             String exchange,
             double millis,
-            Consumer<Sampler.Samples> look) {
+            Consumer<SampledCall> look) {
         return waiting(Phase.HTTP_CONNECTION, from, waitMillis, method, Phase.HTTP, exchange, millis, look);
     }
 
@@ -206,7 +206,7 @@ public final class SampledCalls {
             Phase phase,
             String operation,
             double millis,
-            Consumer<Sampler.Samples> look) {
+            Consumer<SampledCall> look) {
         borrow = connection;
         pool = from;
         poolMillis = waitMillis;
@@ -222,10 +222,10 @@ public final class SampledCalls {
             @Nullable String operation,
             int times,
             double millis,
-            Consumer<Sampler.Samples> look) {
+            Consumer<SampledCall> look) {
         for (int i = 0; i < CALLS; i++) {
             EndedCall call = call(method, ownMillis, phase, operation, times, millis);
-            Sampler.Samples all = new Sampler.Samples(method);
+            SampledCall all = new SampledCall(method);
             for (int each = 0; each < LOOKS; each++) {
                 look.accept(all);
             }
@@ -340,13 +340,13 @@ public final class SampledCalls {
      * @param look samples the call's thread, and adds the sample to the call's samples
      */
     public SampledCalls waiting(
-            String method, String operation, double millis, double waitMillis, Consumer<Sampler.Samples> look) {
+            String method, String operation, double millis, double waitMillis, Consumer<SampledCall> look) {
         return add(method, waitMillis, Phase.HTTP, operation, 1, millis, look);
     }
 
     /** Adds calls that run a statement and then compute. */
     public SampledCalls running(
-            String method, String statement, double millis, double ownMillis, Consumer<Sampler.Samples> look) {
+            String method, String statement, double millis, double ownMillis, Consumer<SampledCall> look) {
         return add(method, ownMillis, Phase.SQL, statement, 1, millis, look);
     }
 
@@ -373,7 +373,7 @@ public final class SampledCalls {
             int times,
             double millis,
             double waitMillis,
-            Consumer<Sampler.Samples> look) {
+            Consumer<SampledCall> look) {
         return add(method, waitMillis, Phase.HTTP, exchange, times, millis, look);
     }
 
@@ -383,7 +383,7 @@ public final class SampledCalls {
      * @param look samples the call's thread, and adds the sample to the call's samples
      */
     SampledCalls repeating(
-            String method, String command, int times, double waitMillis, Consumer<Sampler.Samples> look) {
+            String method, String command, int times, double waitMillis, Consumer<SampledCall> look) {
         return add(method, waitMillis, Phase.REDIS, command, times, 1, look);
     }
 
@@ -393,7 +393,7 @@ public final class SampledCalls {
      * @param look samples the call's thread, and adds the sample to the call's samples
      */
     public SampledCalls repeatingIn(
-            String method, Phase phase, String operation, int times, double millis, Consumer<Sampler.Samples> look) {
+            String method, Phase phase, String operation, int times, double millis, Consumer<SampledCall> look) {
         return add(method, 1, phase, operation, times, millis, look);
     }
 

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 /** Tests the recognition of library work in samples of threads. */
@@ -16,7 +16,7 @@ class SampledCallsTest {
 
     private int looks;
 
-    private void look(Sampler.Samples samples, String body) {
+    private void look(SampledCall samples, String body) {
         String[] inner = {"UTF8StreamJsonParser/_finishString", "JsonFactory/create", "BeanDeserializer/deserialize"};
         StackTraceElement[] stack = Stream.of(
                         "tools.jackson.core." + inner[looks++ % inner.length],
@@ -106,7 +106,7 @@ class SampledCallsTest {
         return new ThreadSnapshot("http-1", 7, state, stack, null, null, -1, -1);
     }
 
-    private static void lookAtClient(Sampler.Samples samples, Phase phase, String library, String opens) {
+    private static void lookAtClient(SampledCall samples, Phase phase, String library, String opens) {
         ThreadSnapshot thread =
                 look(Thread.State.WAITING, "sun.nio.ch.Net/poll", opens, library, "depot.Tracking/track");
         samples.add(SampledCalls.sample(phase, thread));

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 /** Tests code that repeats a command with pauses until it gets a lock. The lock becomes free after a few attempts. */
@@ -15,7 +15,7 @@ class SpinLocksTest {
 
     private int looks;
 
-    private void look(Sampler.Samples samples) {
+    private void look(SampledCall samples) {
         boolean sleeps = looks++ % 2 == 0;
         StackTraceElement[] stack = {
             sleeps

@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.calls.CallRecords.Sums;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 /**
  * Recognizes running calls to methods whose usual times are unknown, if the calls may be long polls or the methods may
@@ -37,7 +37,7 @@ public final class PossibleLongPolls {
      * @param samples the samples of the threads of calls
      */
     public static boolean mayBe(
-            RunningCall call, CallRecords records, Map<CallLedger, Sampler.Samples> samples, long now) {
+            RunningCall call, CallRecords records, Map<CallLedger, SampledCall> samples, long now) {
         boolean mayWait = call.threadId() == RunningCall.NO_THREAD
                 ? waitsForOthers(call)
                 : (call.runningNanos() < LONG_NANOS && call.phase() != Phase.QUEUE)
@@ -52,8 +52,8 @@ public final class PossibleLongPolls {
     }
 
     /** Returns whether the call's thread is waiting for another thread, for example for an item in a queue. */
-    private static boolean waitsOnItsThread(RunningCall call, Map<CallLedger, Sampler.Samples> samples) {
-        Sampler.Samples known = samples.get(call.ledger());
+    private static boolean waitsOnItsThread(RunningCall call, Map<CallLedger, SampledCall> samples) {
+        SampledCall known = samples.get(call.ledger());
         Sample last = known == null || known.list.isEmpty() ? null : known.list.get(known.list.size() - 1);
         return call.phase() == Phase.OWN && last != null && last.part().kind() == Part.Kind.RESULT;
     }
@@ -62,11 +62,11 @@ public final class PossibleLongPolls {
      * Returns whether the call had no thread for most of its time, or at least half of its samples show that its thread
      * waited for another thread. Such a call does not compete with other calls for a processor.
      */
-    public static boolean hasWaited(EndedCall call, Map<CallLedger, Sampler.Samples> samples) {
+    public static boolean hasWaited(EndedCall call, Map<CallLedger, SampledCall> samples) {
         if (2 * call.ledger().nanos(Phase.UNATTRIBUTED, call.endedNanos()) > call.tookNanos()) {
             return true;
         }
-        Sampler.Samples known = samples.get(call.ledger());
+        SampledCall known = samples.get(call.ledger());
         if (known == null || known.list.isEmpty()) {
             return false;
         }

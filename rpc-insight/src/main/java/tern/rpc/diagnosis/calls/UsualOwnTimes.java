@@ -12,7 +12,7 @@ import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Shares;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 /**
  * Divides the extra time that late or failed calls spent outside of operations into activities and waits. For usual
@@ -42,7 +42,7 @@ public final class UsualOwnTimes {
      *
      * @param samples the samples of all sampled calls, including calls that met the latency target
      */
-    public static UsualOwnTimes of(List<EndedCall> bad, Map<CallLedger, Sampler.Samples> samples, long targetNanos) {
+    public static UsualOwnTimes of(List<EndedCall> bad, Map<CallLedger, SampledCall> samples, long targetNanos) {
         Set<CallLedger> late = Collections.newSetFromMap(new IdentityHashMap<>());
         bad.forEach(call -> late.add(call.ledger()));
         Map<String, Shares> shares = new HashMap<>();

@@ -3,7 +3,7 @@ package tern.rpc.diagnosis.excess;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 /** Finds operations that calls run to load a value of a cache. The stacks of their threads show the cache. */
 public final class CachedOperations {
@@ -29,7 +29,7 @@ public final class CachedOperations {
         int loading = 0;
         String cache = null;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             boolean isSampled = samples != null
                     && counted.times().sum(Operations.only(operation)) > 0
                     && samples.list.stream().anyMatch(sample -> sample.phase() == phase);

@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.failure.TimeLimit;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.sample.HeldRows;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.OutsideOperations;
@@ -53,7 +53,7 @@ public record Evidence(
         List<EndedCall> good,
         List<EndedCall> earlier,
         List<EndedCall> earlierGood,
-        Map<CallLedger, Sampler.Samples> samples,
+        Map<CallLedger, SampledCall> samples,
         TaskWatch tasks,
         HeldRows heldRows,
         LoggingMode logging,

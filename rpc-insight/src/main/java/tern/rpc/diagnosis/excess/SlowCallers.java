@@ -6,7 +6,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part.Kind;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 /**
  * Recognizes web requests that are late because their callers send the request or read the answer slowly. A transfer
@@ -32,8 +32,8 @@ public final class SlowCallers {
     private SlowCallers() {}
 
     /** Returns whether a late call is late only because of its caller. */
-    public static boolean explain(EndedCall call, Map<CallLedger, Sampler.Samples> samples) {
-        Sampler.Samples known = samples.get(call.ledger());
+    public static boolean explain(EndedCall call, Map<CallLedger, SampledCall> samples) {
+        SampledCall known = samples.get(call.ledger());
         int looks = known == null ? 0 : known.list.size() + known.otherLooks;
         if (call.failure() != null || known == null || looks < MIN_LOOKS) {
             return false;
@@ -49,7 +49,7 @@ public final class SlowCallers {
      * workers, no calls are removed, because slow callers may then occupy the workers.
      */
     public static List<EndedCall> without(
-            List<EndedCall> bad, Map<CallLedger, Sampler.Samples> samples, long targetNanos) {
+            List<EndedCall> bad, Map<CallLedger, SampledCall> samples, long targetNanos) {
         boolean queued = waitForWorkers(bad, targetNanos);
         return queued
                 ? bad

@@ -23,7 +23,7 @@ import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.ExecutorNames;
 import tern.rpc.diagnosis.sample.SampledMoments;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskSamples;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.TaskWaits;
@@ -240,7 +240,7 @@ public final class AwaitedWork {
         int all = 0;
         int unattended = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().of(wait) > 0) {
                 all += samples.resultLooks;
                 unattended += hasUsed(threads, counted.call().ledger()) ? samples.unattendedLooks : 0;

@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 /** Finds the code of late or failed calls that blocks event loops. */
 public final class BlockedLoops {
@@ -36,7 +36,7 @@ public final class BlockedLoops {
         Map<String, Integer> loops = new TreeMap<>();
         int calls = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             if (samples == null
                     || (part.kind() != Kind.EVENT_LOOP && counted.times().of(part) <= 0)) {
                 continue;
@@ -70,7 +70,7 @@ public final class BlockedLoops {
         Times blocked = new Times();
         blocked.addAll(excess.account.only(part -> part.kind() == Kind.EVENT_LOOP), 1);
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             if (samples == null) {
                 continue;
             }

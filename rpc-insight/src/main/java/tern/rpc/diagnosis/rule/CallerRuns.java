@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.pool.PoolVerdict;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.pool.PoolKind;
 
 /** Finds the executor whose rejected tasks the threads of calls run themselves, because of its caller-runs policy. */
@@ -98,7 +98,7 @@ public final class CallerRuns {
     }
 
     private boolean runsRejectedTask(ExcessTime.Counted counted) {
-        Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+        SampledCall samples = evidence.samples().get(counted.call().ledger());
         return (samples != null && samples.ranRejectedTask)
                 || executorsOf(counted).findAny().isPresent();
     }

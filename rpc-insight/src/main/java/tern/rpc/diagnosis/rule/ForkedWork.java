@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.CallSamples;
 import tern.rpc.diagnosis.sample.CommonPool;
 import tern.rpc.diagnosis.sample.ExecutorNames;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskSamples;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.pool.PoolSnapshot;
@@ -139,7 +139,7 @@ public final class ForkedWork extends Rule {
         int looks = 0;
         int waits = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             if (samples != null) {
                 looks += samples.httpLooks;
                 waits += samples.httpCommonPool;
@@ -171,7 +171,7 @@ public final class ForkedWork extends Rule {
         int same = 0;
         int full = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             if (samples == null || samples.list.isEmpty()) {
                 continue;
             }

@@ -19,7 +19,7 @@ import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.failure.FailureText;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 /**
  * Creates the cause descriptions for HTTP exchanges that take a long time because calls open connections, or because
@@ -214,7 +214,7 @@ public final class HttpConnections {
         int slow = 0;
         int jdk = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().sum(matching) > 0) {
                 all += samples.httpLooks;
                 waits += samples.httpWaits;

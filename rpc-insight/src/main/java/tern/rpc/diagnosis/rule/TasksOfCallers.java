@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.pool.ObservedPool;
 import tern.rpc.diagnosis.pool.PoolVerdict;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -52,7 +52,7 @@ final class TasksOfCallers extends Rule {
         int sampled = 0;
         int running = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && !samples.list.isEmpty()) {
                 sampled++;
                 running += samples.ranRejectedTask ? 1 : 0;
@@ -94,7 +94,7 @@ final class TasksOfCallers extends Rule {
     private boolean isSlowInOtherCalls(Part work) {
         return excess.accounts.stream()
                         .filter(counted -> {
-                            Sampler.Samples samples =
+                            SampledCall samples =
                                     evidence.samples().get(counted.call().ledger());
                             return samples != null && !samples.list.isEmpty() && !samples.ranRejectedTask;
                         })

@@ -1,7 +1,6 @@
 package tern.rpc.diagnosis.sample;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,7 +20,6 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Shares;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.sample.Sampler.Samples;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.ApplicationCode;
 
@@ -39,11 +37,11 @@ public final class CallSamples {
     private final Map<CallLedger, List<Sample>> byCall = new IdentityHashMap<>();
     private final Map<String, Shares> byMethod = new HashMap<>();
 
-    private final List<Samples> withoutThread = new ArrayList<>(); // calls that have continued without a thread
-    private final Map<CallLedger, Samples> allSamples; // also of calls whose records newer calls have replaced
+    private final List<SampledCall> withoutThread = new ArrayList<>(); // calls that have continued without a thread
+    private final Map<CallLedger, SampledCall> allSamples; // also of calls whose records newer calls have replaced
     private final double waitingShare;
 
-    public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples) {
+    public CallSamples(List<EndedCall> bad, Map<CallLedger, SampledCall> samples) {
         this(bad, samples, 0);
     }
 
@@ -51,12 +49,12 @@ public final class CallSamples {
      * @param waitingShare the time for which threads wait for a processor, as a share of the time for which they run or
      *     wait for a processor
      */
-    public CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples, double waitingShare) {
+    public CallSamples(List<EndedCall> bad, Map<CallLedger, SampledCall> samples, double waitingShare) {
         this.waitingShare = waitingShare;
         this.allSamples = samples;
         Map<String, Map<CallLedger, List<Sample>>> found = new LinkedHashMap<>();
         for (EndedCall call : bad) {
-            Samples known = samples.get(call.ledger());
+            SampledCall known = samples.get(call.ledger());
             if (known != null && !known.withoutThread.isEmpty()) {
                 withoutThread.add(known);
             }
@@ -451,30 +449,14 @@ public final class CallSamples {
      * as well.
      */
     private List<Sample> mayHold(Part wait) {
-        List<Sample> recorded = mayHold(wait, byCall.values());
+        List<Sample> recorded = LikelyHolders.mayHold(wait, byCall.values());
         return LikelyHolders.of(wait, recorded) != null
                 ? recorded
-                : mayHold(
+                : LikelyHolders.mayHold(
                         wait,
                         allSamples.entrySet().stream()
                                 .map(call -> call.getValue().ofCall(call.getKey()))
                                 .toList());
-    }
-
-    /**
-     * If a call waits for the permit or object later, it does not hold the permit or object before that wait, so its
-     * samples before its first wait are left out.
-     */
-    private static List<Sample> mayHold(Part wait, Collection<List<Sample>> calls) {
-        List<Sample> samples = new ArrayList<>();
-        for (List<Sample> call : calls) {
-            int first = 0;
-            while (first < call.size() && !call.get(first).part().equals(wait)) {
-                first++;
-            }
-            samples.addAll(first == call.size() ? call : call.subList(first, call.size()));
-        }
-        return samples;
     }
 
     /**

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis.sample;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -60,6 +61,22 @@ public final class LikelyHolders {
         return mostFrequent(activities, holders.size());
     }
 
+    /**
+     * Returns the samples of calls that may hold the permit or object for which other calls wait. If a call waits for the permit or object later, it does not hold the permit or object before that wait, so its
+     * samples before its first wait are left out.
+     */
+    static List<Sample> mayHold(Part wait, Collection<List<Sample>> calls) {
+        List<Sample> samples = new ArrayList<>();
+        for (List<Sample> call : calls) {
+            int first = 0;
+            while (first < call.size() && !call.get(first).part().equals(wait)) {
+                first++;
+            }
+            samples.addAll(first == call.size() ? call : call.subList(first, call.size()));
+        }
+        return samples;
+    }
+
     private static @Nullable Activity mostFrequent(Map<Activity, Integer> activities, int looks) {
         return activities.entrySet().stream()
                 .filter(entry -> entry.getValue() >= MIN_SAMPLES && 2 * entry.getValue() >= looks)
@@ -75,16 +92,16 @@ public final class LikelyHolders {
      *
      * @param calls the calls that have continued without a thread
      */
-    static @Nullable Activity withoutThread(Part wait, List<Sampler.Samples> calls) {
+    static @Nullable Activity withoutThread(Part wait, List<SampledCall> calls) {
         Map<Activity, Integer> activities = new HashMap<>();
         int looks = 0;
-        for (Sampler.Samples call : calls) {
+        for (SampledCall call : calls) {
             long waited = call.list.stream()
                     .filter(sample -> sample.part().equals(wait))
                     .mapToLong(Sample::atNanos)
                     .max()
                     .orElse(Long.MAX_VALUE);
-            for (Sampler.Operation look : call.withoutThread) {
+            for (SampledCall.Operation look : call.withoutThread) {
                 if (look.atNanos() > waited) {
                     looks++;
                     Phase phase = look.operation().kind();

@@ -21,26 +21,20 @@ import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
-import tern.rpc.diagnosis.stack.CacheLoads;
 import tern.rpc.diagnosis.stack.CalledMethods;
 import tern.rpc.diagnosis.stack.CallerWaits;
 import tern.rpc.diagnosis.stack.ClassInitializers;
 import tern.rpc.diagnosis.stack.EventLoops;
 import tern.rpc.diagnosis.stack.JdkLocks;
 import tern.rpc.diagnosis.stack.LibraryWaits;
-import tern.rpc.diagnosis.stack.LibraryWork;
 import tern.rpc.diagnosis.stack.NameLookups;
-import tern.rpc.diagnosis.stack.NewConnections;
-import tern.rpc.diagnosis.stack.NewHttpClients;
-import tern.rpc.diagnosis.stack.PinnedCarriers;
-import tern.rpc.diagnosis.stack.RowReads;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.diagnosis.stack.ThreadSnapshots;
 import tern.rpc.evidence.RunQueue;
 
 /**
- * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. Not thread-safe: only one
+ * SampledCall the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. Not thread-safe: only one
  * thread uses it.
  */
 public final class Sampler {
@@ -54,196 +48,11 @@ public final class Sampler {
 
     private final RunQueue runQueue;
     // The calls are ordered by their last samples, oldest first. A ledger is equal only to itself.
-    private final Map<CallLedger, Samples> samples = new LinkedHashMap<>();
+    private final Map<CallLedger, SampledCall> samples = new LinkedHashMap<>();
     private final TaskWatch tasks = new TaskWatch();
     private final ClassInitializers initializers = new ClassInitializers();
     private final Random random = new Random(1);
     private long lookNanos; // the duration of the last sample, in nanoseconds
-
-    /** An asynchronous operation of a call at one moment. */
-    public record Operation(long atNanos, NamedTimes.Entry operation) {}
-
-    /** The samples of one call, oldest first. */
-    public static final class Samples {
-        public final String method;
-        public final List<Sample> list = new ArrayList<>();
-        /** The operations of the call at moments when no thread worked on it, oldest first. */
-        public final List<Operation> withoutThread = new ArrayList<>();
-
-        // the number of samples in which a thread other than the call's own worked for the call and did not wait for
-        // its caller
-        public int otherLooks;
-        private long lastNanos;
-        // whether the call's thread ran a task that a full executor had rejected
-        public boolean ranRejectedTask;
-        // the number of pairs of consecutive samples that both found the thread asleep in the same code
-        public int sleepingPairs;
-        // the number of sleeps that began between the two samples of such pairs
-        public long sleeps;
-        private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
-        private long waitsBefore; // the thread's number of waits up to the last sample
-        public int forkedLooks; // the number of samples in which the call's thread ran a task of the common pool
-        public int resultLooks; // the number of samples in which the call's thread waited for another thread
-        // the number of samples in which the call's thread waited for another thread although all measured tasks of the
-        // call had ended
-        public int unattendedLooks;
-
-        @Nullable
-        public StackTraceElement pinnedAt; // the last line where the call's virtual thread was pinned to its carrier
-
-        @Nullable
-        public String appender; // the class of the logger in which the thread was found last, such as an appender
-
-        public int locationLooks; // the number of samples in which a logger searched the stack for the line that logs
-
-        @Nullable
-        public String eventLoop; // the name of the last event loop that ran the call; null if there is none
-
-        // the cache for which an operation of the call's thread loaded a value, from the last sample that shows this;
-        // null if there is none
-        public @Nullable String cache;
-        public @Nullable Phase loadedIn; // the kind of the operation that loaded the value
-
-        public int looks; // the number of samples that found a thread of the call
-        public int loopLooks; // the number of samples in which the call's thread was an event loop
-        public int poolLooks; // the number of samples in which the call waited for a JDBC connection
-        public int
-                checkLooks; // the number of samples in which the pool checked the connection for which the call waited
-        // the number of samples in which the thread opened a connection of a pool of HTTP or Redis connections
-        public int openLooks;
-        public int sqlLooks; // the number of samples taken while a statement ran
-        public int
-                rowLooks; // the number of samples in which the thread waited for the next rows of a statement's result
-        public int httpLooks; // the number of samples taken during an HTTP exchange
-        public int httpWaits; // the number of samples in which the thread waited for an HTTP connection
-
-        // the number of samples in which a thread of the common pool had to pass on an HTTP answer, but none was free
-        public int httpCommonPool;
-
-        public int httpJdkLooks; // the number of samples of exchanges in which the thread used the JDK's HTTP client
-        public int httpConnects; // the number of samples in which the thread opened an HTTP connection
-        public long
-                longestConnect; // the longest period in which all samples found the thread opening an HTTP connection
-
-        // the time of the first sample in the current series of samples in which the thread opened an HTTP connection;
-        // 0 if there is no such series
-        private long connectsSince;
-
-        public Samples(String method) {
-            this.method = method;
-        }
-
-        /**
-         * Adds a sample. If the sample shows a wait for the initialization of a class, the previous sample of the same
-         * wait is changed to show this wait, too. A single sample of such a wait seems to show running code.
-         */
-        public void add(Sample sample) {
-            Sample before = list.isEmpty() ? null : list.get(list.size() - 1);
-            boolean awaits = sample.part().kind() == Part.Kind.CLASS_INITIALIZATION && sample.owner() != null;
-            if (awaits && before != null && before.isComputing()) {
-                list.set(list.size() - 1, before.waitingAs(sample));
-            }
-            list.add(sample);
-            lastNanos = sample.atNanos();
-        }
-
-        /** Counts a sample of another thread that works for the call. The sample itself is not added to the list. */
-        void addOther() {
-            otherLooks++;
-        }
-
-        /**
-         * Counts the sleeps since the last sample. The JVM counts each sleep of a thread as a wait.
-         *
-         * @param waits the thread's number of waits so far; -1 if unknown
-         */
-        public void addSleeps(Part activity, long waits) {
-            boolean sleeps = activity.kind() == Part.Kind.SLEEP && waits >= 0;
-            if (sleeps && activity.equals(lastSleep)) {
-                sleepingPairs++;
-                this.sleeps += Math.max(0, waits - waitsBefore);
-            }
-            lastSleep = sleeps ? activity : null;
-            waitsBefore = waits;
-        }
-
-        /** Counts a sample in which the thread waited for another thread. */
-        void addResult(CallLedger call) {
-            resultLooks++;
-            boolean hasEndedTasks = call.count(Phase.EXECUTOR) > 0;
-            unattendedLooks +=
-                    hasEndedTasks && call.parts().isEmpty() && call.unfinished().isEmpty() ? 1 : 0;
-        }
-
-        /** @param isCommonPoolFull whether the common pool had no free thread */
-        public void addStack(Phase phase, ThreadSnapshot thread, boolean isCommonPoolFull) {
-            ranRejectedTask |= StackReader.runsRejectedTask(thread);
-            forkedLooks += thread.runsForkedTask() ? 1 : 0;
-            pinnedAt = PinnedCarriers.isPinned(thread) ? StackReader.first(thread) : pinnedAt;
-            looks++;
-            if (EventLoops.isOne(thread)) {
-                loopLooks++;
-                eventLoop = thread.name();
-            }
-            String writes = phase == Phase.LOGGING || isLogging() ? LibraryWork.appender(thread) : null;
-            appender = writes == null ? appender : writes;
-            String loads = phase.isOperation() ? CacheLoads.cacheIn(thread) : null;
-            if (loads != null) {
-                cache = loads;
-                loadedIn = phase;
-            }
-            locationLooks += phase == Phase.LOGGING && LibraryWork.findsLocation(thread) ? 1 : 0;
-            if (phase == Phase.JDBC_CONNECTION) {
-                poolLooks++;
-                checkLooks += ConnectionChecks.isOne(thread) ? 1 : 0;
-            }
-            if (phase == Phase.HTTP_CONNECTION || phase == Phase.REDIS_CONNECTION) {
-                openLooks += NewConnections.isOpening(thread) ? 1 : 0;
-            }
-            if (phase == Phase.SQL) {
-                sqlLooks++;
-                rowLooks += RowReads.waits(thread) ? 1 : 0;
-            }
-            // If Tern does not measure the HTTP client, the ledger contains no exchange. Only the stack shows the
-            // exchange.
-            boolean isSeen = !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.HTTP;
-            if (phase == Phase.HTTP || isSeen) {
-                httpLooks++;
-                httpJdkLooks += NewHttpClients.isUsedBy(thread) ? 1 : 0;
-                httpWaits += StackReader.waitsForHttpConnection(thread) ? 1 : 0;
-                httpCommonPool += isCommonPoolFull && StackReader.awaitsCommonPool(thread) ? 1 : 0;
-                addConnect(NewConnections.isOpening(thread));
-            }
-        }
-
-        private boolean isLogging() {
-            return !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.LOG;
-        }
-
-        private void addConnect(boolean opens) {
-            if (!opens) {
-                connectsSince = 0;
-                return;
-            }
-            httpConnects++;
-            connectsSince = connectsSince == 0 ? last() : connectsSince;
-            longestConnect = Math.max(longestConnect, last() - connectsSince);
-        }
-
-        long last() {
-            return lastNanos;
-        }
-
-        /**
-         * Returns the samples of the call, oldest first. If the call's thread waited for an asynchronous operation that
-         * has ended since, its samples show the operation.
-         *
-         * @param call the ledger of the call
-         */
-        public List<Sample> ofCall(CallLedger call) {
-            return AwaitedOperations.resolved(list, call);
-        }
-    }
 
     public Sampler(RunQueue runQueue) {
         this.runQueue = runQueue;
@@ -259,7 +68,7 @@ public final class Sampler {
         return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), Math.min(lookNanos * 100, longest));
     }
 
-    /** Samples the threads of the calls that have run longest, and of some randomly chosen calls. */
+    /** SampledCall the threads of the calls that have run longest, and of some randomly chosen calls. */
     public void look(List<RunningCall> running, long now) {
         boolean isCommonPoolFull = CommonPool.isFull();
         tasks.moments().add(now, isCommonPoolFull);
@@ -280,7 +89,7 @@ public final class Sampler {
                 waits |= NameLookups.mayAwait(worker.phase()) && !thread.computes();
                 Sample sample = sample(worker, thread, awaited.get(thread.id()), byThread, now);
                 waits |= add(worker, sample) || sample.part().kind() == Part.Kind.HTTP;
-                Samples known = samples.get(worker.call().ledger());
+                SampledCall known = samples.get(worker.call().ledger());
                 if (known != null) {
                     known.addSleeps(sample.part(), sample.part().kind() == Part.Kind.SLEEP ? waits(thread) : -1);
                     known.addStack(worker.phase(), thread, isCommonPoolFull);
@@ -417,10 +226,10 @@ public final class Sampler {
             if (operation == null) {
                 continue;
             }
-            Samples known = samplesOf(call, now);
+            SampledCall known = samplesOf(call, now);
             if (known.withoutThread.size() < MAX_SAMPLES) {
                 left--;
-                known.withoutThread.add(new Operation(now, operation));
+                known.withoutThread.add(new SampledCall.Operation(now, operation));
             }
         }
     }
@@ -440,7 +249,7 @@ public final class Sampler {
      *     report
      */
     private boolean add(CallThread worker, Sample sample) {
-        Samples known = samplesOf(worker.call(), sample.atNanos());
+        SampledCall known = samplesOf(worker.call(), sample.atNanos());
         if (known.list.size() < MAX_SAMPLES) {
             known.add(sample);
         }
@@ -460,7 +269,7 @@ public final class Sampler {
         if (!worker.isWorking()) {
             return;
         }
-        Samples known = samplesOf(worker.call(), now);
+        SampledCall known = samplesOf(worker.call(), now);
         if (CallerWaits.of(thread) == null) {
             known.addOther();
         } else if (known.list.size() < MAX_SAMPLES) {
@@ -472,28 +281,28 @@ public final class Sampler {
      * Returns the samples of a call that is being sampled at the given time. If samples of too many calls are kept, the
      * samples of the call that was sampled least recently are dropped.
      */
-    private Samples samplesOf(RunningCall call, long now) {
-        Samples known = samples.remove(call.ledger());
+    private SampledCall samplesOf(RunningCall call, long now) {
+        SampledCall known = samples.remove(call.ledger());
         if (known == null) {
-            known = new Samples(call.method());
+            known = new SampledCall(call.method());
             if (samples.size() >= MAX_CALLS) {
                 samples.remove(samples.keySet().iterator().next());
             }
         }
-        known.lastNanos = now;
+        known.sampledAt(now);
         samples.put(call.ledger(), known);
         return known;
     }
 
     private void forget(long now) {
-        Iterator<Samples> oldest = samples.values().iterator();
+        Iterator<SampledCall> oldest = samples.values().iterator();
         while (oldest.hasNext() && now - oldest.next().last() > KEPT_NANOS) {
             oldest.remove();
         }
     }
 
     /** Returns the samples of each call that was sampled within the last minute, by the call's ledger. */
-    public Map<CallLedger, Samples> samples() {
+    public Map<CallLedger, SampledCall> samples() {
         return samples;
     }
 

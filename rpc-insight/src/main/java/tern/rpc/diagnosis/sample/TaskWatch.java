@@ -109,7 +109,6 @@ public final class TaskWatch {
             carriers.halve();
         }
         Map<Long, String> others = new LinkedHashMap<>();
-        // reading the names of all threads is fast if their stacks are not read
         for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
             if (thread != null) {
                 clients.add(thread.getThreadName());

@@ -31,7 +31,7 @@ import tern.rpc.diagnosis.rule.EqualWaits;
 import tern.rpc.diagnosis.rule.LostResults;
 import tern.rpc.diagnosis.rule.UnknownExecutors;
 import tern.rpc.diagnosis.sample.ExecutorNames;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskSamples;
 import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.diagnosis.stack.StackReader;
@@ -261,7 +261,7 @@ final class CodeText {
         long pairs = 0;
         long sleeps = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().of(part) > 0) {
                 pairs += samples.sleepingPairs;
                 sleeps += samples.sleeps;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.pool.ApplicationCode;
 
 /** Creates texts about a heap that is filling up, and about the code that allocates. */
@@ -33,7 +33,7 @@ public final class HeapText {
      *
      * @param samples the samples of calls, which show the code that allocates
      */
-    public static List<String> lines(HeapGrowth growth, Machine machine, Collection<Sampler.Samples> samples) {
+    public static List<String> lines(HeapGrowth growth, Machine machine, Collection<SampledCall> samples) {
         List<String> lines = new ArrayList<>();
         lines.add(growth.line(machine.allocatedPerSecond()));
         lines.add("full     " + growth.untilFull());
@@ -41,7 +41,7 @@ public final class HeapText {
         return lines;
     }
 
-    private static String allocators(Machine machine, Collection<Sampler.Samples> samples) {
+    private static String allocators(Machine machine, Collection<SampledCall> samples) {
         Machine.Burner top = mostAllocating(machine);
         String code = top == null || top.servesCalls() ? mostFrequent(samples) : null;
         if (code != null) {
@@ -54,9 +54,9 @@ public final class HeapText {
     }
 
     /** Returns the line that the running threads of calls execute most often; null if there are too few samples. */
-    private static @Nullable String mostFrequent(Collection<Sampler.Samples> samples) {
+    private static @Nullable String mostFrequent(Collection<SampledCall> samples) {
         Map<String, Integer> lines = new HashMap<>();
-        for (Sampler.Samples ofCall : samples) {
+        for (SampledCall ofCall : samples) {
             for (Sample sample : ofCall.list) {
                 StackTraceElement line = sample.line();
                 if (line != null && sample.isComputing()) {

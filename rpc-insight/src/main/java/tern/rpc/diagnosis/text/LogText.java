@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.stack.LibraryWork;
 import tern.rpc.pool.LoggingMode;
 
@@ -137,7 +137,7 @@ final class LogText {
     private boolean areLocationsSearched() {
         int looks = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             looks += samples == null ? 0 : samples.locationLooks;
         }
         long logging = excess.samples.all().stream()
@@ -156,7 +156,7 @@ final class LogText {
     private @Nullable String appender() {
         Map<String, Integer> found = new TreeMap<>();
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && samples.appender != null) {
                 found.merge(samples.appender, 1, Integer::sum);
             }

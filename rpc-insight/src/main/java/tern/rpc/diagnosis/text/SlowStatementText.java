@@ -30,7 +30,7 @@ import tern.rpc.diagnosis.rule.DatabaseLocks;
 import tern.rpc.diagnosis.rule.LargeResults;
 import tern.rpc.diagnosis.rule.LockedTables;
 import tern.rpc.diagnosis.sample.HeldRows;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.Statements;
 import tern.rpc.pool.StoreNames;
 
@@ -305,7 +305,7 @@ final class SlowStatementText {
         int looks = 0;
         int rows = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().sum(Operations.only(part)) > 0) {
                 looks += samples.sqlLooks;
                 rows += samples.rowLooks;

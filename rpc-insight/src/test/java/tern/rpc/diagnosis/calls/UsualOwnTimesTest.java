@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Times;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 class UsualOwnTimesTest {
 
@@ -24,7 +24,7 @@ class UsualOwnTimesTest {
     private static final double USUAL_NANOS = 20e6;
 
     private final AtomicLong time = new AtomicLong();
-    private final Map<CallLedger, Sampler.Samples> samples = new HashMap<>();
+    private final Map<CallLedger, SampledCall> samples = new HashMap<>();
 
     /** Adds a call that was found waiting. */
     private CallLedger call(double millis, int looks) {
@@ -32,7 +32,7 @@ class UsualOwnTimesTest {
         ledger.turnTo(Phase.OWN);
         time.addAndGet((long) (millis * 1e6));
         ledger.end();
-        Sampler.Samples found = new Sampler.Samples(METHOD);
+        SampledCall found = new SampledCall(METHOD);
         for (int i = 0; i < looks; i++) {
             found.add(new Sample(0, Phase.OWN, WAIT, List.of(), null, null, null, false, null, -1, -1));
         }

@@ -19,7 +19,7 @@ import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.sample.SampledMoments;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.OutsideOperations;
@@ -72,7 +72,7 @@ class AwaitedWorkTest {
     }
 
     /** Adds a sample of a call waiting for a result. */
-    private void waits(Sampler.Samples samples) {
+    private void waits(SampledCall samples) {
         Part wait = new Part(Part.Kind.RESULT, "Parcels.of");
         List<StackTraceElement> path = List.of(frame("depot.Parcels", "of"));
         samples.add(new Sample(
@@ -84,7 +84,7 @@ class AwaitedWorkTest {
      *
      * @param workingOfTen the number of samples, out of ten, in which one of the other threads is working
      */
-    private void waits(Sampler.Samples samples, int workingOfTen) {
+    private void waits(SampledCall samples, int workingOfTen) {
         long now = time.incrementAndGet();
         Set<String> busy = now % 10 < workingOfTen ? Set.of("parcels") : Set.of();
         tasks.moments().add(now, new SampledMoments.Work(busy, Set.of()));

@@ -27,7 +27,7 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.sample.CommonPool;
 import tern.rpc.diagnosis.sample.ExecutorNames;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.PoolKind;
@@ -106,7 +106,7 @@ class ForkedWorkTest {
         return new ThreadSnapshot(name, 9, Thread.State.WAITING, stack, null, null, -1, -1);
     }
 
-    private static void look(Sampler.Samples samples, ThreadSnapshot caller, boolean isFull) {
+    private static void look(SampledCall samples, ThreadSnapshot caller, boolean isFull) {
         samples.add(SampledCalls.sample(Phase.HTTP, caller));
         samples.addStack(Phase.HTTP, caller, isFull);
     }
@@ -164,7 +164,7 @@ class ForkedWorkTest {
     }
 
     /** Adds a sample, taken at the given time, of a call waiting for its tasks. */
-    private static void waitForTasks(Sampler.Samples samples, long time) {
+    private static void waitForTasks(SampledCall samples, long time) {
         samples.add(new Sample(
                 time,
                 Phase.OWN,

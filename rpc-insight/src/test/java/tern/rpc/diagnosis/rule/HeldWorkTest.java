@@ -17,7 +17,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.pool.ConnectionUse;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
@@ -57,7 +57,7 @@ class HeldWorkTest {
                 .build();
     }
 
-    private static Consumer<Sampler.Samples> during(Phase phase, Part.Kind kind, String name, boolean isApart) {
+    private static Consumer<SampledCall> during(Phase phase, Part.Kind kind, String name, boolean isApart) {
         return samples -> samples.add(
                 new Sample(0, phase, new Part(kind, name), List.of(LINE), null, null, null, isApart, null, -1, -1));
     }
@@ -168,7 +168,7 @@ class HeldWorkTest {
     }
 
     /** Returns the first cause of calls that wait for a connection. One of four calls opens a connection. */
-    private Cause firstOfOpening(Consumer<Sampler.Samples> opening) {
+    private Cause firstOfOpening(Consumer<SampledCall> opening) {
         int[] number = {0};
         return calls.usually("Orders.pay", Phase.HTTP, BANK, 3)
                 .pool(fullOfShortUses(), 3)

@@ -16,7 +16,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -27,7 +27,7 @@ class HolderRulesTest {
     private static final Part PERMIT = new Part(Kind.LOCK, "Semaphore wanted in Labels.print");
     private static final String PRINTER = "GET printer:80";
 
-    private static Consumer<Sampler.Samples> sample(
+    private static Consumer<SampledCall> sample(
             Phase phase, Part part, boolean isApart, @Nullable String owner, @Nullable Part ownersPart) {
         return samples -> samples.add(
                 new Sample(0, phase, part, List.of(LINE), null, null, owner, isApart, null, -1, -1, ownersPart, null));

@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.pool.ResultRows;
 
 /** Tests statements whose results become large. */
@@ -101,7 +101,7 @@ class LargeResultsTest {
         assertThat(replacedBy(300, 1_200).kind()).as(shop.diagnosis().text()).isEqualTo("SLOW STATEMENT");
     }
 
-    private static void look(Sampler.Samples samples, String called) {
+    private static void look(SampledCall samples, String called) {
         Part computing = new Part(Part.Kind.COMPUTING, "Visits.map");
         List<StackTraceElement> path = List.of(new StackTraceElement("shop.Visits", "map", "Visits.java", 31));
         samples.add(new Sample(0, Phase.OWN, computing, path, called, null, null, false, null, -1, -1));

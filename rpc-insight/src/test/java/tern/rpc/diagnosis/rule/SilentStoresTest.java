@@ -36,7 +36,7 @@ import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.sample.HeldRows;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.LoggingMode;
@@ -400,7 +400,7 @@ class SilentStoresTest {
         assertThat(miss.causes()).as(miss.text()).extracting(Cause::name).doesNotContain("select stock");
     }
 
-    private static Evidence evidence(List<EndedCall> bad, Map<CallLedger, Sampler.Samples> samples, long answered) {
+    private static Evidence evidence(List<EndedCall> bad, Map<CallLedger, SampledCall> samples, long answered) {
         return new Evidence(
                 100_000_000L,
                 10,
@@ -431,10 +431,10 @@ class SilentStoresTest {
     private static Part hangingIn(Part wait, long answeredSeconds) {
         long now = TimeUnit.SECONDS.toNanos(60);
         List<EndedCall> bad = new ArrayList<>();
-        Map<CallLedger, Sampler.Samples> samples = new IdentityHashMap<>();
+        Map<CallLedger, SampledCall> samples = new IdentityHashMap<>();
         for (int i = 0; i < 4; i++) {
             CallLedger ledger = new CallLedger(() -> 0);
-            Sampler.Samples looks = new Sampler.Samples(Shop.PLACE);
+            SampledCall looks = new SampledCall(Shop.PLACE);
             for (int look = 0; look < 5; look++) {
                 looks.add(new Sample(look, Phase.OWN, wait, List.of(), null, null, null, false, null, -1, -1));
             }

@@ -12,7 +12,7 @@ import tern.rpc.diagnosis.SampledCalls;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -30,7 +30,7 @@ class TasksOfCallersTest {
     }
 
     /** Returns a sample of a thread that looks up a host name. */
-    private static Consumer<Sampler.Samples> lookup(boolean ranRejectedTask) {
+    private static Consumer<SampledCall> lookup(boolean ranRejectedTask) {
         StackTraceElement line = new StackTraceElement("shop.EdiGateway", "exchange", "EdiGateway.java", 30);
         Part part = new Part(Part.Kind.RESOLVER, "EdiGateway.exchange");
         return samples -> {

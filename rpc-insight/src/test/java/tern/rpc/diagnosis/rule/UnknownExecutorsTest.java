@@ -19,7 +19,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.SampledCalls;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
@@ -67,7 +67,7 @@ class UnknownExecutorsTest {
         return tasks;
     }
 
-    private static void look(Sampler.Samples samples, String waitsIn) {
+    private static void look(SampledCall samples, String waitsIn) {
         StackTraceElement[] stack = {
             new StackTraceElement(waitsIn, waitsIn.endsWith("Impl") ? "waitFor" : "get", null, 1),
             new StackTraceElement("shop.Packages", "of", "Packages.java", 14)

@@ -173,7 +173,7 @@ class AwaitedOperationsTest {
                     if (look.getAndIncrement() % 5 < 4) {
                         samples.add(atGate());
                     } else {
-                        samples.withoutThread.add(new Sampler.Operation(1, exchange));
+                        samples.withoutThread.add(new SampledCall.Operation(1, exchange));
                     }
                 })
                 .causes()

@@ -25,7 +25,7 @@ class CallSamplesTest {
     /** Returns the samples of one late call. Half of the samples show a wait for {@link #LOCK}. */
     private static CallSamples samples(String otherMethod) {
         CallLedger ledger = new CallLedger(() -> 0);
-        Sampler.Samples all = new Sampler.Samples("Desk.me");
+        SampledCall all = new SampledCall("Desk.me");
         for (int i = 0; i < 4; i++) {
             all.add(sample(Phase.OWN, LOCK, "touch", 44));
             all.add(sample(Phase.REDIS, new Part(Part.Kind.RESULT, "Desk.touch"), otherMethod, 47));
@@ -48,7 +48,7 @@ class CallSamplesTest {
                 new StackTraceElement("depot.Client", "get", "Client.java", 9),
                 new StackTraceElement("depot.Desk", "touch", "Desk.java", running));
         CallLedger ledger = new CallLedger(() -> 0);
-        Sampler.Samples all = new Sampler.Samples("Desk.me");
+        SampledCall all = new SampledCall("Desk.me");
         for (int i = 0; i < 4; i++) {
             all.add(new Sample(0, Phase.OWN, LOCK, List.of(caller), null, null, null, false, null, -1, -1));
             Part result = new Part(Part.Kind.RESULT, "Client.get");
@@ -89,7 +89,7 @@ class CallSamplesTest {
     private static CallSamples sleepsAndStatements(String... activities) {
         StackTraceElement service = new StackTraceElement("depot.Desk", "await", "Desk.java", 20);
         CallLedger ledger = new CallLedger(() -> 0);
-        Sampler.Samples all = new Sampler.Samples("Desk.me");
+        SampledCall all = new SampledCall("Desk.me");
         for (String activity : activities) {
             boolean sleeps = activity.equals("sleep");
             StackTraceElement inner =
@@ -126,7 +126,7 @@ class CallSamplesTest {
                 .map(name -> new StackTraceElement("depot." + name, "ask", name + ".java", 5))
                 .toList();
         CallLedger ledger = new CallLedger(() -> 0);
-        Sampler.Samples all = new Sampler.Samples("Desk.me");
+        SampledCall all = new SampledCall("Desk.me");
         all.add(new Sample(0, Phase.OWN, asks, path, null, null, null, false, null, -1, -1));
         return String.valueOf(
                 new CallSamples(List.of(new EndedCall("Desk.me", ledger, 0, 0, null)), Map.of(ledger, all))

@@ -164,7 +164,7 @@ class SamplerTest {
         }
     }
 
-    private Sampler.Samples samplesOf(CallLedger ledger) {
+    private SampledCall samplesOf(CallLedger ledger) {
         return sampler.samples().get(ledger);
     }
 

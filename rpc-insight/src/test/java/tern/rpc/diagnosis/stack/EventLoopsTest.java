@@ -10,7 +10,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.SampledCalls;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 
 /** Tests calls whose code blocks the thread of an event loop. */
 class EventLoopsTest {
@@ -162,7 +162,7 @@ class EventLoopsTest {
         return look("reactor-http-nio-3", Thread.State.RUNNABLE, frames);
     }
 
-    private static void sample(Sampler.Samples samples, Phase phase, ThreadSnapshot thread) {
+    private static void sample(SampledCall samples, Phase phase, ThreadSnapshot thread) {
         samples.add(SampledCalls.sample(phase, thread));
         samples.addStack(phase, thread, false);
     }

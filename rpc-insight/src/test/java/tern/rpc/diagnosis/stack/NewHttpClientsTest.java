@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.SampledCalls;
 import tern.rpc.diagnosis.Shop;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
 
 /** Tests calls that create a new JDK HTTP client for each exchange. */
@@ -29,7 +29,7 @@ class NewHttpClientsTest {
         return tasks;
     }
 
-    private static void look(Sampler.Samples samples, String client) {
+    private static void look(SampledCall samples, String client) {
         StackTraceElement[] stack = {
             new StackTraceElement("java.util.concurrent.CompletableFuture", "get", null, 1),
             new StackTraceElement(client, "send", null, 1),

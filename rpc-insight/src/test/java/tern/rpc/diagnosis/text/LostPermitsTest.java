@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.SampledCalls;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
-import tern.rpc.diagnosis.sample.Sampler;
+import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.diagnosis.sample.TaskWatch;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
@@ -19,7 +19,7 @@ class LostPermitsTest {
 
     private static final Part WAIT = new Part(Part.Kind.LOCK, "Semaphore wanted in Bank.pay");
 
-    private static void look(Sampler.Samples samples) {
+    private static void look(SampledCall samples) {
         StackTraceElement line = new StackTraceElement("shop.Bank", "pay", "Bank.java", 32);
         for (int i = 0; i < 4; i++) {
             samples.add(new Sample(
