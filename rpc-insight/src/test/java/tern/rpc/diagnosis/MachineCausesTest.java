@@ -290,10 +290,7 @@ class MachineCausesTest {
             call.own(15).in(Phase.SQL, "select badge", 120).in(Phase.HTTP, "GET badges:80", 110);
         });
 
-        assertThat(miss.causes())
-                .extracting(Cause::name)
-                .as(miss.text())
-                .startsWith("select badge", "GET badges:80");
+        assertThat(miss.causes()).extracting(Cause::name).as(miss.text()).startsWith("select badge", "GET badges:80");
     }
 
     @Test

@@ -189,12 +189,7 @@ public final class SampledCalls {
 
     /** Adds calls that wait for a connection of a pool of HTTP connections, and then run an exchange. */
     public SampledCalls exchanging(
-            String method,
-            String from,
-            double waitMillis,
-            String exchange,
-            double millis,
-            Consumer<SampledCall> look) {
+            String method, String from, double waitMillis, String exchange, double millis, Consumer<SampledCall> look) {
         return waiting(Phase.HTTP_CONNECTION, from, waitMillis, method, Phase.HTTP, exchange, millis, look);
     }
 
@@ -368,12 +363,7 @@ public final class SampledCalls {
      * @param look samples the call's thread, and adds the sample to the call's samples
      */
     SampledCalls repeatingExchange(
-            String method,
-            String exchange,
-            int times,
-            double millis,
-            double waitMillis,
-            Consumer<SampledCall> look) {
+            String method, String exchange, int times, double millis, double waitMillis, Consumer<SampledCall> look) {
         return add(method, waitMillis, Phase.HTTP, exchange, times, millis, look);
     }
 
@@ -382,8 +372,7 @@ public final class SampledCalls {
      *
      * @param look samples the call's thread, and adds the sample to the call's samples
      */
-    SampledCalls repeating(
-            String method, String command, int times, double waitMillis, Consumer<SampledCall> look) {
+    SampledCalls repeating(String method, String command, int times, double waitMillis, Consumer<SampledCall> look) {
         return add(method, waitMillis, Phase.REDIS, command, times, 1, look);
     }
 

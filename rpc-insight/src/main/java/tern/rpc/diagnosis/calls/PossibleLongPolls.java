@@ -36,8 +36,7 @@ public final class PossibleLongPolls {
      *
      * @param samples the samples of the threads of calls
      */
-    public static boolean mayBe(
-            RunningCall call, CallRecords records, Map<CallLedger, SampledCall> samples, long now) {
+    public static boolean mayBe(RunningCall call, CallRecords records, Map<CallLedger, SampledCall> samples, long now) {
         boolean mayWait = call.threadId() == RunningCall.NO_THREAD
                 ? waitsForOthers(call)
                 : (call.runningNanos() < LONG_NANOS && call.phase() != Phase.QUEUE)

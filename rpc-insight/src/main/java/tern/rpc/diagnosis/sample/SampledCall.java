@@ -66,13 +66,11 @@ public final class SampledCall {
     public int looks; // the number of samples that found a thread of the call
     public int loopLooks; // the number of samples in which the call's thread was an event loop
     public int poolLooks; // the number of samples in which the call waited for a JDBC connection
-    public int
-            checkLooks; // the number of samples in which the pool checked the connection for which the call waited
+    public int checkLooks; // the number of samples in which the pool checked the connection for which the call waited
     // the number of samples in which the thread opened a connection of a pool of HTTP or Redis connections
     public int openLooks;
     public int sqlLooks; // the number of samples taken while a statement ran
-    public int
-            rowLooks; // the number of samples in which the thread waited for the next rows of a statement's result
+    public int rowLooks; // the number of samples in which the thread waited for the next rows of a statement's result
     public int httpLooks; // the number of samples taken during an HTTP exchange
     public int httpWaits; // the number of samples in which the thread waited for an HTTP connection
 
@@ -81,8 +79,7 @@ public final class SampledCall {
 
     public int httpJdkLooks; // the number of samples of exchanges in which the thread used the JDK's HTTP client
     public int httpConnects; // the number of samples in which the thread opened an HTTP connection
-    public long
-            longestConnect; // the longest period in which all samples found the thread opening an HTTP connection
+    public long longestConnect; // the longest period in which all samples found the thread opening an HTTP connection
 
     // the time of the first sample in the current series of samples in which the thread opened an HTTP connection;
     // 0 if there is no such series

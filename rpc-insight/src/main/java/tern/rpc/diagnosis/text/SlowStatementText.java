@@ -128,7 +128,9 @@ final class SlowStatementText {
                     Change.of(
                             Where.STATEMENT,
                             "run one statement instead of "
-                                    + Math.round(operations.sum(Phase.SQL, part.name()).count())
+                                    + Math.round(operations
+                                            .sum(Phase.SQL, part.name())
+                                            .count())
                                     + " per call (join, IN list or batch)"
                                     + Operations.at(place) + ": " + text + RemoteText.usuallyFewer(counts, part)
                                     + "; a different pool size does not help"));
