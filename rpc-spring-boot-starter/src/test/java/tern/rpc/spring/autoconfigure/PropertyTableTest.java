@@ -42,6 +42,8 @@ class PropertyTableTest {
               `RPC_CLIENT_SERVICES_ORDER_SERVICE_TIMEOUT` and `RPC_CLIENT_SERVICES_ORDERSERVICE_TIMEOUT` set the timeout of `OrderService`.
             - Values are read at startup. [Changed properties](registries.md#changed-properties) lists the properties whose changes take
               effect while the application runs, for example with Spring Cloud.
+            - A blank text or time, such as `rpc.client.zone=${ZONE:}` with the variable `ZONE` not set, counts as not set. A blank
+              number, flag, token or name of an SSL bundle stops the start.
             - The application does not start if an unknown property is set (in an environment variable, it only causes a warning), or if a
               value is out of range.
 
