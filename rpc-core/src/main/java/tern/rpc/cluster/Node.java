@@ -257,14 +257,14 @@ public final class Node {
      * time since the last answer is treated as the response time of these calls.
      */
     double expectedCost(long now) {
-        return Math.max(cost(now), waitingCost(now));
+        return Math.max(cost(now), waited(now));
     }
 
     /**
      * Returns the time since the last answer as a multiple of the provider's usual response time; 0 if no calls are in
      * flight. The answer to a ping is not counted, because a slow provider answers pings quickly.
      */
-    double waitingCost(long now) {
+    private double waited(long now) {
         return inFlight.get() == 0 ? 0 : responses.costOf(now - answeredNanos);
     }
 
@@ -276,7 +276,7 @@ public final class Node {
      */
     double judgedCost(long now) {
         double ended = responses.judgedCost(now);
-        double waited = waitingCost(now);
+        double waited = waited(now);
         return waited > LONG_WAIT && waited > ended ? waited : ended;
     }
 

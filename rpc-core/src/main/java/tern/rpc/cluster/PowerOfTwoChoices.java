@@ -56,16 +56,13 @@ final class PowerOfTwoChoices implements Balancer {
             int first = choice.draw(random.nextLong());
             int second = choice.draw(random.nextLong());
             Target one = targets[first];
-            Target picked;
-            if (second == first && isGood(one, excluded, now) && !one.isSlow(now) && one.warmth(now) >= 1) {
-                if (one.waitingCost(now) <= BAD) {
+            if (second == first) {
+                if (isGood(one, excluded, now) && !one.isSlow(now) && one.warmth(now) >= 1) {
                     return one;
                 }
-                picked = one;
-            } else {
-                int other = second != first ? second : first + 1 < targets.length ? first + 1 : 0;
-                picked = better(one, targets[other], excluded, now, random);
+                second = first + 1 < targets.length ? first + 1 : 0;
             }
+            Target picked = better(one, targets[second], excluded, now, random);
             if (picked == null) {
                 continue;
             }

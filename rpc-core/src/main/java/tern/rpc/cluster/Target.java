@@ -181,14 +181,6 @@ public final class Target implements Candidate {
         return node.judgedCost(nowNanos);
     }
 
-    /**
-     * Returns the time for which calls have waited for the provider, as a multiple of its usual response time. Returns 0
-     * if no calls are in flight.
-     */
-    double waitingCost(long nowNanos) {
-        return node.waitingCost(nowNanos);
-    }
-
     /** Returns whether the provider is slow or failing. If so, a balancer should also consider another provider. */
     boolean isSlow(long nowNanos) {
         return node.isSlow(nowNanos);

@@ -293,7 +293,7 @@ class ClusterModelTest {
         double healthy = run(Faults.SLOW, 0, MANY, 0).p99Millis();
         List<Counts> runs = fewAndMany(Faults.SLOW, 1, 0);
 
-        assertThat(runs.get(1).p99Millis()).isLessThan(1.37 * healthy);
+        assertThat(runs.get(1).p99Millis()).isLessThan(1.31 * healthy);
         assertThat(runs.get(0).p99Millis()).isLessThan(1.3 * healthy);
     }
 
