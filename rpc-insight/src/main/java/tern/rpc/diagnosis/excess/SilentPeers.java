@@ -17,7 +17,8 @@ import tern.rpc.diagnosis.stack.StackReader;
 
 /**
  * Recognizes HTTP peers and providers that do not answer: several exchanges or remote calls hang or have ended with a
- * timeout, each of them has taken many times as long as usual, and none has been answered since the first of them.
+ * timeout, each of them has taken many times as long as usual, and no answer has arrived since the first of them should
+ * have been answered.
  */
 public final class SilentPeers {
 
@@ -98,9 +99,11 @@ public final class SilentPeers {
     }
 
     /**
-     * Returns whether a call that began at or after the given time got an answer.
+     * Returns whether a call got an answer after the first unanswered operation should have been answered. A peer that
+     * answers each call equally late has not yet answered any call that began after the first unanswered operation.
      *
      * @param usually the usual time of one operation
+     * @param sinceNanos the start of the first unanswered operation
      */
     private boolean isAnswered(Part part, Phase phase, double usually, long sinceNanos) {
         return Stream.concat(
@@ -110,7 +113,8 @@ public final class SilentPeers {
                                 .filter(counted -> !isUnanswered(counted, part, phase, usually))
                                 .map(ExcessTime.Counted::call)
                                 .filter(call -> !isNotAccepted(excess.failureOf(call))))
-                .filter(call -> call.startedNanos() - sinceNanos >= 0)
+                .filter(call -> call.startedNanos() - sinceNanos >= 0
+                        || call.endedNanos() - sinceNanos >= LONG * usually)
                 .anyMatch(call ->
                         RepeatedOperations.attempts(call, phase, part.name()).count() > 0);
     }

@@ -98,6 +98,30 @@ class SilentPeersTest {
     }
 
     @Test
+    void peerThatAnswersEachExchangeEquallyLateIsSlow() {
+        Diagnosis miss = during(() -> {
+            shop.running.clear();
+            for (int number = 0; number < 5; number++) {
+                shop.pass(-3_000);
+                Shop.Steps running = shop.new Steps(0);
+                running.ledger.enter(Phase.HTTP, RATES);
+                shop.running.add(new RunningCall(
+                        "RateService.daily",
+                        RunningCall.NO_THREAD,
+                        Phase.HTTP,
+                        3_000_000_000L,
+                        3_000_000_000L,
+                        running.ledger));
+                shop.pass(-1_000);
+                shop.call("RateService.daily", 0, call -> call.own(1).in(Phase.HTTP, RATES, 3_999));
+                shop.pass(4_000);
+            }
+        });
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: " + RATES);
+    }
+
+    @Test
     void exchangesWithoutATimeoutHangUntilThePeerAnswers() {
         Shop.Steps[] hanging = new Shop.Steps[4];
         for (int number = 0; number < hanging.length; number++) {
