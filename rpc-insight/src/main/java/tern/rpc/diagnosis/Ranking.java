@@ -46,9 +46,12 @@ final class Ranking {
 
     /**
      * A cause that takes less than this share of the extra time (the time above the usual time of the calls) is not
-     * reported.
+     * reported, unless it takes most of the time of at least {@link #MIN_CALLS} of the late and failed calls. Otherwise,
+     * the very long calls of one method would hide the cause of calls to other methods.
      */
     private static final double MIN_SHARE = 0.05;
+
+    private static final double MIN_CALLS = 0.1;
 
     /** A cause that takes less time than this share of the latency target is not reported. */
     private static final double MIN_OF_TARGET = 0.1;
@@ -236,7 +239,7 @@ final class Ranking {
         for (Part part : ranked) {
             if (causes.isEmpty()
                     || (causes.size() < MAX_CAUSES
-                            && byCause.of(part) >= threshold
+                            && (byCause.of(part) >= threshold || isOfManyCalls(part))
                             && !isUsual(part, threshold)
                             && !isStretched(part, ranked.get(0), all))) {
                 Cause cause = text.cause(part, byCause.of(part), all, saves(part), ofFailures(part), certain(part));
@@ -254,6 +257,10 @@ final class Ranking {
             causes.add(text.cause(Account.OWN, 0, 0, 0, 0, 0));
         }
         return causes;
+    }
+
+    private boolean isOfManyCalls(Part cause) {
+        return excess.dominates(measured -> byCause.share(measured, cause)) >= MIN_CALLS;
     }
 
     /**

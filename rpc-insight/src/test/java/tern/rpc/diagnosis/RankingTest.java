@@ -63,4 +63,16 @@ class RankingTest {
                 .extracting(DiagnosisText::title)
                 .startsWith("SLOW STATEMENT: select stock");
     }
+
+    @Test
+    void causeOfManyCallsIsNamedAlthoughOtherCallsAreMuchLonger() {
+        List<Cause> causes = new SampledCalls()
+                .running("Hub.list", "select partner", 9_000, 1, samples -> {})
+                .running("Desk.find", "select desk", 150, 1, samples -> {})
+                .causes();
+
+        assertThat(causes)
+                .extracting(DiagnosisText::title)
+                .containsExactly("SLOW STATEMENT: select partner", "SLOW STATEMENT: select desk");
+    }
 }

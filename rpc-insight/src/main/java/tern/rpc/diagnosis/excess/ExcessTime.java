@@ -341,4 +341,22 @@ public final class ExcessTime {
         }
         return accounts.isEmpty() ? 0 : (double) saved / accounts.size();
     }
+
+    /**
+     * Returns the share of late or failed calls that are late and spend more than half of their time on a given cause.
+     *
+     * @param share returns the share of the extra time of an activity or wait that is attributed to the cause
+     */
+    public double dominates(ToDoubleFunction<Part> share) {
+        int dominated = 0;
+        for (Counted counted : accounts) {
+            double ofCause = 0;
+            for (Part part : counted.times().longestFirst()) {
+                ofCause += share.applyAsDouble(part) * counted.times().of(part);
+            }
+            long took = counted.call().tookNanos();
+            dominated += took > evidence.targetNanos() && 2 * ofCause > took ? 1 : 0;
+        }
+        return accounts.isEmpty() ? 0 : (double) dominated / accounts.size();
+    }
 }
