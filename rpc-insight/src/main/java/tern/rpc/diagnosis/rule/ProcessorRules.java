@@ -120,9 +120,9 @@ final class ProcessorRules extends Rule {
      * of the slower operations. There are two exceptions. All operations of a kind together are not a separate cause if
      * work other than calls saturates the processors and operations of another kind are slower, too. A single operation
      * is not a separate cause if threads of this process that serve no call take the processors and calls measurably
-     * wait for a processor. If the processors are usually about as busy as they are now, they are considered the cause
-     * only if calls wait for a processor measurably and for longer than usual. Low-priority processes, for example,
-     * saturate the processors without delaying calls.
+     * wait for a processor. If threads of calls wait for a processor as briefly as usual, the processors are not the
+     * cause. Low-priority processes, for example, saturate the processors without delaying calls. If the processors are
+     * usually about as busy as they are now, calls must also wait for a processor measurably.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -147,9 +147,9 @@ final class ProcessorRules extends Rule {
                 || (kinds == 1
                         && byCause.of(processors) >= NOTABLE * all
                         && (machine.isDelayedByOtherThreads() || machine.throttled() > MOSTLY_THROTTLED));
-        boolean waits =
-                byCause.of(processors) >= NOTABLE * all && !machine.delay().isAsUsual();
-        boolean isFull = machine.isFull() && (!machine.isUsuallyAsBusy() || waits);
+        boolean waits = byCause.of(processors) >= NOTABLE * all;
+        boolean isFull =
+                machine.isFull() && !machine.delay().isAsUsual() && (!machine.isUsuallyAsBusy() || waits);
         if (isOneSlow || !many || !(isFull || machine.throttled() > Machine.THROTTLED)) {
             return;
         }
