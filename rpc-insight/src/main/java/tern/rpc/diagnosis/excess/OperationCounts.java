@@ -49,6 +49,12 @@ public final class OperationCounts {
     /** Two numbers of operations are similar if the smaller one is at least this share of the larger one. */
     private static final double SIMILAR = 0.7;
 
+    /** Calls run an operation as often as usual if its number per call is at most this multiple of the usual number. */
+    private static final double AS_OFTEN = 1.2;
+
+    /** If calls run an operation as often as usual, it is slower if it takes more than this multiple of its usual time. */
+    private static final double A_LITTLE_SLOWER = 1.2;
+
     private static final double HALF = 0.5;
 
     /**
@@ -90,8 +96,11 @@ public final class OperationCounts {
             return false;
         }
         Usual usual = perCall.usual(kind, phase, name);
-        boolean slower = usual.eachNanos() >= 0 && sum.eachNanos() > SLOWER * usual.eachNanos();
-        return !slower || usual.count() < 0 || hasGrownMore(perCall.now(phase, name), usual, sum.eachNanos());
+        double now = perCall.now(phase, name);
+        boolean isAsOften = usual.count() > 0 && now <= AS_OFTEN * usual.count();
+        boolean slower = usual.eachNanos() >= 0
+                && sum.eachNanos() > (isAsOften ? A_LITTLE_SLOWER : SLOWER) * usual.eachNanos();
+        return !slower || usual.count() < 0 || hasGrownMore(now, usual, sum.eachNanos());
     }
 
     /**

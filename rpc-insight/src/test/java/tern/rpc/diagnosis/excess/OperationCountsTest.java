@@ -51,6 +51,18 @@ class OperationCountsTest {
     }
 
     @Test
+    void usualNumberOfStatementsIsNotTheCauseIfEachBecomesALittleSlower() {
+        shop.healthy(chatty(Phase.SQL, "select item", "select price", 12, 7))
+                .miss(chatty(Phase.SQL, "select item", "select price", 12, 10));
+
+        assertThat(shop.diagnosis().causes())
+                .as(shop.diagnosis().text())
+                .extracting(Cause::kind)
+                .isNotEmpty()
+                .doesNotContain("MANY STATEMENTS");
+    }
+
+    @Test
     void chattyCallsWhoseStatementsBecomeSlowerHaveASlowDatabase() {
         assertFirstAfter(
                 chatty(Phase.SQL, "select item", "select price", 12, 1),
