@@ -98,8 +98,8 @@ public final class OperationCounts {
         Usual usual = perCall.usual(kind, phase, name);
         double now = perCall.now(phase, name);
         boolean isAsOften = usual.count() > 0 && now <= AS_OFTEN * usual.count();
-        boolean slower = usual.eachNanos() >= 0
-                && sum.eachNanos() > (isAsOften ? A_LITTLE_SLOWER : SLOWER) * usual.eachNanos();
+        boolean slower =
+                usual.eachNanos() >= 0 && sum.eachNanos() > (isAsOften ? A_LITTLE_SLOWER : SLOWER) * usual.eachNanos();
         return !slower || usual.count() < 0 || hasGrownMore(now, usual, sum.eachNanos());
     }
 

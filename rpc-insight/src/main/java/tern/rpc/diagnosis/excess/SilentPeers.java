@@ -113,8 +113,8 @@ public final class SilentPeers {
                                 .filter(counted -> !isUnanswered(counted, part, phase, usually))
                                 .map(ExcessTime.Counted::call)
                                 .filter(call -> !isNotAccepted(excess.failureOf(call))))
-                .filter(call -> call.startedNanos() - sinceNanos >= 0
-                        || call.endedNanos() - sinceNanos >= LONG * usually)
+                .filter(call ->
+                        call.startedNanos() - sinceNanos >= 0 || call.endedNanos() - sinceNanos >= LONG * usually)
                 .anyMatch(call ->
                         RepeatedOperations.attempts(call, phase, part.name()).count() > 0);
     }

@@ -148,8 +148,7 @@ final class ProcessorRules extends Rule {
                         && byCause.of(processors) >= NOTABLE * all
                         && (machine.isDelayedByOtherThreads() || machine.throttled() > MOSTLY_THROTTLED));
         boolean waits = byCause.of(processors) >= NOTABLE * all;
-        boolean isFull =
-                machine.isFull() && !machine.delay().isAsUsual() && (!machine.isUsuallyAsBusy() || waits);
+        boolean isFull = machine.isFull() && !machine.delay().isAsUsual() && (!machine.isUsuallyAsBusy() || waits);
         if (isOneSlow || !many || !(isFull || machine.throttled() > Machine.THROTTLED)) {
             return;
         }
