@@ -12,6 +12,7 @@ import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Times;
@@ -320,6 +321,11 @@ public final class ExcessTime {
             }
         }
         return all == 0 ? 0 : sum / all;
+    }
+
+    /** Returns the ledgers of the late or failed calls. */
+    List<CallLedger> ledgers() {
+        return accounts.stream().map(counted -> counted.call().ledger()).toList();
     }
 
     /**

@@ -1,9 +1,11 @@
 package tern.rpc.diagnosis.excess;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiPredicate;
+import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.calls.UsualOperations;
@@ -29,9 +31,10 @@ final class MeanTimes {
     // for each name, the number and the total time of the executions
     private final Map<String, long[]> sums = new HashMap<>();
 
-    MeanTimes(ExcessTime excess, Phase phase) {
-        for (ExcessTime.Counted counted : excess.accounts) {
-            for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+    /** @param calls the late or failed calls */
+    MeanTimes(List<CallLedger> calls, Phase phase) {
+        for (CallLedger call : calls) {
+            for (NamedTimes.Entry entry : call.named()) {
                 if (entry.kind() == phase
                         && !entry.name().equals(NamedTimes.OTHERS)
                         && !UsualOperations.isFailedInStore(phase, entry.name())) {

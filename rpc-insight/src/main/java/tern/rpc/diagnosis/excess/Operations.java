@@ -384,7 +384,7 @@ public final class Operations {
         if (phase == null) {
             return false;
         }
-        Map<String, Double> each = new MeanTimes(excess, phase).ofFrequent();
+        Map<String, Double> each = new MeanTimes(excess.ledgers(), phase).ofFrequent();
         each.keySet()
                 .removeIf(
                         name -> !store.isEmpty() && !OperationNames.store(name).equals(store));
@@ -417,7 +417,7 @@ public final class Operations {
 
     /** Returns the mean time of each operation of the given kind, see {@link MeanTimes#each}. */
     public Map<String, Double> each(Phase phase) {
-        return new MeanTimes(excess, phase).each();
+        return new MeanTimes(excess.ledgers(), phase).each();
     }
 
     /**

@@ -45,7 +45,7 @@ public final class SlowServers {
     /** Returns the names of all operations of the given kind if all of them became slower; otherwise an empty set. */
     Set<String> all(Kind kind) {
         Phase phase = Operations.phase(kind);
-        Map<String, Double> each = phase == null ? Map.of() : new MeanTimes(excess, phase).ofFrequent();
+        Map<String, Double> each = phase == null ? Map.of() : new MeanTimes(excess.ledgers(), phase).ofFrequent();
         if (phase == null) {
             return Set.of();
         }
@@ -69,7 +69,7 @@ public final class SlowServers {
      * own, and neither their server nor the network is slow.
      */
     private boolean arePunctual(Kind kind, String store, Phase phase, Set<String> slower) {
-        Map<String, Double> each = new MeanTimes(excess, phase).ofFrequent();
+        Map<String, Double> each = new MeanTimes(excess.ledgers(), phase).ofFrequent();
         double longer = slower.stream()
                 .filter(name -> operations.usualNamed(phase, name) >= 0)
                 .mapToDouble(name -> each.getOrDefault(name, 0.0) - operations.usualNamed(phase, name))
@@ -88,7 +88,7 @@ public final class SlowServers {
         if (phase == null || store.isEmpty()) {
             return Set.of();
         }
-        Map<String, Double> each = new MeanTimes(excess, phase).ofFrequent();
+        Map<String, Double> each = new MeanTimes(excess.ledgers(), phase).ofFrequent();
         each.keySet().removeIf(name -> !OperationNames.store(name).equals(store));
         boolean isKnown = new CommonSlowdown(each, name -> operations.usualNamed(phase, name)).isKnown();
         boolean isQuickPeer = isOfPeer(kind) && areOthersQuick(phase, store, each.keySet());
