@@ -456,9 +456,10 @@ public final class CallLedger {
 
     /**
      * Returns the time spent in the given phase by all of the call's threads until {@code now} or until the call's end,
-     * in nanoseconds. The time of a phase excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's
-     * thread may be waiting for other threads. Therefore, the time of the other threads is subtracted from these two
-     * phases, first from {@code UNATTRIBUTED} and then from {@code OWN}. Any thread may call this.
+     * in nanoseconds. The time of a phase excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link
+     * Phase#OWN}, the call's thread may be waiting for other threads. Therefore, the time of the other threads is
+     * subtracted from these two phases, first from {@code UNATTRIBUTED} and then from {@code OWN}. Any thread may call
+     * this.
      *
      * @param now the current time on the ledger's clock
      */

@@ -348,8 +348,8 @@ public final class Node {
 
     /**
      * Checks whether the node's connection was opened or reopened after the last check. A reconnected provider may be a
-     * different process, so the node's earlier state is discarded. There is one exception: if the earlier connection was
-     * lost soon after it was opened, and a call on this connection failed, the loss counts as a further failure.
+     * different process, so the node's earlier state is discarded. There is one exception: if the earlier connection
+     * was lost soon after it was opened, and a call on this connection failed, the loss counts as a further failure.
      */
     synchronized void look(long now) {
         if (link.look(now)) {

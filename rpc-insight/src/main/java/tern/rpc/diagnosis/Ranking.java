@@ -46,8 +46,8 @@ final class Ranking {
 
     /**
      * A cause that takes less than this share of the extra time (the time above the usual time of the calls) is not
-     * reported, unless it takes most of the time of at least {@link #MIN_CALLS} of the late and failed calls. Otherwise,
-     * the very long calls of one method would hide the cause of calls to other methods.
+     * reported, unless it takes most of the time of at least {@link #MIN_CALLS} of the late and failed calls.
+     * Otherwise, the very long calls of one method would hide the cause of calls to other methods.
      */
     private static final double MIN_SHARE = 0.05;
 

@@ -23,8 +23,8 @@ public record Part(Kind kind, String name) {
     public static final String NOT_ACCEPTED = "connections are not accepted in time";
 
     /**
-     * The text for a peer or store that does not answer. In the name of a failure, this text follows the name of the peer
-     * or store and a colon.
+     * The text for a peer or store that does not answer. In the name of a failure, this text follows the name of the
+     * peer or store and a colon.
      */
     public static final String SILENT = "does not answer";
 

@@ -11,8 +11,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.calls.UsualOperations;
 
 /**
- * The mean times of the operations of one kind in late or failed calls, by name. Failed statements and commands are left
- * out, because they may end early.
+ * The mean times of the operations of one kind in late or failed calls, by name. Failed statements and commands are
+ * left out, because they may end early.
  */
 final class MeanTimes {
 

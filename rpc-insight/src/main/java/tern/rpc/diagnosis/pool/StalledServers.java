@@ -37,8 +37,9 @@ public final class StalledServers {
     }
 
     /**
-     * Returns whether the server of a pool of the given kind is blocked for moments: several calls wait for a connection,
-     * hardly any other call gets a connection in the meantime, and most calls get one quickly at other times.
+     * Returns whether the server of a pool of the given kind is blocked for moments: several calls wait for a
+     * connection, hardly any other call gets a connection in the meantime, and most calls get one quickly at other
+     * times.
      *
      * @param calls the most recent calls
      */

@@ -71,8 +71,8 @@ final class LocalStores extends Rule {
 
     /**
      * Returns the operation for which a server on this machine keeps the processors busy; null if there is none. The
-     * operation is either additional, and then slows down the other operations of the server, or it is slower than usual
-     * and takes most of the extra time.
+     * operation is either additional, and then slows down the other operations of the server, or it is slower than
+     * usual and takes most of the extra time.
      */
     private @Nullable Part busyWith(Busiest busiest) {
         Kind kind = busiest.operations();

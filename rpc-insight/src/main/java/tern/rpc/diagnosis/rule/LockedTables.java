@@ -144,8 +144,8 @@ public final class LockedTables {
     }
 
     /**
-     * Returns the table that nearly all hanging statements use. If there are several, returns the one that most of these
-     * statements name first. Returns null if there is none.
+     * Returns the table that nearly all hanging statements use. If there are several, returns the one that most of
+     * these statements name first. Returns null if there is none.
      */
     private static @Nullable String tableOf(List<Hanging> hanging) {
         Set<String> tables = new TreeSet<>();

@@ -82,8 +82,8 @@ public final class OutsideWork {
     }
 
     /**
-     * Returns the usual time of the operation; negative if it is unknown. A task of a call runs its operations outside of
-     * the call only if the call has ended before. Usually, such operations may therefore belong to calls.
+     * Returns the usual time of the operation; negative if it is unknown. A task of a call runs its operations outside
+     * of the call only if the call has ended before. Usually, such operations may therefore belong to calls.
      */
     private double usualNanos(OutsideOperations.Timed timed) {
         double outside = evidence.usual().reliableFigure(Baseline.OUTSIDE + timed.key());
@@ -122,8 +122,8 @@ public final class OutsideWork {
     }
 
     /**
-     * Returns the names and times of the operations that became slower. If there are none, returns the longest operation
-     * without a usual time; empty if there is none either.
+     * Returns the names and times of the operations that became slower. If there are none, returns the longest
+     * operation without a usual time; empty if there is none either.
      *
      * @param called as in {@link #slowerIn}
      */

@@ -78,9 +78,9 @@ final class TaskRules extends Rule {
      * Returns the waits of the executor's tasks, if at least half of the samples of the tasks show such waits;
      * otherwise an empty result. A wait for other tasks of the same executor is included, because such tasks fill the
      * queue: the other tasks get no thread. Operations and other work are included only if the tasks belong to the
-     * waiting calls and take longer than usual. Unrelated tasks that occupy the executor with operations need a separate
-     * executor instead. Tasks also count as tasks of the waiting calls if these calls run a slow operation of the same
-     * kind.
+     * waiting calls and take longer than usual. Unrelated tasks that occupy the executor with operations need a
+     * separate executor instead. Tasks also count as tasks of the waiting calls if these calls run a slow operation of
+     * the same kind.
      */
     private Times reasons(PoolVerdict executor, TaskSamples tasks) {
         Times waits = new Times();

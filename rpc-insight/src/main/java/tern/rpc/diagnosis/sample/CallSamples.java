@@ -38,6 +38,7 @@ public final class CallSamples {
     private final Map<String, Shares> byMethod = new HashMap<>();
 
     private final List<SampledCall> withoutThread = new ArrayList<>(); // calls that have continued without a thread
+    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // by wait; several rules need the same samples
     private final Map<CallLedger, SampledCall> allSamples; // also of calls whose records newer calls have replaced
     private final double waitingShare;
 
@@ -449,6 +450,10 @@ public final class CallSamples {
      * as well.
      */
     private List<Sample> mayHold(Part wait) {
+        return mayHold.computeIfAbsent(wait, this::findMayHold);
+    }
+
+    private List<Sample> findMayHold(Part wait) {
         List<Sample> recorded = LikelyHolders.mayHold(wait, byCall.values());
         return LikelyHolders.of(wait, recorded) != null
                 ? recorded

@@ -62,8 +62,9 @@ public final class LikelyHolders {
     }
 
     /**
-     * Returns the samples of calls that may hold the permit or object for which other calls wait. If a call waits for the permit or object later, it does not hold the permit or object before that wait, so its
-     * samples before its first wait are left out.
+     * Returns the samples of calls that may hold the permit or object for which other calls wait. If a call waits for
+     * the permit or object later, it does not hold the permit or object before that wait, so its samples before its
+     * first wait are left out.
      */
     static List<Sample> mayHold(Part wait, Collection<List<Sample>> calls) {
         List<Sample> samples = new ArrayList<>();

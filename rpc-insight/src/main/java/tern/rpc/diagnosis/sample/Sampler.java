@@ -34,8 +34,8 @@ import tern.rpc.diagnosis.stack.ThreadSnapshots;
 import tern.rpc.evidence.RunQueue;
 
 /**
- * SampledCall the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. Not thread-safe: only one
- * thread uses it.
+ * SampledCall the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. Not thread-safe:
+ * only one thread uses it.
  */
 public final class Sampler {
 
@@ -60,8 +60,8 @@ public final class Sampler {
 
     /**
      * Returns the pause before the next sample. The pause varies from 60 to 140 ms, so that the samples do not coincide
-     * with periodic work. After a slow sample, the pause is longer, but at most {@value #MAX_PAUSE_MILLIS} ms: on a busy
-     * machine, a sample is slow because it waits for a processor, and too few samples would explain nothing.
+     * with periodic work. After a slow sample, the pause is longer, but at most {@value #MAX_PAUSE_MILLIS} ms: on a
+     * busy machine, a sample is slow because it waits for a processor, and too few samples would explain nothing.
      */
     public long pauseNanos() {
         long longest = TimeUnit.MILLISECONDS.toNanos(MAX_PAUSE_MILLIS);

@@ -18,8 +18,8 @@ import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Describes calls that fail on purpose: they end with an exception of the application, before they run an operation that
- * they usually run. Circuit breakers, feature flags and checks that an application has written itself do this.
+ * Describes calls that fail on purpose: they end with an exception of the application, before they run an operation
+ * that they usually run. Circuit breakers, feature flags and checks that an application has written itself do this.
  */
 final class SkippedOperations {
 

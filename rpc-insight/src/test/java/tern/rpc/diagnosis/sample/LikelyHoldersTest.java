@@ -141,6 +141,20 @@ class LikelyHoldersTest {
                 Phase.OWN, new ThreadSnapshot("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1));
     }
 
+    /** Returns the first cause of calls with five samples each, of which one shows work and the others show a wait. */
+    private static Cause firstCause(int position, Sample work, Sample wait) {
+        AtomicInteger look = new AtomicInteger();
+        return new SampledCalls()
+                .usuallyOwn("Depot.start", 3, 20)
+                .calls(
+                        "Depot.start",
+                        Phase.OWN,
+                        700,
+                        samples -> samples.add(look.getAndIncrement() % 5 == position ? work : wait))
+                .causes()
+                .get(0);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "java.net.InetAddress/getByName, depot.Hosts/check",
@@ -148,22 +162,10 @@ class LikelyHoldersTest {
         "sun.nio.ch.FileDispatcherImpl/read0, depot.Files/load"
     })
     void codeThatCallsRunBeforeTheyWaitDoesNotHoldThePermit(String innermost, String code) {
-        AtomicInteger look = new AtomicInteger();
-        Cause first = new SampledCalls()
-                .usuallyOwn("Depot.start", 3, 20)
-                .calls(
-                        "Depot.start",
-                        Phase.OWN,
-                        700,
-                        samples -> samples.add(
-                                look.getAndIncrement() % 5 == 0
-                                        ? sample(innermost, code, "depot.Depot/start")
-                                        : sample(
-                                                "java.util.concurrent.Semaphore/tryAcquire",
-                                                "depot.Bank/preauth",
-                                                "depot.Depot/start")))
-                .causes()
-                .get(0);
+        Cause first = firstCause(
+                0,
+                sample(innermost, code, "depot.Depot/start"),
+                sample("java.util.concurrent.Semaphore/tryAcquire", "depot.Bank/preauth", "depot.Depot/start"));
 
         assertThat(DiagnosisText.title(first)).isEqualTo("LOCK: Semaphore wanted in Bank.preauth");
         assertThat(first.change().text()).startsWith("release each permit in a finally block");
@@ -171,22 +173,13 @@ class LikelyHoldersTest {
 
     @Test
     void workForWhichCallsOccupyAPlaceInAQueueIsTheCause() {
-        AtomicInteger look = new AtomicInteger();
-        Cause first = new SampledCalls()
-                .usuallyOwn("Depot.start", 3, 20)
-                .calls(
-                        "Depot.start",
-                        Phase.OWN,
-                        700,
-                        samples -> samples.add(
-                                look.getAndIncrement() % 5 == 4
-                                        ? sample("java.lang.Thread/sleep", "depot.Printer/print", "depot.Depot/start")
-                                        : sample(
-                                                "jdk.internal.misc.Unsafe/park",
-                                                "java.util.concurrent.ArrayBlockingQueue/put",
-                                                "depot.Depot/start")))
-                .causes()
-                .get(0);
+        Cause first = firstCause(
+                4,
+                sample("java.lang.Thread/sleep", "depot.Printer/print", "depot.Depot/start"),
+                sample(
+                        "jdk.internal.misc.Unsafe/park",
+                        "java.util.concurrent.ArrayBlockingQueue/put",
+                        "depot.Depot/start"));
 
         assertThat(DiagnosisText.title(first)).isEqualTo("CODE SLEEPS: Printer.print");
         assertThat(first.symptoms()).anyMatch(line -> line.contains("a free place in a queue in Depot.start"));
