@@ -18,7 +18,7 @@ import tern.rpc.StatusCode;
  */
 final class LateFilters {
 
-    /** If a call was sent, its filters have this time after the deadline to pass on the failure. */
+    /** The time that the filters of a sent call may take after the deadline to pass on the failure. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ProviderWait timer;

@@ -31,7 +31,7 @@ public final class MachineReader {
         this.groups = ControlGroups.find(new SystemFiles(root));
     }
 
-    /** Reads all counters that the operating system provides, from small files. */
+    /** Reads the counters of the operating system. The files are small, so reading them is fast. */
     public Machine read() {
         SystemFiles files = new SystemFiles(root);
         String status = files.text("proc/self/status");

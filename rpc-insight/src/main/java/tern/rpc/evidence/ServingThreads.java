@@ -40,8 +40,8 @@ public final class ServingThreads {
     }
 
     /**
-     * Returns the sum of the threads' times since the first call to this method. The time of each thread counts from
-     * its first reading.
+     * Returns how long all threads together have run, and waited for a processor, since this method was first called.
+     * The time before a thread's first reading does not count.
      */
     public RunTime read() {
         Map<Integer, RunTime> now = new HashMap<>();

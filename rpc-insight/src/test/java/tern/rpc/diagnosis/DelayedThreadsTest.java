@@ -205,7 +205,10 @@ public class DelayedThreadsTest {
         assertThat(miss.causes()).hasSize(1);
     }
 
-    /** Returns the first cause of calls of 140 ms that were sampled only once, while their code computed. */
+    /**
+     * Simulates calls that take 140 ms and are sampled only once, while their code uses processor time. Returns the
+     * cause that the diagnosis names first.
+     */
     private static String firstOfOneSample(Machine during) {
         StackTraceElement line = new StackTraceElement("shop.Prices", "sum", "Prices.java", 9);
         Part part = new Part(Part.Kind.COMPUTING, "Prices.sum");

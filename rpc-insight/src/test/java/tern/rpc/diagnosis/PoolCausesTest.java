@@ -332,7 +332,10 @@ class PoolCausesTest {
         assertThat(first.change().text()).startsWith("find out why new connections of");
     }
 
-    /** Returns the first cause of calls that wait while the pool opens connections, and then run a command. */
+    /**
+     * Simulates calls that wait while the pool opens connections, and then run a command. Returns the cause that the
+     * diagnosis names first.
+     */
     private Cause openedBeforeACommand(double commandMillis) {
         long[] taken = new long[1];
         shop.healthy(USUAL);
@@ -362,7 +365,10 @@ class PoolCausesTest {
         assertThat(openedBeforeACommand(1).title()).isEqualTo("CONNECTIONS OPEN SLOWLY: jedis");
     }
 
-    /** Returns the first cause of calls that wait until a timeout, while all connections of an HTTP pool are in use. */
+    /**
+     * Simulates calls that wait until a timeout, while all connections of an HTTP pool are in use. Returns the cause
+     * that the diagnosis names first.
+     */
     private Cause firstOfFullPool(List<PoolSetting> settings) {
         boolean[] full = {false};
         shop.pools.add(() -> PoolSnapshot.builder("http", PoolKind.HTTP, 24)
@@ -391,7 +397,8 @@ class PoolCausesTest {
     }
 
     /**
-     * Returns the first cause of calls that wait for a connection of a pool while the pool opens connections.
+     * Simulates calls that wait for a connection of a pool while the pool opens connections. Returns the cause that the
+     * diagnosis names first.
      *
      * @param waitMillis returns the wait of a call that begins the given time after the beginning of a second
      */

@@ -19,7 +19,10 @@ class RemoteCausesTest {
 
     private final Shop shop = new Shop();
 
-    /** Returns the first cause of calls of which one in seven makes the second exchange with the same peer. */
+    /**
+     * Simulates calls of which one in seven makes the second exchange with the same peer. Returns the cause that the
+     * diagnosis names first.
+     */
     private static String firstOfTwoExchanges(double secondMillis) {
         Shop shop = new Shop();
         int[] number = {0};
@@ -103,8 +106,9 @@ class RemoteCausesTest {
     }
 
     /**
-     * Returns the first cause if two operations of a method become slower by the same time, and calls to another method
-     * run a third operation in its usual time. Too few of these calls are recorded to show this time.
+     * Simulates a method with two operations that become slower by the same amount. Another method runs a third
+     * operation in its usual time, but too few of its calls are recorded to show that. Returns the cause that the
+     * diagnosis names first.
      */
     private Cause besideAPunctualMethod(Phase phase, String one, String other, String punctual) {
         double[] more = {0};

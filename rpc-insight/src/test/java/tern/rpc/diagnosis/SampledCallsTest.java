@@ -113,7 +113,10 @@ class SampledCallsTest {
         samples.addStack(phase, thread, false);
     }
 
-    /** Returns the first cause of calls that were always found in a client at the given frame. */
+    /**
+     * Simulates calls whose samples always show the given stack frame of a client. Returns the cause that the diagnosis
+     * names first.
+     */
     private Cause firstInClient(Phase phase, String library, String frame) {
         return new SampledCalls()
                 .calls("Tracking.track", phase, 150, samples -> lookAtClient(samples, phase, library, frame))
@@ -148,7 +151,10 @@ class SampledCallsTest {
         assertThat(first.change().text()).startsWith("allow more connections per route");
     }
 
-    /** Returns the first cause of exchanges that wait for a connection in four of five samples. */
+    /**
+     * Simulates exchanges that wait for a connection in four of five samples. Returns the cause that the diagnosis
+     * names first.
+     */
     private static Cause firstOfFullClient(double usualMillis) {
         int[] number = {0};
         return new SampledCalls()

@@ -231,7 +231,7 @@ public final class Shop implements Surroundings {
         return diagnostician.diagnosis();
     }
 
-    /** Returns the first cause of a diagnosis. Fails if calls meet the latency target. */
+    /** Returns the cause that the diagnosis names first. Fails if calls meet the latency target. */
     public static Cause first(Diagnosis diagnosis) {
         assertThat(diagnosis.state()).as(diagnosis.text()).isEqualTo(Diagnosis.State.MISS);
         return diagnosis.causes().get(0);

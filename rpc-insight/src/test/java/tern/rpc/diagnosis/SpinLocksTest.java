@@ -27,7 +27,10 @@ class SpinLocksTest {
         samples.add(SampledCalls.sample(sleeps ? Phase.OWN : Phase.REDIS, thread));
     }
 
-    /** Returns the first cause of calls that run a command three times and sleep in between. */
+    /**
+     * Simulates calls that run a command three times and sleep in between. Returns the cause that the diagnosis names
+     * first.
+     */
     private Cause first(int usualCommands) {
         return first(LOCK, usualCommands);
     }

@@ -61,7 +61,7 @@ public final class NettyServerTransport implements ServerTransport {
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
-    /** The limit on connections from {@code sinceNanos} on, until {@link #LOWERED_NANOS} have passed. */
+    /** The reduced limit on connections. The limit applies for {@link #LOWERED_NANOS} after {@code sinceNanos}. */
     private record Lowered(int connections, long sinceNanos) {}
 
     private final ServerTransportSettings settings;

@@ -26,9 +26,9 @@ class SampleScenario {
 
     /** The kinds of calls that a load run makes. */
     enum Kind {
-        /** All kinds of calls, chosen at random according to their weights. */
+        /** Makes calls of all kinds, chosen at random according to their weights. */
         MIX,
-        /** Only calls to {@code schedule}. */
+        /** Makes only calls to {@code schedule}. */
         SCHEDULE
     }
 

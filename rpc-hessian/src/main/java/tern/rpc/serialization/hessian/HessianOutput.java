@@ -37,8 +37,8 @@ final class HessianOutput extends AbstractHessianOutput {
     private IdentityNumbers references = new IdentityNumbers();
 
     /**
-     * The class definitions written in this message. The key is the definition object for Tern's forms, and the class
-     * name for hessian-lite's serializers.
+     * The class definitions written in this message. Tern's own encoders use the definition object as the key, and
+     * hessian-lite's serializers use the class name.
      */
     private IdentityNumbers definitions = new IdentityNumbers();
 

@@ -208,7 +208,9 @@ public final class Baseline {
         return methods.computeIfAbsent(call.method(), unknown -> new Method());
     }
 
-    /** Returns whether the given method never met the target in the calls from which usual times were learned. */
+    /**
+     * Returns whether no call to the given method has met the target since the diagnosis began to learn usual times.
+     */
     public boolean hasNeverMetTarget(String method) {
         Method known = methods.get(method);
         return known == null || (known.good == 0 && !known.hasMet);

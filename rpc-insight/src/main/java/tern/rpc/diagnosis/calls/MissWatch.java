@@ -200,9 +200,9 @@ public final class MissWatch {
     }
 
     /**
-     * Returns whether far fewer calls miss the target than in the worst seconds of the current miss of the latency
-     * target. If so, the cause of the late calls has probably ended, and the last late calls show its consequences,
-     * such as garbage and a backlog of work.
+     * Returns whether far fewer calls are bad now than in the worst seconds of the current miss. If so, the cause has
+     * probably ended, and the last calls are late only because of its consequences, such as garbage and a backlog of
+     * work.
      */
     public boolean isDeclining() {
         return declining > 0 && declining <= MAX_DECLINE_SECONDS;

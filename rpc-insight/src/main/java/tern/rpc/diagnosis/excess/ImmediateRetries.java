@@ -24,7 +24,7 @@ import tern.rpc.diagnosis.failure.FailurePart;
  */
 public final class ImmediateRetries {
 
-    /** Operations are considered attempts only if a call runs at least this number of them on average. */
+    /** Operations count as attempts only if a call runs at least this many of them on average. */
     private static final int MIN_ATTEMPTS = 5;
 
     /** Calls must run at least this multiple of the usual number of operations of the kind. */
@@ -165,8 +165,8 @@ public final class ImmediateRetries {
     }
 
     /**
-     * Returns the advice for the code that repeats the given cause without a pause; empty if there is no such code. The
-     * advice names the code.
+     * Returns the advice to retry less often, and names the code that retries the given operation without a pause.
+     * Empty if no code does so.
      */
     public String advice(Part cause) {
         if (retried == null || !retried.operation().isPartOf(cause)) {
@@ -176,7 +176,7 @@ public final class ImmediateRetries {
                 + figures(retried) + "; ";
     }
 
-    /** Returns the evidence that code repeats the given cause without a pause; null if there is none. */
+    /** Returns the evidence that code retries the given operation without a pause; null if there is none. */
     public @Nullable String fact(Part cause) {
         return retried == null || !retried.operation().isPartOf(cause)
                 ? null

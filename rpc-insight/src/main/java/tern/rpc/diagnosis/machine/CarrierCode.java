@@ -46,8 +46,8 @@ final class CarrierCode {
     }
 
     /**
-     * Returns the place in which running virtual threads were found most often so far; null if there is none. Reads the
-     * stacks of the virtual threads first, unless the last reading was too recent.
+     * Returns the code that most samples of running virtual threads have shown so far; null if there is none. First
+     * samples the stacks of the virtual threads, unless they were sampled a short time ago.
      */
     @Nullable
     Place most() {

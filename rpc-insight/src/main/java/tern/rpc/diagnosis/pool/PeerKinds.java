@@ -64,7 +64,7 @@ public final class PeerKinds {
         return null;
     }
 
-    /** Returns whether the application has several pools of the kind to which the awaited pool belongs. */
+    /** Returns whether the application has more than one pool of the same kind as the awaited pool. */
     public boolean isOneOfSeveral(Part wait) {
         PoolVerdict verdict = PoolVerdict.find(pools, wait);
         return verdict != null

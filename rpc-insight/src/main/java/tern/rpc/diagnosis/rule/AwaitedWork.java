@@ -46,9 +46,8 @@ public final class AwaitedWork {
     private static final int MIN_LOOKS = 6;
 
     /**
-     * If other threads are working in at most this share of the samples of a wait, they are not considered the reason
-     * for the wait. The share is lower than 1, because the stacks of these threads and of the calls are read one after
-     * another.
+     * Other threads can explain a wait only if more than this share of the wait's samples show them working. The share
+     * is lower than 1, because the stacks of these threads and of the calls are read one after another.
      */
     private static final double MOSTLY = 0.7;
 

@@ -44,8 +44,8 @@ public final class Stampedes {
     private static final int MIN_BURSTS = 2;
 
     /**
-     * If usual calls run an operation more often than this on average, it is not the operation of a stampede. Usual
-     * calls find the entry in the cache, so they rarely run the operation that loads it.
+     * The maximum mean number of executions of the loading operation in a usual call. Usual calls find the entry in the
+     * cache, so they rarely load it.
      */
     private static final double RARELY = 0.5;
 

@@ -15,7 +15,8 @@ import tern.rpc.diagnosis.pool.ObservedPool;
 public final class WorkerRules extends Rule {
 
     /**
-     * Work that takes less than this share of the latency target is not considered the reason for a wait for a worker.
+     * The minimum duration of work, as a share of the latency target, for the work to explain why calls wait for a
+     * worker.
      */
     private static final double NOTABLE = 0.1;
 

@@ -77,7 +77,7 @@ public final class SampledCall {
     // the number of samples in which a thread of the common pool had to pass on an HTTP answer, but none was free
     public int httpCommonPool;
 
-    public int httpJdkLooks; // the number of samples of exchanges in which the thread used the JDK's HTTP client
+    public int httpJdkLooks; // the number of samples that found the thread in the JDK's HTTP client during an exchange
     public int httpConnects; // the number of samples in which the thread opened an HTTP connection
     public long longestConnect; // the longest period in which all samples found the thread opening an HTTP connection
 

@@ -72,7 +72,7 @@ public final class SampledMoments {
         return known != null && known.isCommonPoolFull;
     }
 
-    /** Returns what the threads that serve no call were doing at the given time; null if they were not sampled then. */
+    /** Returns the sample of the threads that serve no call at the given time; null if they were not sampled then. */
     @Nullable
     public Work workAt(long time) {
         Moment known = byTime.get(time);

@@ -170,7 +170,10 @@ public final class TaskWatch {
         return known != null && known.busy > 0;
     }
 
-    /** Returns what the threads that serve no call were doing each time the threads of calls were sampled. */
+    /**
+     * Returns the samples of the threads that serve no call. These threads are sampled each time the threads of calls
+     * are sampled.
+     */
     public SampledMoments moments() {
         return moments;
     }

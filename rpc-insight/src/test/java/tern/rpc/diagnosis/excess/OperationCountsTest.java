@@ -44,7 +44,9 @@ class OperationCountsTest {
         };
     }
 
-    /** Checks the first cause of calls whose steps change. */
+    /**
+     * Simulates calls that start to run other operations than before, and checks which cause the diagnosis names first.
+     */
     private void assertFirstAfter(Consumer<Shop.Steps> usual, Consumer<Shop.Steps> now, String title) {
         shop.healthy(usual).miss(now);
         assertFirst(title);
@@ -103,7 +105,10 @@ class OperationCountsTest {
         assertThat(first.change().text()).contains("times as often as usual").contains("a cache");
     }
 
-    /** Returns the first cause if each call runs 30 operations, and its thread loads values for a cache. */
+    /**
+     * Simulates calls that run 30 operations each, while their threads load values for a cache. Returns the cause that
+     * the diagnosis names first.
+     */
     private static Cause firstOfLoads(Phase phase, @Nullable String cache, int usually) {
         return new SampledCalls()
                 .usuallyRuns("Events.page", phase, "Events.find", usually)
@@ -361,7 +366,7 @@ class OperationCountsTest {
 
     @Test
     void poolThatIsFullBecauseOfManyNewStatementsIsNotTooSmall() {
-        int[] uses = {200}; // connection uses per second, each of 2 ms
+        int[] uses = {200}; // how many times per second a connection is used, for 2 ms each
         fullPool(uses, 2);
         seconds(90, () -> call -> call.in(Phase.SQL, "select order", 2).in(Phase.SQL, "commit", 2));
         uses[0] = 2_000;

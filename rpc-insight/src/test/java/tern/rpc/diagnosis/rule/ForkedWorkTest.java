@@ -62,7 +62,7 @@ class ForkedWorkTest {
 
     /**
      * Runs the tasks on all threads of the common pool. Then starts calls that run an item of a parallel stream on
-     * their own threads. Each item waits for a peer. Returns the first cause of the diagnosis.
+     * their own threads. Each item waits for a peer. Returns the cause that the diagnosis names first.
      */
     private Cause firstCause(Runnable tasks) throws Exception {
         shop.pools.add(() -> PoolSnapshot.builder(ExecutorNames.COMMON_POOL, PoolKind.EXECUTOR, THREADS)
@@ -134,7 +134,8 @@ class ForkedWorkTest {
     }
 
     /**
-     * Returns the first cause if late calls wait for HTTP exchanges in the given method of a client.
+     * Simulates late calls that wait for HTTP exchanges in the given method of a client. Returns the cause that the
+     * diagnosis names first.
      *
      * @param isFull whether the common pool is full during the exchanges
      */
@@ -180,7 +181,7 @@ class ForkedWorkTest {
     }
 
     /**
-     * Returns the first cause if calls wait for tasks of the common pool.
+     * Simulates calls that wait for tasks of the common pool. Returns the cause that the diagnosis names first.
      *
      * @param fullOfTen the number of samples, out of ten, in which the pool is full
      */

@@ -167,7 +167,10 @@ class HeldWorkTest {
                 .build();
     }
 
-    /** Returns the first cause of calls that wait for a connection. One of four calls opens a connection. */
+    /**
+     * Simulates calls that wait for a connection. One of four calls opens a connection. Returns the cause that the
+     * diagnosis names first.
+     */
     private Cause firstOfOpening(Consumer<SampledCall> opening) {
         int[] number = {0};
         return calls.usually("Orders.pay", Phase.HTTP, BANK, 3)

@@ -76,7 +76,10 @@ class UnknownExecutorsTest {
                 Phase.OWN, new ThreadSnapshot("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1)));
     }
 
-    /** Returns the first cause of twenty calls that waited for 240 ms each and ended within the given time. */
+    /**
+     * Simulates twenty calls that waited for 240 ms each and ended within the given time. Returns the cause that the
+     * diagnosis names first.
+     */
     private Cause first(int busy, double seconds) {
         return first(busy, seconds, "java.util.concurrent.FutureTask");
     }

@@ -141,7 +141,10 @@ class LikelyHoldersTest {
                 Phase.OWN, new ThreadSnapshot("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1));
     }
 
-    /** Returns the first cause of calls with five samples each, of which one shows work and the others show a wait. */
+    /**
+     * Simulates calls with five samples each: one sample shows work, and the others show a wait. Returns the cause that
+     * the diagnosis names first.
+     */
     private static Cause firstCause(int position, Sample work, Sample wait) {
         AtomicInteger look = new AtomicInteger();
         return new SampledCalls()

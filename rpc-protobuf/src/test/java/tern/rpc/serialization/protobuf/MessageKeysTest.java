@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import tern.rpc.cluster.Hashes;
 
-/** Tests protobuf messages as keys of the load balancing policy consistent-hash. */
+/** Tests consistent-hash load balancing with protobuf messages as keys. */
 class MessageKeysTest {
 
     /** A message's hash code depends on the identity of its descriptor object. */

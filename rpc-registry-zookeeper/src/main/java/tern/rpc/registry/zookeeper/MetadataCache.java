@@ -333,7 +333,7 @@ final class MetadataCache implements Session.Listener {
         session.execute(() -> {
             Call call = new Call(entry, process, answer);
             if (entry.failures == 0) {
-                waiting.addFirst(call); // Calls for revisions whose calls have not failed yet come first.
+                waiting.addFirst(call); // A revision without failed calls is requested before the others.
             } else {
                 waiting.addLast(call);
             }

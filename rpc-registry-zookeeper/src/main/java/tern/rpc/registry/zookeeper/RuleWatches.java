@@ -54,7 +54,7 @@ final class RuleWatches {
         }
     }
 
-    /** Returns the name of a service in the keys of rules. */
+    /** Returns the name by which rules refer to a service. */
     static String name(ServiceKey service) {
         return service.interfaceName() + ":" + service.version() + ":" + service.group();
     }

@@ -40,7 +40,10 @@ final class PropertySuggestions {
 
     private static final String LIST = "; docs/properties.md lists all properties";
 
-    /** The minimum length of a guessed name, such as {@code retries}, in which typing errors are recognized. */
+    /**
+     * The minimum length of a correct name, such as {@code retries}, for which typing errors are recognized. In shorter
+     * names, an apparent typing error may be a different word.
+     */
     private static final int MIN_GUESS = 6;
 
     /** The maximum number of properties that one suggestion names. */

@@ -11,10 +11,7 @@ import java.util.List;
  */
 abstract class DubboFrameDecoder extends ByteToMessageDecoder {
 
-    /**
-     * The maximum size of a skipped body is this number of bytes, or twice the size limit of a body if that is larger
-     * (docs/limits.md).
-     */
+    /** The maximum size of a body that is skipped, unless twice the size limit of a body is larger (docs/limits.md). */
     private static final long MAX_SKIPPED_BYTES = 64 << 20;
 
     private final int maxBodyBytes;

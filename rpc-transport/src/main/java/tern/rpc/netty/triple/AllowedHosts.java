@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AllowedHosts {
 
-    /** The number of characters of the longest host name (RFC 1035, 2.3.4). */
+    /** The maximum length of a host name, in characters (RFC 1035, 2.3.4). */
     static final int MAX_NAME = 253;
 
     private static final AsciiString HOST = AsciiString.cached("host");

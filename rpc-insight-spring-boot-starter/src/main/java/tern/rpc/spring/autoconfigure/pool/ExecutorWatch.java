@@ -78,7 +78,7 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
         ReflectionUtils.makeAccessible(field);
         TaskDecorator own = (TaskDecorator) ReflectionUtils.getField(field, executor);
         if (own instanceof Measuring) {
-            return false; // the executor is measured already, for example as a prototype bean that a field holds
+            return false; // the executor is already measured, for example because a field refers to a prototype bean
         }
         set.accept(new Measuring(name, times, own));
         return true;

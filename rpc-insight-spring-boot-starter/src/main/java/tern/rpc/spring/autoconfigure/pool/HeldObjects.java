@@ -30,7 +30,7 @@ final class HeldObjects implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(HeldObjects.class);
 
-    /** A helper object is searched only if fewer than this number of field accesses lead from a bean to it. */
+    /** The maximum depth of the search: the number of field accesses that lead from a bean to the searched object. */
     private static final int MAX_DEPTH = 4;
 
     private static final int MAX_OBJECTS = 10_000;

@@ -9,7 +9,7 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 
 /**
- * Measures the beans of Spring's HTTP clients that Boot did not create. The request factory of each client is wrapped
+ * Measures Spring HTTP clients that are beans, but were not created by Boot. Wraps the request factory of each client
  * in a measuring factory. This class must not use {@code java.net.http}, which some Java runtimes lack.
  */
 final class HttpClientWatch implements HeldWatch {
