@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallLedger {
 
-    /** Operations of at least this duration, all failed operations and all rollbacks are recorded with their names. */
+    /**
+     * The minimum duration of an operation that is recorded with its name. All failed operations and all rollbacks are
+     * also recorded with their names.
+     */
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**

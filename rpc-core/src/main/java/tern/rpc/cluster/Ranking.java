@@ -19,8 +19,8 @@ import tern.rpc.endpoint.Instance;
 final class Ranking {
 
     /**
-     * Hashes are shifted right by this number of bits, so that {@link #LATER} or {@link #LAST} can be added without
-     * overflow.
+     * The number of bits by which hashes are shifted right, so that {@link #LATER} or {@link #LAST} can be added
+     * without overflow.
      */
     private static final int SHIFT = 3;
 
@@ -31,8 +31,8 @@ final class Ranking {
     private static final long LAST = 1L << 62;
 
     /**
-     * One of this number of places is kept for providers in other zones. Otherwise, a client with a long list would
-     * have no connected provider while its zone fails.
+     * One in {@value} places is kept for providers in other zones. Without these places, a client with a long list
+     * would have no connected provider while its zone fails.
      */
     private static final int PLACES_PER_OTHER_ZONE = 10;
 

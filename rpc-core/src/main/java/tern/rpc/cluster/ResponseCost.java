@@ -58,7 +58,7 @@ final class ResponseCost {
     /** The weight of one response time in the mean response time. */
     private static final double IN_MEAN = 0.0625;
 
-    /** A slow or failing node has recovered after this number of consecutive good answers. */
+    /** The number of consecutive good answers after which a slow or failing node has recovered. */
     private static final int GOOD_IN_A_ROW = 2;
 
     /**
@@ -75,9 +75,9 @@ final class ResponseCost {
     private static final double REMEMBERED = 0.25;
 
     /**
-     * A failure or a slow mean within this period after a recovery counts as a relapse. Each relapse doubles the number
-     * of good answers that the next recovery needs. Otherwise, a provider that fails only for some calls would get its
-     * calls back too early.
+     * The period after a recovery in which a failure or a slow mean response time counts as a relapse. Each relapse
+     * doubles the number of good answers that the next recovery needs. Without this rule, a provider that fails only
+     * for some calls would get its calls back too early.
      */
     private static final long RELAPSE_NANOS = TimeUnit.SECONDS.toNanos(20);
 

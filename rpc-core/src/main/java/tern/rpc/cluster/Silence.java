@@ -12,12 +12,12 @@ import tern.rpc.transport.ClientConnection;
  */
 final class Silence {
 
-    /** A provider with calls in flight is silent only if it has sent nothing for at least this time. */
+    /** How long a provider with calls in flight must have sent nothing to be silent. */
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
-     * A provider with calls in flight is silent only if it has sent nothing for at least this multiple of its usual
-     * response time.
+     * How long a provider with calls in flight must have sent nothing to be silent, as a multiple of its usual response
+     * time.
      */
     private static final int USUAL_TIMES = 10;
 

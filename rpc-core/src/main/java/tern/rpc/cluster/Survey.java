@@ -23,7 +23,7 @@ final class Survey {
     /** The time until the next survey if some connected providers have not sent anything yet. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The cluster is considered in use for this time after each survey. */
+    /** How long the cluster counts as in use after each survey. */
     private static final long IN_USE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
@@ -47,12 +47,12 @@ final class Survey {
     private static final double SLOW = 3;
 
     /**
-     * While more than this number of request bytes are waiting for a provider's socket, no copies of idempotent calls
-     * are sent to this provider.
+     * While more than {@value} request bytes are waiting for a provider's socket, no copies of idempotent calls are
+     * sent to this provider.
      */
     private static final long MAX_QUEUED_BEFORE_COPY = 64 << 10;
 
-    /** The median is computed from at most this number of providers. */
+    /** The maximum number of providers from which the median is computed. */
     private static final int SAMPLE = 101;
 
     private final String zone;

@@ -30,7 +30,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
 
-    /** A newly started thread starts another thread if at least this number of tasks are waiting. */
+    /** The minimum number of waiting tasks for which a newly started thread starts another thread. */
     private static final int MANY_WAITING = 8;
 
     private final int maxThreads;

@@ -35,7 +35,7 @@ public final class DnsEndpoints implements EndpointSource {
     /** The default time between two lookups. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(30);
 
-    /** The delay between a call to {@link #refresh} and the lookup. Other calls within this time have no effect. */
+    /** The delay between a call to {@link #refresh} and the lookup. Other calls during the delay have no effect. */
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     /**

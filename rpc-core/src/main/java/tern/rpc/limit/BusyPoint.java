@@ -30,7 +30,7 @@ final class BusyPoint {
     private static final double STEP = 2;
 
     /**
-     * Doubling the admitted calls was right if it raised the throughput by at least this factor. The factor is about
+     * The minimum factor by which doubling the admitted calls must raise the throughput to be kept. The factor is about
      * halfway between 1 (no gain) and 2 (twice the throughput). The distance to both values is larger than the
      * measurement error of a window with a hundred calls.
      */
@@ -39,7 +39,7 @@ final class BusyPoint {
     private static final double AS_MUCH_IS_DONE = 0.85;
 
     /**
-     * Calls are considered slower if their mean time has risen by at least this factor, which corresponds to four
+     * Calls count as slower if their mean time has risen by this factor or more. The factor corresponds to four
      * standard errors of the mean time in a window.
      */
     private static final double LONGER = 1.5;

@@ -63,12 +63,12 @@ public final class GradientLimit implements Limit {
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
-    /** Additional calls raise the throughput if the gradient is below this value. */
+    /** The gradient below which additional calls raise the throughput. */
     private static final double DEPENDENT = 0.5;
 
     /**
      * After the limit has been doubled for one window (a trial), the doubled limit is kept if the gradient is below
-     * this value, because more calls then raise the throughput. The value is lower than {@link #DEPENDENT}, because the
+     * {@value}, because more calls then raise the throughput. The value is lower than {@link #DEPENDENT}, because the
      * results of these trials vary less than the results of a step down.
      */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
@@ -79,7 +79,7 @@ public final class GradientLimit implements Limit {
      */
     private static final double AIM = 0.75;
 
-    /** A single reduction sets the limit to at least this fraction of the number of concurrent calls. */
+    /** The minimum limit after a single reduction, as a fraction of the number of concurrent calls. */
     private static final double MAX_STEP_DOWN = 0.5;
 
     /**
@@ -89,8 +89,8 @@ public final class GradientLimit implements Limit {
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
     /**
-     * After a step down, the new limit is at most this fraction of the number of concurrent calls. The effect of a
-     * smaller step could not be distinguished from random variation in the next window.
+     * The maximum limit after a step down, as a fraction of the number of concurrent calls. The effect of a smaller
+     * step could not be distinguished from random variation in the next window.
      */
     private static final double MIN_STEP_DOWN = 0.7;
 
@@ -102,8 +102,8 @@ public final class GradientLimit implements Limit {
     private static final double FOLLOW_UP = 0.05;
 
     /**
-     * The mean time of calls counts as changed if it has changed by at least this factor, which is four standard errors
-     * of the mean time in a window.
+     * The mean time of calls has changed if it differs by at least this factor, which is four standard errors of the
+     * mean time in a window.
      */
     private static final double CHANGED = 1.5;
 
@@ -113,12 +113,12 @@ public final class GradientLimit implements Limit {
      */
     private static final int MIN_ENOUGH = 4;
 
-    /** The limit is raised only if calls use at least this fraction of the limit. */
+    /** The minimum fraction of the limit that calls must use for the limit to be raised. */
     private static final double REACHED = 0.5;
 
     /**
-     * While one tenant floods the server, the limit is at least this multiple of the number of calls that keeps the
-     * server busy.
+     * The minimum limit while one tenant floods the server, as a multiple of the number of calls that keeps the server
+     * busy.
      */
     private static final int OTHERS_TOO = 2;
 

@@ -45,8 +45,8 @@ public final class Limiter {
     private static final int MAX_HAVE_LEFT = 8;
 
     /**
-     * Calls are considered to hang if no call has ended for this multiple of the mean call duration and for at least
-     * one second.
+     * Calls hang if no call has ended for at least one second and for at least the mean call duration multiplied by
+     * this factor.
      */
     private static final int HANGING = 8;
 
@@ -56,8 +56,8 @@ public final class Limiter {
     private static final int KEPT = 16;
 
     /**
-     * At least this number of permits is reserved, but no more than half of all permits. If fewer permits were
-     * reserved, all reserved permits would often be in use by chance.
+     * The minimum number of reserved permits, unless it exceeds half of all permits. If fewer permits were reserved,
+     * all reserved permits would often be in use by chance.
      */
     private static final int MIN_KEPT = 12;
 
@@ -69,7 +69,7 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // Above this number of admitted calls, the limiter checks how many calls of its tenant are admitted before it
+    // The number of admitted calls above which the limiter checks how many calls of its tenant are admitted before it
     // admits a new call.
     private volatile int askedFrom;
     // Calls from tenants with few admitted calls are admitted beyond the limit, up to this total number of calls.
@@ -89,7 +89,7 @@ public final class Limiter {
     private final AtomicLong nanos = new AtomicLong();
     private final AtomicInteger crowded = new AtomicInteger(); // The number of calls that found no free permit.
     // The number of calls that found less than a quarter of the permits in use. If there are many such calls, the
-    // server is not considered overloaded.
+    // server does not count as overloaded.
     private final AtomicInteger sparse = new AtomicInteger();
     private volatile long begun;
     private volatile int fewBefore;

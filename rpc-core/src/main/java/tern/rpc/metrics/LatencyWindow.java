@@ -23,7 +23,7 @@ public final class LatencyWindow {
     /** The length of the history in seconds. A summary of each of these seconds is stored. */
     private static final int HISTORY_SECONDS = 15 * 60;
 
-    /** In {@link #series}, each point that is older than a minute covers this number of seconds. */
+    /** The number of seconds that each point in {@link #series} covers if it is older than a minute. */
     private static final int COARSE_SECONDS = 10;
 
     /** The binary logarithm of the number of buckets per doubling: 2^5 = 32. */

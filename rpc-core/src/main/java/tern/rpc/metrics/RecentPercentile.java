@@ -16,7 +16,7 @@ public final class RecentPercentile {
     /** The minimum interval between two computations of the percentile. */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    /** The percentile is computed only from at least this number of values. */
+    /** The minimum number of values from which the percentile is computed. */
     private static final int MIN_TIMES = 20;
 
     private static final int PRECISION_BITS = 3;

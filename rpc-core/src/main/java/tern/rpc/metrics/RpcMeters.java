@@ -28,7 +28,7 @@ import tern.rpc.Thrown;
 
 /**
  * The meters of a client or a server. The response time histograms have additional buckets around the latency target,
- * so that the share of calls above this target can be computed. Thread-safe.
+ * so that the share of calls above the target can be computed. Thread-safe.
  */
 public final class RpcMeters {
 

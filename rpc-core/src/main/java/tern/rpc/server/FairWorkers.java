@@ -50,7 +50,7 @@ final class FairWorkers {
     private static final int MIN_SPARE = 4;
 
     /**
-     * A tenant with up to this number of calls is not refused. Its calls may wait for a spare thread, and then for a
+     * A tenant with at most {@value} calls is not refused. Its calls may wait for a spare thread, and then for a
      * regular thread. The number is above 1 because a thread is still counted for a short time after it has sent the
      * answer. Therefore, several calls may be counted for a tenant that makes only one call at a time.
      */

@@ -15,8 +15,8 @@ import tern.rpc.transport.TimeOuts;
 final class ServedFailures {
 
     /**
-     * If a call is cancelled less than this time before its deadline, the deadline counts as expired, because the
-     * clocks of client and server differ.
+     * The maximum remaining time of a cancelled call for which the deadline counts as expired, because the clocks of
+     * client and server differ.
      */
     private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 

@@ -8,8 +8,8 @@ import tern.rpc.concurrent.WorkerPool;
 final class StreamWaits {
 
     /**
-     * Each time the caller has read this number of bytes of a stream, the worker that sends the stream may wait longer.
-     * Also, a stream is ready to send while it has fewer unsent bytes than this number.
+     * Each time the caller has read {@value} bytes of a stream, the worker that sends the stream may wait longer. A
+     * stream is ready to send while it has fewer unsent bytes than that.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 

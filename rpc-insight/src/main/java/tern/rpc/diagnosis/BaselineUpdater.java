@@ -34,8 +34,8 @@ final class BaselineUpdater {
     private static final int PERCENTILE_SECONDS = 60;
 
     /**
-     * The usual times of methods that have never met the target are learned only while these methods receive at most
-     * this share of all calls.
+     * The usual times of methods that have never met the target are learned only while at most {@value} of all calls
+     * are calls to these methods.
      */
     private static final double MAX_SLOW_SHARE = 0.1;
 
@@ -46,9 +46,9 @@ final class BaselineUpdater {
     private static final String OWN = "own";
 
     /**
-     * The calls of each second are added to the usual shares of late and failed calls only after this number of
-     * seconds. The delay is slightly longer than the time that {@link MethodMisses} needs to detect that a single
-     * method misses the target.
+     * The delay, in seconds, before the calls of a second change the usual shares of late and failed calls. The delay
+     * is slightly longer than the time that {@link MethodMisses} needs to detect that a single method misses the
+     * target.
      */
     private static final int PENDING_SECONDS = 22;
 

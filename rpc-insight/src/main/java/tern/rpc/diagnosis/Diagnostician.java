@@ -58,8 +58,8 @@ public final class Diagnostician {
     private static final int KEPT_SECONDS = 60;
 
     /**
-     * If at least this number of calls in one second are late, failed or refused, the sampling of threads begins at
-     * once. The cause is then known when the late calls are reported a few seconds later.
+     * The number of late, failed or refused calls in one second at which the sampling of threads begins at once. The
+     * cause is then known when the late calls are reported a few seconds later.
      */
     private static final int FIRST_BAD = 3;
 

@@ -18,10 +18,10 @@ final class FillingHeap {
 
     private static final Logger LOG = LoggerFactory.getLogger(Diagnostician.class);
 
-    /** The heap is reported after it has grown in this number of successive seconds. */
+    /** The number of successive seconds in which the heap must grow to be reported. */
     private static final int MIN_SECONDS = 2;
 
-    /** At most one line is logged within this number of seconds. */
+    /** The minimum time between two logged lines. */
     private static final long SECONDS_BETWEEN_LINES = Duration.ofMinutes(1).toSeconds();
 
     private long seconds; // the number of consecutive seconds in which the heap grew too fast

@@ -17,18 +17,17 @@ final class LimitedCallers {
 
     private static final String TOO_MANY = Part.STATUS + "429";
 
-    /** The calls served in this number of seconds are compared with the usual number. */
+    /** The number of seconds whose served calls are compared with the usual number. */
     private static final int SECONDS = 3;
 
     /**
-     * The number of served calls is considered lower than usual only if it is lower by more than this share of the
-     * usual number.
+     * The number of served calls is lower than usual only if it is lower by more than this share of the usual number.
      */
     private static final double SHARE = 0.03;
 
     /**
-     * The usual and the current number of served calls must also differ by more than this number of standard deviations
-     * of a Poisson distribution.
+     * The minimum difference between the usual and the current number of served calls, in standard deviations of a
+     * Poisson distribution.
      */
     private static final double DEVIATIONS = 2;
 

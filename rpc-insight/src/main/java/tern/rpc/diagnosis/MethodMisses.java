@@ -18,11 +18,11 @@ import tern.rpc.diagnosis.calls.MissWatch;
  */
 public final class MethodMisses {
 
-    /** Methods with few calls are judged by the calls in this number of seconds. */
+    /** Methods with few calls are judged by the calls of the last {@value} seconds. */
     private static final int SECONDS = 20;
 
     /**
-     * Methods with many calls are judged by the calls in this number of seconds. The period is shorter, so that late
+     * Methods with many calls are judged by the calls of the last {@value} seconds. The period is shorter, so that late
      * calls are detected sooner.
      */
     private static final int RECENT_SECONDS = 10;
@@ -42,7 +42,7 @@ public final class MethodMisses {
     private static final double FAILED_SHARE = 0.03;
 
     /**
-     * A method misses the target only if its share of late or failed calls is at least this multiple of its usual
+     * The minimum share of late or failed calls of a method that misses the target, as a multiple of the method's usual
      * share.
      */
     private static final double MORE_THAN_USUAL = 3;

@@ -17,7 +17,8 @@ import tern.rpc.diagnosis.calls.MethodRate;
 final class MethodRates {
 
     /**
-     * A burst begins with the first second in which the number of calls is at least this multiple of the usual number.
+     * A burst begins with the first second in which the number of calls is at least the usual number multiplied by this
+     * factor.
      */
     private static final double ONSET = 1.6;
 
@@ -32,8 +33,8 @@ final class MethodRates {
     // last longer than the minute for which counters are kept.
     private final Map<String, Long> onsets = new HashMap<>();
 
-    // The usual calls per second by method and caller address. An address is removed when CallRecords no longer counts
-    // its calls.
+    // The usual number of calls per second by method and caller address. An address is removed when CallRecords no
+    // longer counts its calls.
     private final Map<String, Map<String, Baseline.Figure>> callers = new HashMap<>();
 
     // The calls per second by method in the period before the current miss. The rates are stored here, because a miss

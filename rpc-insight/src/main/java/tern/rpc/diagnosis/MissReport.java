@@ -37,19 +37,19 @@ final class MissReport {
     private static final int MAX_UNTOLD_SECONDS = 4;
 
     /**
-     * Late calls without a known cause are logged only after this number of seconds. In the first seconds, there are
+     * The number of seconds after which late calls without a known cause are logged. In the first seconds, there are
      * too few samples to find a cause.
      */
     private static final int MAX_UNEXPLAINED_SECONDS = 8;
 
-    /** If the first cause changes, the new first cause is logged after this number of consecutive seconds. */
+    /** The number of consecutive seconds after which a new first cause is logged. */
     private static final int LASTING_SECONDS = 10;
 
     private static final int MIN_SECONDS_BETWEEN_LINES = 60;
 
     /**
-     * The published first cause remains in first place as long as it takes at least this share of the time that the
-     * most expensive cause takes.
+     * The published first cause remains first as long as it takes at least {@value} of the time that the most expensive
+     * cause takes.
      */
     private static final double SIMILAR = 0.67;
 

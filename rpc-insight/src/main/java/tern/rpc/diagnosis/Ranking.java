@@ -66,12 +66,12 @@ final class Ranking {
     private static final double MIN_CERTAIN = 0.3;
 
     /**
-     * If the weights ({@link #weight}) of two adjacent causes differ by less than this share, the cause without which
+     * If the weights ({@link #weight}) of two adjacent causes differ by less than {@value}, the cause without which
      * more calls would meet the target is ranked first.
      */
     private static final double CLOSE = 0.2;
 
-    /** The mean wait for a pool is considered long if it is at least this share of the latency target. */
+    /** The minimum mean wait for a pool that counts as long, as a share of the latency target. */
     private static final double MUCH_WAIT = 0.3;
 
     /**
@@ -80,19 +80,13 @@ final class Ranking {
      */
     private static final double LEAST_SYMPTOM = 0.01;
 
-    /**
-     * The collector is considered to slow down all operations if it stops the process for at least this share of the
-     * time.
-     */
+    /** The collector slows down all operations if it stops the process for at least {@value} of the time. */
     private static final double MOSTLY_STOPPED = 0.3;
 
-    /**
-     * An operation that takes less than this share of the extra time is possibly slow only because the process is
-     * paused.
-     */
+    /** The share of the extra time below which an operation is possibly slow only because the process is paused. */
     private static final double SMALL = 0.2;
 
-    /** A cause is considered small if it takes less than this share of the extra time. */
+    /** The share of the extra time below which a cause is small. */
     private static final double LITTLE = 0.25;
 
     /** The number of standard deviations that are subtracted to compare times from samples with measured times. */
@@ -101,14 +95,14 @@ final class Ranking {
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
     /**
-     * The diagnosis decides what a connection pool is doing only if there are at least this number of samples of
-     * waiting calls.
+     * The diagnosis decides what a connection pool is doing only if there are at least {@value} samples of waiting
+     * calls.
      */
     private static final int MIN_POOL_LOOKS = 4;
 
     /**
-     * Calls received within this time of each other count as simultaneous. A server takes about this time to read a
-     * burst of requests.
+     * Calls that are received within this time count as simultaneous. A server takes about this time to read a burst of
+     * requests.
      */
     private static final double AT_ONCE_NANOS = 5e6;
 
@@ -316,11 +310,11 @@ final class Ranking {
 
     /**
      * Returns the best estimate of the extra time of the given activity or wait, minus the time by which it takes
-     * longer in the slowest tenth of the usual calls than in the mean of all usual calls. One standard deviation is
+     * longer in the slowest tenth of the normal calls than in the mean of all normal calls. One standard deviation is
      * subtracted from a time that comes from samples, so that one or two samples do not outweigh a measured time.
      * Without the second subtraction, an operation with varying duration would seem slower in late calls even if it did
      * not change. Nothing is subtracted for an operation that calls run more often than usual. The number of its runs
-     * is counted over all calls, and the slowest usual calls may be slow only because they run the operation.
+     * is counted over all calls, and the slowest normal calls may be slow only because they run the operation.
      */
     private double weight(Part part) {
         double selected =

@@ -14,8 +14,8 @@ import tern.rpc.evidence.Machine.Quota.Level;
 final class GroupReader {
 
     /**
-     * A cgroup v1 group is considered unlimited if its limit is at least this value. For an unlimited group, the kernel
-     * reports a value close to 2^63.
+     * The minimum limit of a cgroup v1 group that counts as unlimited. For an unlimited group, the kernel reports a
+     * value close to 2^63.
      */
     private static final long NO_LIMIT = 1L << 60;
 

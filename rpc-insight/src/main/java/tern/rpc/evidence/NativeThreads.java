@@ -12,7 +12,7 @@ import java.util.function.Predicate;
 /** Finds native threads of this process by their names in the kernel, which have at most 15 characters. */
 final class NativeThreads {
 
-    /** The kernel stores only this number of characters of a thread's name. */
+    /** The number of characters of a thread's name that the kernel stores. */
     static final int NAME_LENGTH = 15;
 
     private NativeThreads() {}

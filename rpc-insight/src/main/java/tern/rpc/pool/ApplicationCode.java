@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Distinguishes application code from library code by class names. If a stack contains a class from the application's
- * known packages, only classes in these packages are considered application code on this stack. On any other stack,
- * every class outside of well-known libraries is considered application code.
+ * known packages, only classes in these packages count as application code on this stack. On any other stack, every
+ * class outside of well-known libraries counts as application code.
  */
 public final class ApplicationCode {
 

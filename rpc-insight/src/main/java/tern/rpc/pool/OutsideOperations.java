@@ -166,29 +166,28 @@ public final class OutsideOperations {
         /** The weight of the last execution in the mean of the current times. */
         private static final double TOOK_WEIGHT = 0.3;
 
-        /** A pause between two executions is considered too long if it is at least this multiple of the usual pause. */
+        /** A pause between two executions is too long if it is at least the usual pause multiplied by this factor. */
         private static final double LATE = 3;
 
         /**
-         * After this number of consecutive pauses that were too long, long pauses are considered usual, and the usual
-         * pause is adapted.
+         * The number of consecutive long pauses after which long pauses count as usual, and the usual pause is adapted.
          */
         private static final int MAX_LATE = 20;
 
         /**
-         * Two reports within this time count as one execution, because an execution may be measured twice, by two
+         * The time within which two reports count as one execution, because an execution may be measured twice, by two
          * wrappers.
          */
         private static final long SAME_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
         private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
         private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
-        /** The minimum usual pause of an operation that is considered periodic. */
+        /** The minimum usual pause of a periodic operation. */
         private static final double MIN_USUAL_NANOS = 5e8;
 
         /**
-         * If a pause lasts for at least this multiple of the usual pause, the job that runs the operation is considered
-         * to have ended.
+         * The job that runs an operation has ended if a pause lasts for at least the usual pause multiplied by this
+         * factor.
          */
         private static final double MAX_PAUSES = 100;
 

@@ -27,8 +27,7 @@ public final class ResultRows {
     private static final long PERIOD_NANOS = 5_000_000_000L;
 
     /**
-     * If at least this number of results have been counted in the current period, the mean number of rows is computed
-     * from this period alone.
+     * The number of results in the current period at which the mean number of rows is computed from this period alone.
      */
     private static final int ENOUGH = 8;
 

@@ -37,9 +37,9 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
      */
     private static final SeldomWarning FAILED_LATE = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
     /**
-     * A service may send this number of messages after its call was cancelled. After that, sending throws an exception.
-     * Otherwise, a service that keeps sending would not notice the cancellation, because its listener is not called
-     * while the service's code is running.
+     * The maximum number of messages that a service may send after its call was cancelled. After that, sending throws
+     * an exception. Without the exception, a service that keeps sending would not notice the cancellation, because its
+     * listener is not called while the service's code is running.
      */
     private static final int MAX_DROPPED = 100;
 

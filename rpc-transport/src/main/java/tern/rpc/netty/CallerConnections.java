@@ -28,10 +28,7 @@ final class CallerConnections implements CallerConnection.Owner {
     /** The interval between checks for idle connections that the server has closed. */
     private static final long LOOK_MILLIS = 1_000;
 
-    /**
-     * A connection that was idle for less than this time is reused without a check, because a check would noticeably
-     * lengthen the call.
-     */
+    /** The idle time after which a connection is checked before it is reused. A check noticeably lengthens the call. */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /** Limits the number of connections, and records whether the server can be reached. */

@@ -61,8 +61,8 @@ final class FairReads implements RecvByteBufAllocator {
     static final int MIN_BYTES = 128;
 
     /**
-     * Reads below this size are measured only if they fill their buffer, because reading the clock would slow down
-     * small calls.
+     * The minimum size of a read that is always measured. Smaller reads are measured only if they fill their buffer,
+     * because reading the clock would slow down small calls.
      */
     static final int MEASURED_BYTES = 1 << 10;
 
@@ -75,8 +75,8 @@ final class FairReads implements RecvByteBufAllocator {
     static final int MAX_BYTES = AdaptiveRecvByteBufAllocator.DEFAULT_MAXIMUM;
 
     /**
-     * The estimated time for one read from a socket, including the work before and after the bytes are processed. Every
-     * read is charged at least this time, so that tiny reads are not free.
+     * The estimated time for one read from a socket, including the work before and after the bytes are processed. The
+     * time is also the minimum charge for a read, so that tiny reads are not free.
      */
     static final long READ_NANOS = TimeUnit.MICROSECONDS.toNanos(8);
 

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 public final class InboundAccount {
 
     /**
-     * Messages and parts of messages below this size are counted only after they have been in memory for some time. A
-     * connection with fewer counted bytes than this number is always read.
+     * The size below which messages and parts of messages are counted only after they have been in memory for some
+     * time. A connection with fewer counted bytes is always read.
      */
     private static final int SMALL_BYTES = 4 << 10;
 

@@ -22,8 +22,8 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     private static final long REST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * When less than this time remains until the deadline, the connection again checks the deadline every 20 ms instead
-     * of once a second. The value is greater than one second, so that a rare check always happens before the deadline.
+     * The remaining time until the deadline at which the connection begins to check the deadline every 20 ms instead of
+     * once a second. The value is greater than one second, so that a rare check always happens before the deadline.
      */
     private static final long ALERT_NANOS = TimeUnit.SECONDS.toNanos(2);
 

@@ -15,7 +15,7 @@ final class OpenStreams {
 
     /**
      * The server permits one open stream for each {@value} bytes of the maximum heap (docs/limits.md). An idle stream
-     * occupies about a quarter of this number of bytes.
+     * occupies about a quarter of these bytes.
      */
     private static final int HEAP_OF_A_STREAM = 16 << 10;
 

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 public final class QueueRoom {
 
     /**
-     * The number of bytes that a notified stream is expected to send. When a stream has this number of unsent bytes, it
-     * is no longer ready.
+     * The number of bytes that a notified stream is expected to send. When a stream has this many unsent bytes, it is
+     * no longer ready.
      */
     static final long BYTES_PER_TURN = 32 << 10;
 

@@ -17,8 +17,8 @@ import tern.rpc.limit.Share;
 final class Tenants<K> {
 
     /**
-     * Each time a connection is opened or closed, this number of tenants without connections is checked for removal.
-     * The number is greater than one, so that the queue of such tenants shrinks.
+     * The number of tenants without connections that are checked for removal each time a connection is opened or
+     * closed. The number is greater than one, so that the queue of such tenants shrinks.
      */
     private static final int LOOKED_AT = 2;
 

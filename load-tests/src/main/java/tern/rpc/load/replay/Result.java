@@ -21,8 +21,8 @@ record Result(
         Answer answer) {
 
     /**
-     * A fix makes a clear difference if the highest rate before the fix is at most this share of the highest rate after
-     * it.
+     * The maximum ratio of the highest rate before a fix to the highest rate after it for which the fix makes a clear
+     * difference.
      */
     static final double CLEARLY_WORSE = 0.7;
 

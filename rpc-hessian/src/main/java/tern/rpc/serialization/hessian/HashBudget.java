@@ -29,7 +29,7 @@ class HashBudget {
     private static final int COMPARISONS = 20;
 
     /**
-     * A message of at least this size may use all steps of the budget. A smaller message may use a part that is
+     * The minimum size of a message that may use all steps of the budget. A smaller message may use a part that is
      * proportional to its size.
      */
     private static final int FULL_BYTES = 128 << 10;
@@ -56,7 +56,7 @@ class HashBudget {
     private static final int EQUAL_STEPS = 512;
 
     /**
-     * A message needs no permit for up to this number of steps per byte. Keys that share no parts take fewer steps.
+     * The number of steps per byte for which a message needs no permit. Keys that share no parts take fewer steps.
      * Hashing takes {@link #HASH_STEPS} for each value and for each set that contains it, and each value takes at least
      * one byte.
      */

@@ -16,8 +16,8 @@ import tern.rpc.serialization.OutputBuffer;
 final class TextEncoder {
 
     /**
-     * Strings of at least this length are written with the Latin-1 encoder. For shorter strings, starting the encoder
-     * takes longer than writing the characters one by one.
+     * The minimum length of a string that is written with the Latin-1 encoder. For shorter strings, starting the
+     * encoder takes longer than writing the characters one by one.
      */
     private static final int SHORT_UNITS = 48;
 

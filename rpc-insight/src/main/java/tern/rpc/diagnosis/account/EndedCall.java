@@ -22,7 +22,7 @@ public record EndedCall(
         @Nullable String caller,
         @Nullable KeptFailure kept) {
 
-    /** One in this number of the calls that meet the latency target is recorded, for comparison with late calls. */
+    /** One in {@value} calls that meet the latency target is recorded, for comparison with late calls. */
     public static final int ONE_IN = 16;
 
     public EndedCall(

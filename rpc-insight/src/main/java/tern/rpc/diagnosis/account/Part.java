@@ -112,7 +112,7 @@ public record Part(Kind kind, String name) {
         /** An exception in the code. The name contains the exception and its stack frame. */
         FAILURE(false),
         /**
-         * A timeout that ended a call, if no operation of the call is the reason for the timeout. The name contains the
+         * A timeout that ended a call, if no operation of the call explains the timeout. The name contains the
          * exception and its stack frame.
          */
         TIMEOUT(false),

@@ -38,10 +38,10 @@ public final class Baseline {
     /** The prefix of the keys under which the baseline stores the usual share of failed calls. */
     public static final String FAILED_CALLS = "failed calls of ";
 
-    /** An operation is considered to take about its usual time if it takes at most this multiple of its usual time. */
+    /** An operation takes about its usual time if its time is at most its usual time multiplied by this factor. */
     public static final double AS_USUAL = 1.3;
 
-    /** An operation is considered to take longer than usual if it takes more than this multiple of its usual time. */
+    /** An operation takes longer than usual if its time exceeds its usual time multiplied by this factor. */
     public static final double SLOWER_THAN_USUAL = 1.1;
 
     /**
@@ -51,8 +51,8 @@ public final class Baseline {
     private static final double WEIGHT = 0.1;
 
     /**
-     * In this number of seconds at the beginning (counting only seconds with calls), the values of the latest second
-     * have the weight {@link #WEIGHT}.
+     * The number of seconds at the beginning in which the values of the latest second have the weight {@link #WEIGHT}.
+     * Only seconds with calls are counted.
      */
     private static final int QUICK_SECONDS = 60;
 
@@ -63,16 +63,16 @@ public final class Baseline {
     private static final double LEAST_WEIGHT = 1.0 / 300;
 
     /**
-     * After the first {@link #QUICK_SECONDS} seconds, the calls of one second together have at most the weight of this
-     * number of calls.
+     * After the first {@link #QUICK_SECONDS} seconds, the calls of one second together weigh at most as much as
+     * {@value} calls.
      */
     private static final double CALLS_OF_FULL_WEIGHT = 10;
 
-    /** A late call is considered usual if it takes no more than this multiple of its usual time. */
+    /** A late call counts as usual if it takes at most its usual time multiplied by this factor. */
     private static final double SLOWER = 1.5;
 
     /**
-     * A late call is also considered usual if it takes no more than this multiple of the longest usual time. The times
+     * A late call also counts as usual if it takes at most the longest usual time multiplied by this factor. The times
      * of some calls, such as long polls, vary so much that the rule with {@link #SLOWER} is not sufficient.
      */
     private static final double LONGEST = 1.1;
@@ -89,14 +89,12 @@ public final class Baseline {
      */
     private static final double LONGEST_DECAY = 0.999;
 
-    /**
-     * The usual times of a method are considered reliable after they have been updated in this number of different
-     * seconds.
-     */
+    /** The usual times of a method count as reliable once they have been updated in {@value} different seconds. */
     private static final int MIN_SECONDS = 10;
 
     /**
-     * After this number of seconds, a usual value no longer depends on the values measured at the start of the process.
+     * The number of seconds after which a usual value no longer depends on the values measured at the start of the
+     * process.
      */
     private static final int SETTLED_SECONDS = 50;
 
@@ -106,15 +104,13 @@ public final class Baseline {
      */
     private static final int MIN_RARE_SECONDS = 3;
 
-    /**
-     * The share of usual calls that are considered slow. Late or failed calls are compared with these slow usual calls.
-     */
+    /** The share of normal calls that count as slow. Late or failed calls are compared with these slow normal calls. */
     private static final double SLOW_SHARE = 0.1;
 
-    /** One call changes the estimated 90th percentile of the call times by at most this share. */
+    /** The maximum share by which one call changes the estimated 90th percentile of the call times. */
     private static final double BORDER_STEP = 0.05;
 
-    /** The mean of the slowest tenth is used only after this number of calls has been recorded for it. */
+    /** The minimum number of recorded calls for the mean of the slowest tenth to be used. */
     private static final int MIN_SLOW_CALLS = 10;
 
     private static final int MAX_FIGURES = 5_000;
@@ -144,7 +140,7 @@ public final class Baseline {
         Times slow = new Times(); // the mean of the slowest tenth of the calls
         double slowFromNanos = -1; // the minimum time of a call in the slowest tenth; -1 before the first call
         int slowCalls;
-        double longestNanos; // the duration of the longest usual call; decays with each additional call
+        double longestNanos; // the duration of the longest normal call; decays with each additional call
         int seconds;
         boolean hasMet; // whether usual times were learned from a call that met the target
         long good;
@@ -286,8 +282,8 @@ public final class Baseline {
     }
 
     /**
-     * Returns the durations of the activities and waits in the slowest tenth of the given method's usual calls; null if
-     * unknown. The calls' own time is one of these durations.
+     * Returns the durations of the activities and waits in the slowest tenth of the given method's normal calls; null
+     * if unknown. The calls' own time is one of these durations.
      */
     @Nullable
     public Times ofSlowCalls(String method) {

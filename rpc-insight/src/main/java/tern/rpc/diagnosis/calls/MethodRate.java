@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * How often a method is called.
  *
  * @param perSecond the calls per second in the observed period
- * @param usual the usual calls per second; -1 if unknown
+ * @param usual the usual number of calls per second; -1 if unknown
  * @param sinceNanos the duration of the current burst, in which the method is called much more often than usual; 0 if
  *     there is no burst
  * @param caller the address with the most additional calls, even if these are few; null if unknown
@@ -28,8 +28,8 @@ public record MethodRate(
         double beforeMiss) {
 
     /**
-     * A method is considered to be called more often than usual if the number of its calls is at least this multiple of
-     * the usual number.
+     * A method is called more often than usual if the number of its calls is at least the usual number multiplied by
+     * this factor.
      */
     public static final double MORE = 3;
 
@@ -44,8 +44,8 @@ public record MethodRate(
     private static final double SIGNIFICANT = 4.5;
 
     /**
-     * If the calls per second before the miss were at least this share of the current number, the number of calls is
-     * not the reason why calls are late, because the calls before the miss met the target.
+     * If the calls per second before the miss were at least this share of the current number, the number of calls does
+     * not explain why calls are late, because the calls before the miss met the target.
      */
     private static final double AS_MANY = 0.8;
 
@@ -55,7 +55,7 @@ public record MethodRate(
     /**
      * A caller of the method. The numbers of calls are estimates, because only some calls are counted by caller.
      *
-     * @param usual the usual calls per second
+     * @param usual the usual number of calls per second
      */
     public record Caller(String address, double perSecond, double usual) {}
 
@@ -82,8 +82,8 @@ public record MethodRate(
     }
 
     /**
-     * Returns whether about as many calls as now arrived while calls still met the target. Something else must then be
-     * the reason why calls are late now.
+     * Returns whether about as many calls as now arrived while calls still met the target. If so, something else makes
+     * calls late now.
      *
      * @param rates the rates of several methods, or of one
      * @param perSecond the current number of calls of these methods per second, including refused calls

@@ -23,8 +23,8 @@ public final class MissWatch {
     private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
 
     /**
-     * The share of bad calls in the last {@value #FAST_SECONDS} seconds is used only if at least one call has ended
-     * within this number of seconds.
+     * The share of bad calls in the last {@value #FAST_SECONDS} seconds is used only if at least one call has ended in
+     * the last {@value} seconds.
      */
     private static final int RECENT_SECONDS = 3;
 
@@ -40,41 +40,40 @@ public final class MissWatch {
     private static final int HUNG_SECONDS = 2;
 
     /**
-     * During the warm-up, a miss of the latency target begins only if calls hang for at least this number of
-     * consecutive seconds. The number is high because the first calls also wait until connections are opened and
-     * clients are initialized.
+     * The minimum number of consecutive seconds with hanging calls that begin a miss during the warm-up. The number is
+     * high because the first calls also wait until connections are opened and clients are initialized.
      */
     private static final int EARLY_HUNG_SECONDS = 10;
 
     /**
-     * Calls are considered to be recovering from a miss of the latency target if the share of bad calls falls below the
-     * highest share during this miss, divided by this number.
+     * Calls are recovering if the share of bad calls falls below the highest share since the miss began, divided by
+     * this number.
      */
     private static final double DECLINE = 3;
 
     /**
-     * After this number of seconds, calls are no longer considered to be recovering. The calls that are still late then
-     * show the current cause.
+     * The number of seconds after which calls no longer count as recovering. The calls that are still late then show
+     * the current cause.
      */
     private static final int MAX_DECLINE_SECONDS = 15;
 
     private static final int QUIET_SECONDS = 30;
 
     /**
-     * A lull is a series of at least this number of seconds in which calls meet the target during a miss. Late calls
-     * after a lull may have a different cause than late calls before the lull.
+     * A lull is a series of at least {@value} seconds in which calls meet the target although the miss has not ended.
+     * Late calls after a lull may have a different cause than late calls before the lull.
      */
     private static final int LULL_SECONDS = 8;
 
     /**
-     * Late calls after a lull are assumed to have a different cause if their share is at least this multiple of the
-     * highest share before the lull.
+     * Late calls after a lull are assumed to have a different cause if their share is at least the highest share before
+     * the lull, multiplied by this factor.
      */
     private static final double RENEWED = 3;
 
     /**
-     * A miss that begins within this number of seconds after the start (counting only seconds with calls) is probably a
-     * consequence of the start. Late calls after a lull are then assumed to have a different cause.
+     * A miss that begins within the first {@value} seconds after the start is probably a consequence of the start. Only
+     * seconds with calls are counted. Late calls after a lull are then assumed to have a different cause.
      */
     private static final int START_SECONDS = 120;
 
@@ -84,7 +83,7 @@ public final class MissWatch {
      */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** Usual times are learned only after more than this number of seconds in which at least one call ended. */
+    /** Usual times are learned after this many seconds with at least one ended call. */
     private static final int LEARNING_SECONDS = 30;
 
     // for each second, the number of calls and the number of late, failed or refused calls
@@ -193,7 +192,7 @@ public final class MissWatch {
 
     /**
      * Returns whether the late calls of the last second begin a new miss, although the previous miss has not ended. If
-     * so, calls are considered to have begun to miss the target in the last second.
+     * so, calls count as having begun to miss the target in the last second.
      */
     public boolean isNew() {
         return renewed;

@@ -20,10 +20,10 @@ import tern.rpc.diagnosis.sample.SampledCall;
  */
 public final class PossibleLongPolls {
 
-    /** Several long polls are expected to end within this time after the application's first call. */
+    /** The time after the application's first call in which several long polls are expected to end. */
     private static final long EARLY_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    /** A call whose thread is busy, instead of waiting for an event, is expected to end within this time. */
+    /** The time in which a call is expected to end if its thread is busy instead of waiting for an event. */
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private PossibleLongPolls() {}

@@ -17,8 +17,8 @@ import tern.rpc.pool.LargeReplies;
 public final class UsualOperations {
 
     /**
-     * The usual number of operations of several methods counts as unknown if more than this share of the calls belong
-     * to methods whose usual number is unknown.
+     * If the usual number of operations is unknown for more than this share of the calls to several methods, it is
+     * unknown for all of them together.
      */
     private static final double MAX_UNKNOWN = 0.1;
 

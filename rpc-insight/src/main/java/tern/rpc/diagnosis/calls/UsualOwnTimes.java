@@ -15,9 +15,9 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.sample.SampledCall;
 
 /**
- * Divides the extra time that late or failed calls spent outside of operations into activities and waits. For usual
+ * Divides the extra time that late or failed calls spent outside of operations into activities and waits. For normal
  * calls, only the sum of this time is known. Samples of calls that met the latency target show how the sum is usually
- * divided. A wait that all calls contain is therefore not reported as the reason why some calls are late.
+ * divided. The diagnosis therefore does not blame a wait that all calls contain.
  */
 public final class UsualOwnTimes {
 

@@ -11,8 +11,8 @@ import tern.rpc.pool.Holders.Holder;
 public final class BackgroundStatements {
 
     /**
-     * A thread that serves no call is suspected of putting load on the database if it has used its connection for at
-     * least this time.
+     * A thread that serves no call is suspected of putting load on the database if it has used its connection for this
+     * long.
      */
     private static final long LONG_USE_NANOS = 1_000_000_000L;
 

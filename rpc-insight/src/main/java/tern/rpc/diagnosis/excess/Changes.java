@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class Changes {
 
-    /** A value is reported as changed if it is at least this multiple of its usual value. */
+    /** A value is reported as changed if it is at least its usual value multiplied by this factor. */
     private static final double MUCH = 2;
 
     /**
@@ -30,7 +30,7 @@ public final class Changes {
     /** Methods with fewer calls per second than this are not reported. */
     private static final double LEAST_RATE = 1;
 
-    /** A higher allocation rate is reported only if it is at least this number of bytes per second. */
+    /** The minimum allocation rate, in bytes per second, that is reported as higher than usual. */
     private static final double LEAST_ALLOCATED = 50e6;
 
     /** The number of bytes in a megabyte. For the comparison of allocation rates, each byte counts as an event. */
@@ -42,7 +42,7 @@ public final class Changes {
     /** The maximum time since the first call to a method that is reported as new. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
-    /** Methods that are first called within this time after the application's first call are not reported as new. */
+    /** How long new methods are not reported after the application's first call. */
     private static final long START_NANOS = 60_000_000_000L;
 
     private final Evidence evidence;

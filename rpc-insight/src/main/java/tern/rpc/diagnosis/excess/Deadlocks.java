@@ -23,13 +23,10 @@ import tern.rpc.pool.SqlStates;
  */
 public final class Deadlocks {
 
-    /** Deadlocks are considered the reason for slow calls only if at least this number of deadlocks occurred. */
+    /** The minimum number of deadlocks that can explain slow calls. */
     private static final int LEAST = 3;
 
-    /**
-     * Deadlocks are considered the reason for slow calls only if at least one in {@value} late or failed calls met a
-     * deadlock.
-     */
+    /** Deadlocks can explain slow calls only if at least one in {@value} late or failed calls met a deadlock. */
     private static final int ONE_OF = 5;
 
     /** The states of statements that a database ended because of a deadlock. */

@@ -27,7 +27,7 @@ public final class DelayedAcks {
 
     private static final int MIN_EXCHANGES = 10;
 
-    /** The delay is recognized if at least this share of the exchanges takes about 40 ms longer than usual. */
+    /** The delay is recognized if at least {@value} of the exchanges take about 40 ms longer than usual. */
     private static final double MOST = 0.8;
 
     private DelayedAcks() {}

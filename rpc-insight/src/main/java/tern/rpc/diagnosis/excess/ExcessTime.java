@@ -30,8 +30,8 @@ public final class ExcessTime {
     private static final int MAX_ACCOUNTS = 512;
 
     /**
-     * A failed call counts as if it had taken additional time. The call is assumed to succeed after the removal of a
-     * cause if at least this share of the additional time is attributed to the cause.
+     * A failed call counts as if it had taken additional time. If a cause explains at least this share of the
+     * additional time, the call is assumed to succeed once the cause is removed.
      */
     private static final double HALF = 0.5;
 
@@ -130,7 +130,7 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the time of the given activity or wait in the slowest tenth of the usual calls to the methods that miss
+     * Returns the time of the given activity or wait in the slowest tenth of the normal calls to the methods that miss
      * the target. If these methods take different times, returns the longest time. Returns -1 if the time is unknown.
      */
     double slowUsual(Predicate<Part> matching) {
@@ -299,10 +299,10 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the time by which the given activity or wait takes longer in the slowest tenth of the usual calls than in
-     * the mean of all usual calls. Even without a fault, slow calls spend more than the mean time on an activity with
-     * varying duration. A comparison of late calls with the mean would therefore overstate the effect of a fault by the
-     * returned time.
+     * Returns the time by which the given activity or wait takes longer in the slowest tenth of the normal calls than
+     * in the mean of all normal calls. Even without a fault, slow calls spend more than the mean time on an activity
+     * with varying duration. A comparison of late calls with the mean would therefore overstate the effect of a fault
+     * by the returned time.
      */
     public double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Baseline::isOwn);

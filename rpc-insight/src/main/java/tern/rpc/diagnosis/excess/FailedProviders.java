@@ -27,8 +27,8 @@ public final class FailedProviders {
     private static final String PROVIDERS = " providers";
 
     /**
-     * Providers are considered to fail equally often only if the failures of each provider take at least this share of
-     * the time that the failures of any other provider take.
+     * Providers fail equally often if the failures of each take at least this share of the time of the failures of any
+     * other.
      */
     private static final double ALIKE = 0.3;
 

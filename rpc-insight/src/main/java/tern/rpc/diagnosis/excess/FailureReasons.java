@@ -28,13 +28,13 @@ final class FailureReasons {
     private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
 
     /**
-     * The kinds of work that may end because application code gives up and throws an exception. Work is considered the
-     * reason for a failure only if no other reason is known.
+     * The kinds of work that may end because application code gives up and throws an exception. Work explains a failure
+     * only if no other reason is known.
      */
     private static final Set<Part.Kind> GIVEN_UP_WORK =
             Set.of(Part.Kind.SQL, Part.Kind.REDIS, Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.SLEEP, Part.Kind.ELSEWHERE);
 
-    /** Work is considered the reason for a failure only if it took at least this multiple of its usual time. */
+    /** Work explains a failure only if it took at least its usual time multiplied by this factor. */
     private static final double LONGER = 1.5;
 
     private final Evidence evidence;
@@ -107,7 +107,7 @@ final class FailureReasons {
     }
 
     /**
-     * Returns whether the call took longer than the slowest tenth of the usual calls take on average, or at least one
+     * Returns whether the call took longer than the slowest tenth of the normal calls take on average, or at least one
      * and a half times as long as usual.
      */
     private boolean isSlower(EndedCall call, Times usual) {

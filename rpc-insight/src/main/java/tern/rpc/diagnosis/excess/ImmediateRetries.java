@@ -27,19 +27,18 @@ public final class ImmediateRetries {
     /** Operations count as attempts only if a call runs at least this many of them on average. */
     private static final int MIN_ATTEMPTS = 5;
 
-    /** Calls must run at least this multiple of the usual number of operations of the kind. */
+    /** The minimum number of operations of the kind, as a multiple of the usual number. */
     private static final double MANY_MORE = 3;
 
     /**
-     * If the names of the attempts show no failures, at least this number of calls must have failed because of the
-     * operation.
+     * If the names of the attempts show no failures, at least {@value} calls must have failed because of the operation.
      */
     private static final int MIN_FAILED_CALLS = 3;
 
-    /** If a call makes at least this number of attempts, the attempts may be the reason why processors are busy. */
+    /** The number of attempts per call at which the attempts may explain why processors are busy. */
     private static final int STORM = 20;
 
-    /** Sleeps that take at least this share of the calls' time are pauses between the attempts. */
+    /** Sleeps count as pauses between the attempts if they take at least {@value} of the calls' time. */
     private static final double PAUSED = 0.1;
 
     private final ExcessTime excess;

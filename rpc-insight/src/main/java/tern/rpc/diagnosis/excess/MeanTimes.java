@@ -17,14 +17,14 @@ import tern.rpc.diagnosis.calls.UsualOperations;
 final class MeanTimes {
 
     /**
-     * An operation with at most this many executions is not compared with others, because so few executions prove
-     * little.
+     * The maximum number of executions of an operation that is not compared with others, because so few executions
+     * prove little.
      */
     private static final double FEW = 2;
 
     /**
-     * An operation counts as rare if it takes at most this share of the time of all operations, and its executions are
-     * few or at most this share of the executions of the most frequent operation.
+     * The maximum share of a rare operation in the time of all operations. The number of its executions must also be
+     * small, or at most this share of the executions of the most frequent operation.
      */
     private static final double SMALL = 0.05;
 

@@ -16,8 +16,8 @@ import tern.rpc.diagnosis.calls.MethodRate;
 public final class MoreCalls {
 
     /**
-     * The additional calls are considered the cause only if the current number of calls is at least this multiple of
-     * the usual number. Both numbers are weighted with the usual times of the calls.
+     * The minimum number of calls for additional calls to be the cause, as a multiple of the usual number. Both numbers
+     * are weighted with the usual times of the calls.
      */
     private static final double LOAD = 1.8;
 
@@ -31,8 +31,7 @@ public final class MoreCalls {
 
     /**
      * A few additional calls may be retries, one for each late call. Such calls are therefore a cause only if they
-     * began at least this time before the miss of the latency target. A miss begins a few seconds after calls have
-     * become late.
+     * began long enough before the miss. A miss begins a few seconds after calls have become late.
      */
     private static final double MIN_LEAD_NANOS = 2e9;
 
@@ -90,9 +89,9 @@ public final class MoreCalls {
     }
 
     /**
-     * Returns the method whose additional calls are the reason why the limit of a method refuses calls. The result is
-     * the limited method itself, or a different method whose calls make the calls to the limited method late. Returns
-     * null if there is no such method.
+     * Returns the method whose additional calls make the limit of a method refuse calls. The result is the limited
+     * method itself, or a different method whose calls make the calls to the limited method late. Returns null if there
+     * is no such method.
      *
      * @param limited the limited method; null if it is unknown
      */

@@ -20,13 +20,16 @@ import tern.rpc.diagnosis.account.Times;
  */
 public final class OneSlowPeer {
 
-    /** The operations on the slow peer must take at least this share of the extra time of all operations. */
+    /** The minimum share of the extra time of all operations that the operations on the slow peer must take. */
     private static final double MOST = 0.8;
 
     /** If at least two operations take this share of the peer's time each, the peer is the cause, and not a method. */
     private static final double NOTABLE = 0.1;
 
-    /** Operations on other peers may have become slower by at most this share of the time of the slow peer. */
+    /**
+     * The maximum time by which operations on other peers may have become slower, as a share of the time of the slow
+     * peer.
+     */
     private static final double LITTLE = 0.1;
 
     /**

@@ -19,51 +19,57 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class OperationCounts {
 
-    /** Operations are considered slower only if one operation takes at least this multiple of its usual time. */
+    /** Operations are slower only if one operation takes at least its usual time multiplied by this factor. */
     private static final double SLOWER = 1.5;
 
     /**
-     * Calls are considered to run many more operations than usual if the number per call is at least this multiple of
-     * the usual number.
+     * Calls run many more operations than usual if the number per call is at least the usual number multiplied by this
+     * factor.
      */
     private static final double MANY_MORE = 3;
 
     /**
-     * An operation is assumed to load values into a cache if usual calls run it at most this number of times on
-     * average. Most usual calls then find the value in the cache.
+     * An operation is assumed to load values into a cache if normal calls run it at most {@value} times on average.
+     * Most normal calls then find the value in the cache.
      */
     private static final double BEHIND_CACHE = 0.7;
 
     /**
-     * If calls load a value more often than this on average, a cache that has lost its values is not the reason. After
-     * such a loss, each call loads the value once, and only a few calls load it again.
+     * The maximum mean number of loads per call after a cache has lost its values. After such a loss, each call loads
+     * the value once, and only a few calls load it again.
      */
     private static final double ONCE = 1.3;
 
     /**
-     * Calls are considered to run an operation that loads cached values more often than usual if its number per call is
-     * at least this multiple of the usual number.
+     * Calls load cached values more often than usual if the number of loads per call is at least the usual number
+     * multiplied by this factor.
      */
     private static final double MORE_MISSES = 2;
 
     /** Two numbers of operations are similar if the smaller one is at least this share of the larger one. */
     private static final double SIMILAR = 0.7;
 
-    /** Calls run an operation as often as usual if its number per call is at most this multiple of the usual number. */
+    /**
+     * Calls run an operation as often as usual if its number per call is at most the usual number multiplied by this
+     * factor.
+     */
     private static final double AS_OFTEN = 1.2;
 
-    /** If calls run an operation as often as usual, it is slower if it takes more than this multiple of its usual time. */
+    /**
+     * An operation that calls run as often as usual is slower if it takes more than its usual time multiplied by this
+     * factor.
+     */
     private static final double A_LITTLE_SLOWER = 1.2;
 
     private static final double HALF = 0.5;
 
     /**
-     * New operations are considered additional to the usual operations, instead of replacing them, if the number of all
-     * operations has grown by at least this share of the number of new operations.
+     * New operations are additional, and do not replace usual ones, if the number of all operations has grown by at
+     * least {@value} of the number of new operations.
      */
     private static final double MOSTLY = 0.6;
 
-    /** If more than this share of a pool's connections is in use on average, some calls are assumed to wait for one. */
+    /** The mean share of a pool's connections in use above which some calls are assumed to wait for a connection. */
     private static final double FULL = 0.8;
 
     private final Evidence evidence;
@@ -236,8 +242,8 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether usual calls do not run the given operation. The operation may be additional, or may replace other
-     * operations.
+     * Returns whether normal calls do not run the given operation. The operation may be additional, or may replace
+     * other operations.
      */
     public boolean areUnusual(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -275,7 +281,7 @@ public final class OperationCounts {
         return perCall.usual(kind, phase, name, methods).count() == 0;
     }
 
-    /** Returns the mean number of new operations per call. An operation is new if usual calls do not contain it. */
+    /** Returns the mean number of new operations per call. An operation is new if normal calls do not contain it. */
     private double perCallOfUnusual(Kind kind, Phase phase, Map<String, Integer> methods) {
         return operations.each(phase).keySet().stream()
                 .map(name -> name(new Part(kind, name)))

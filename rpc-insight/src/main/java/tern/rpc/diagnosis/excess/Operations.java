@@ -29,19 +29,16 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class Operations {
 
-    /** An operation is considered much slower than usual only if it takes at least this multiple of its usual time. */
+    /** An operation is much slower than usual only if it takes at least its usual time multiplied by this factor. */
     static final double WIDE_FACTOR = 3;
 
-    /**
-     * An operation's additional time counts as small if it is below this share of another operation's additional time.
-     */
+    /** An operation's additional time is small if it is below this share of another operation's additional time. */
     private static final double SMALL = 0.1;
 
     public static final double WIDE_NANOS = 3e6;
 
     /**
-     * If calls run at least this number of operations on average, the number of operations, and not their duration, is
-     * considered the cause.
+     * The mean number of operations per call at which the number of operations, and not their duration, is the cause.
      */
     public static final int MANY = 8;
 

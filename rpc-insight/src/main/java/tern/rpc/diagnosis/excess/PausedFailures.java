@@ -12,7 +12,7 @@ import tern.rpc.diagnosis.account.Times;
  */
 final class PausedFailures {
 
-    /** Pauses are considered the reason for a failure if they take at least this share of the call's time. */
+    /** Pauses explain a call's failure if they take at least {@value} of the call's time. */
     private static final double MOST = 0.5;
 
     private PausedFailures() {}

@@ -26,7 +26,7 @@ final class PunctualMethods {
 
     /**
      * Returns whether punctual methods, that is, methods whose calls meet the target, run other operations of the given
-     * kind. Only calls are considered that would be late if their operations had slowed down by {@code longerNanos}.
+     * kind. Looks only at calls that would be late if their operations had slowed down by {@code longerNanos}.
      *
      * @param store the store or peer of the operations; empty for any store or peer
      * @param slow the names of the slow operations

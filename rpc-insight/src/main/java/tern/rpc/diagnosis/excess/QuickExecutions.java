@@ -15,12 +15,12 @@ import tern.rpc.diagnosis.sample.Statements;
 public final class QuickExecutions {
 
     /**
-     * Quick executions are considered only if the recorded calls that met the latency target contain at least this
-     * number of executions.
+     * The minimum number of executions in the recorded calls that met the latency target. With fewer, quick executions
+     * prove nothing.
      */
     private static final int MIN_EXECUTIONS = 5;
 
-    /** Executions are considered quick if the slow executions take at least this multiple of their time. */
+    /** The minimum time of slow executions, as a multiple of the time of quick executions. */
     private static final double SLOWER = 5;
 
     private QuickExecutions() {}

@@ -20,31 +20,31 @@ final class RedisPauses {
     /** The minimum time by which a delayed command takes longer than usual. */
     private static final double DELAYED_NANOS = 10e6;
 
-    /** A command is considered delayed only if it takes at least this multiple of its usual time. */
+    /** The minimum time of a delayed command, as a multiple of its usual time. */
     private static final double FACTOR = 3;
 
-    /** The mean delay of a command is computed only if the command was delayed in at least this number of calls. */
+    /** The mean delay of a command is computed only if the command was delayed in at least {@value} calls. */
     private static final int MIN_CALLS = 3;
 
     /**
-     * Pauses of the server are assumed only if at least this number of different commands are delayed. If there are
-     * fewer, the commands themselves may be slow.
+     * Pauses of the server are assumed only if at least {@value} different commands are delayed. If there are fewer,
+     * the commands themselves may be slow.
      */
     private static final int MIN_COMMANDS = 3;
 
     /**
-     * Pauses of the server are assumed only if the mean delays of the commands differ by less than this factor, because
-     * all commands wait for the same pauses.
+     * The factor by which the mean delays of the commands may differ if the server pauses, because all commands wait
+     * for the same pauses.
      */
     private static final double SAME = 2;
 
     /**
-     * Pauses of the server are assumed only if the delays make up at least this share of the additional time of all
+     * Pauses of the server are assumed only if the delays make up at least {@value} of the additional time of all
      * commands.
      */
     private static final double MOST = 0.8;
 
-    /** If a single command makes up more than this share of the delays, the command itself may be slow. */
+    /** The share of the delays above which a single command itself may be slow. */
     private static final double DOMINANT = 0.6;
 
     /**

@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.calls.UsualOperations;
 public final class RepeatedOperations {
 
     /**
-     * Operations with the same name are considered the attempts of a polling loop if calls run at least this number of
-     * them on average.
+     * Operations with the same name count as the attempts of a polling loop if calls run at least {@value} of them on
+     * average.
      */
     private static final int MIN_ATTEMPTS = 5;
 

@@ -29,10 +29,10 @@ import tern.rpc.pool.StoreNames;
  */
 public final class RepeatedTransactions {
 
-    /** The number of statements per call must be at least this multiple of the usual number. */
+    /** The minimum number of statements per call, as a multiple of the usual number. */
     private static final double MORE = 1.3;
 
-    /** The number of rollbacks per call must be at least this multiple of the number in calls that meet the target. */
+    /** The minimum number of rollbacks per call, as a multiple of the number in calls that meet the target. */
     private static final double MORE_ROLLBACKS = 2;
 
     private static final Pattern OPTIMISTIC = Pattern.compile("OptimisticLock|StaleObject|StaleState");

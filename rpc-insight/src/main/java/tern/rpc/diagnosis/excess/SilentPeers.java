@@ -25,8 +25,8 @@ public final class SilentPeers {
     private static final int MIN_CALLS = 3;
 
     /**
-     * An operation is considered unanswered only if it takes at least this multiple of its usual time. A peer that is
-     * only slow usually answers sooner.
+     * The minimum time of an unanswered operation, as a multiple of its usual time. A peer that is only slow usually
+     * answers sooner.
      */
     private static final double LONG = 10;
 

@@ -14,19 +14,15 @@ import tern.rpc.diagnosis.sample.SampledCall;
  */
 public final class SlowCallers {
 
-    /**
-     * The caller is considered the reason for a late call if at least this share of the call's samples show a wait for
-     * the caller.
-     */
+    /** The caller explains why a call is late if at least {@value} of the call's samples show a wait for the caller. */
     private static final double MOST = 0.8;
 
     /**
-     * A call is judged only if it has at least this number of samples, because a single sample may show a short wait by
-     * chance.
+     * The minimum number of samples of a call that is judged, because a single sample may show a short wait by chance.
      */
     private static final int MIN_LOOKS = 2;
 
-    /** The wait for a worker is considered noticeable if it takes at least this share of the latency target. */
+    /** A wait for a worker is noticeable if it takes at least {@value} of the latency target. */
     private static final double NOTABLE = 0.1;
 
     private SlowCallers() {}

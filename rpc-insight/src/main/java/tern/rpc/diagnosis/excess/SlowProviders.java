@@ -17,10 +17,7 @@ import tern.rpc.diagnosis.account.Times;
  */
 public final class SlowProviders {
 
-    /**
-     * Providers are considered slow together only if the extra time of each is at least this share of the slowest
-     * provider's extra time.
-     */
+    /** The minimum extra time of each of several slow providers, as a share of the slowest provider's extra time. */
     private static final double SIMILAR = 0.25;
 
     private final Evidence evidence;

@@ -24,14 +24,14 @@ public final class SlowServers {
 
     /**
      * If only two operations are known and one of them takes more than this share of the extra time, this operation is
-     * considered slow, and not the server.
+     * slow, and not the server.
      */
     private static final double DOMINANT = 0.8;
 
-    /** An operation is much slower than usual if it takes at least this multiple of its usual time. */
+    /** An operation is much slower than usual if it takes at least its usual time multiplied by this factor. */
     private static final double MUCH_SLOWER = 10;
 
-    /** Another peer can be considered quick only if at least this number of its operations were measured. */
+    /** Another peer can count as quick only if at least {@value} of its operations were measured. */
     private static final int MIN_QUICK = 3;
 
     private final ExcessTime excess;

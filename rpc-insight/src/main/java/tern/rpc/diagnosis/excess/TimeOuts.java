@@ -26,9 +26,8 @@ import tern.rpc.diagnosis.failure.WaitLimits;
 public final class TimeOuts {
 
     /**
-     * A timeout may lie between the usual time of an operation and the time of its slowest tenth. Such a timeout is
-     * expected to end at most this share of the operations. If the timeout ends a larger share, the operation has
-     * become slower.
+     * A timeout may lie between the usual time of an operation and the time of its slowest tenth. Such a timeout ends
+     * at most {@value} of the operations. If it ends a larger share, the operation has become slower.
      */
     static final double MOST = 0.6;
 
@@ -41,12 +40,10 @@ public final class TimeOuts {
     /** Replaces {@link #MOST} for a timeout that is longer than the slowest tenth usually takes. */
     private static final double FEW = 0.15;
 
-    /**
-     * Calls are considered to run an operation several times if they usually run it at least this often, on average.
-     */
+    /** Calls run an operation several times if they usually run it at least {@value} times on average. */
     private static final double SEVERAL = 1.5;
 
-    /** Usual calls are considered to run an operation if they run it at least this often, on average. */
+    /** Normal calls run an operation if they run it at least {@value} times on average. */
     private static final double RUNS = 0.5;
 
     private static final int MAX_CALLERS = 2;
@@ -268,7 +265,7 @@ public final class TimeOuts {
         return tooShort(part, phase, failed, timeout, times, answers);
     }
 
-    /** Returns the time of the operation in the slowest tenth of the usual calls; not positive if unknown. */
+    /** Returns the time of the operation in the slowest tenth of the normal calls; not positive if unknown. */
     private double slowEach(Part part, double usualCount) {
         return excess.slowUsual(Operations.only(part)) / usualCount;
     }
@@ -408,7 +405,7 @@ public final class TimeOuts {
 
     /**
      * Returns whether the given operation has become more frequent only because calls repeat it after timeouts. The
-     * operation must also occur in usual calls. In addition, most of the late or failed calls that run it must have
+     * operation must also occur in normal calls. In addition, most of the late or failed calls that run it must have
      * failed because of its timeout, and at least half of these failed calls must have repeated it.
      */
     public boolean areAttempts(Part part) {

@@ -22,12 +22,12 @@ import tern.rpc.diagnosis.account.Part.Kind;
  */
 public final class ConnectTimeOuts {
 
-    /** The rule applies only if at least this number of exchanges ended at the limit after the client had connected. */
+    /** The minimum number of exchanges that ended at the limit after the client had connected. */
     private static final int MIN_CONNECTED = 3;
 
     /**
-     * For each exchange that ended while the client was connecting, at least this number of exchanges must have ended
-     * at the limit after the client had connected.
+     * The minimum number of exchanges that ended at the limit after the client had connected, for each exchange that
+     * ended while the client was connecting.
      */
     private static final double SHARE = 0.25;
 

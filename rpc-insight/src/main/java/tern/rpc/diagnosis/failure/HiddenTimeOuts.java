@@ -25,10 +25,7 @@ public final class HiddenTimeOuts {
     private static final int MIN_CALLS = 5;
     private static final int MAX_CALLS = 512;
 
-    /**
-     * Operations are considered to end after the same time if each of them is shorter than the median by at most this
-     * share of the median.
-     */
+    /** Operations end after the same time if each is shorter than the median by at most this share of the median. */
     private static final double SAME = 0.1;
 
     /**
@@ -43,11 +40,11 @@ public final class HiddenTimeOuts {
      */
     private static final double MIN_NANOS = 10e6;
 
-    /** A timeout is assumed only if half of the answers take at most this share of the timeout. */
+    /** A timeout is assumed only if half of the answers take at most {@value} of the timeout. */
     private static final double SHORTER = 0.9;
 
     /**
-     * A timeout is assumed only if the 90th percentile of the answers' times is at least this share of the timeout, and
+     * A timeout is assumed only if the 90th percentile of the answers' times is at least {@value} of the timeout, and
      * at most slightly longer than the timeout.
      */
     private static final double NEAR = 0.7;

@@ -26,10 +26,10 @@ public final class WaitLimits {
                     + " |^Waited )(\\d+) ?(ms|nanoseconds|microseconds|milliseconds|seconds)\\b",
             Pattern.CASE_INSENSITIVE);
 
-    /** An operation is considered the awaited one if it took at least this share of the limit. */
+    /** The minimum time of the awaited operation, as a share of the limit. */
     private static final double LEAST = 0.9;
 
-    /** An operation is considered the awaited one if it took at most this multiple of the limit, and a little longer. */
+    /** The maximum time of the awaited operation is the limit multiplied by this factor, plus a short time. */
     private static final double MOST = 1.5;
 
     private static final double WIDE_NANOS = 5e6;

@@ -28,14 +28,14 @@ public final class BusyProcesses {
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * Two readings are compared only if at most this much time passed between them. Otherwise they usually belong to
+     * The maximum time between two readings that are compared. Readings that are further apart usually belong to
      * different periods of late calls.
      */
     private static final long MAX_PERIOD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final int MAX_PROCESSES = 2_000;
 
-    /** A program is named only if it uses at least this number of processors. */
+    /** The minimum number of processors that a program must use to be named. */
     private static final double MIN_PROCESSORS = 0.25;
 
     /** The programs of databases and Redis servers. */

@@ -34,10 +34,10 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final int MAX_PAUSES = 4_096;
 
-    /** The used share of the heap is computed from this number of recent collections. */
+    /** The number of recent collections from which the used share of the heap is computed. */
     private static final int RECENT = 8;
 
-    /** The growth of the used heap is computed from at most this number of collections. */
+    /** The maximum number of collections from which the growth of the used heap is computed. */
     private static final int MAX_USES = 256;
 
     private static final long GROWTH_NANOS = TimeUnit.SECONDS.toNanos(60);

@@ -20,8 +20,8 @@ final class CollectorShare {
     private static final double MOST = 0.5;
 
     /**
-     * The heap is considered exhausted only if the collector takes most of the time during at least this period. The
-     * period is longer than a single collection.
+     * How long the collector must take most of the time for the heap to count as exhausted. The period is longer than a
+     * single collection.
      */
     private static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(2);
 

@@ -14,8 +14,8 @@ import tern.rpc.diagnosis.machine.HiccupMeter.Stop;
 public final class DelayedArrivals {
 
     /**
-     * A call that begins at most this time before the measured end of a pause still belongs to the pause. Another
-     * thread measures the end, and wakes up slightly late.
+     * A call belongs to a pause if it begins at most this long before the measured end of the pause. Another thread
+     * measures the end, and wakes up slightly late.
      */
     private static final long SLACK_NANOS = 10_000_000;
 

@@ -16,7 +16,7 @@ public final class Finalizers {
 
     public static final String CHANGE = "close objects with try-with-resources or a Cleaner instead of finalize(): ";
 
-    /** Finalizers are mentioned only if at least this number of objects wait to be finalized. */
+    /** The minimum number of objects waiting to be finalized for finalizers to be mentioned. */
     private static final int MANY = 10_000;
 
     private static final String THREAD = "Finalizer";

@@ -23,32 +23,32 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     /** Replaces {@link #MAX_SECONDS_TO_FULL} for the slow growth that {@link #ofMinutes} finds. */
     private static final double MAX_SECONDS_TO_FULL_SLOWLY = 1_200;
 
-    /** Slow growth is measured over at least this number of minutes. */
+    /** The minimum number of minutes over which slow growth is measured. */
     private static final int MIN_MINUTES = 4;
 
-    /** The heap is considered to grow only if its used share has increased by at least this value. */
+    /** The minimum increase of the used share of a heap that counts as growing. */
     private static final double MIN_GROWTH = 0.15;
 
     /**
-     * The heap is considered to grow only if the largest decrease of the used memory from an earlier maximum is at most
-     * this share of the total growth. Small decreases are not added up, because the number of objects that survive
-     * young collections varies.
+     * The heap counts as growing only if the largest decrease of the used memory from an earlier maximum is at most
+     * {@value} of the total growth. Small decreases are not added up, because the number of objects that survive young
+     * collections varies.
      */
     private static final double MAX_DECREASE = 0.25;
 
     /**
-     * The heap is considered to grow only if at least this share of the growth took place in the second half of the
-     * time. A cache also grows until it is full, but then keeps its size.
+     * The heap counts as growing only if at least {@value} of the growth took place in the second half of the time. A
+     * cache also grows until it is full, but then keeps its size.
      */
     private static final double MIN_RECENT = 0.2;
 
     /**
-     * If there were at least this number of major collections, the growth is measured over major collections only,
-     * because these free all unused objects.
+     * If there were at least {@value} major collections, the growth is measured over major collections only, because
+     * these free all unused objects.
      */
     private static final int MIN_MAJOR = 2;
 
-    /** Growth over major collections counts only if at least this share of the heap is used after the last of them. */
+    /** Growth over major collections counts only if at least {@value} of the heap is used after the last of them. */
     private static final double MIN_SHARE_MAJOR = 0.4;
 
     /**
@@ -61,16 +61,16 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final long MAX_NANOS_BETWEEN_MAJOR = TimeUnit.SECONDS.toNanos(20);
 
     /**
-     * While the heap is nearly full, the heap is considered to grow if one major collection leaves at least this share
-     * of the heap more in use than the previous one.
+     * While the heap is nearly full, it counts as growing if its used share increases by at least {@value} from one
+     * major collection to the next.
      */
     private static final double MIN_GROWTH_NEARLY_FULL = 0.01;
 
-    /** A heap is considered to be full soon only if at least this share of it is used. */
+    /** The minimum used share of a heap that can be full soon. */
     private static final double MIN_SHARE_SOON = 0.6;
 
     /**
-     * If there are too few major collections, the growth is measured over at least this number of other collections.
+     * The minimum number of other collections over which the growth is measured if there are too few major collections.
      */
     private static final int MIN_OTHERS = 6;
 
@@ -88,14 +88,14 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
     /**
-     * If collections stop the process for at least this share of the time, {@link #MIN_SHARE_OTHERS} applies even if no
+     * If collections stop the process for at least {@value} of the time, {@link #MIN_SHARE_OTHERS} applies even if no
      * marking is known. Before Java 20, the JVM does not report the markings of G1.
      */
     private static final double MUCH_PAUSED = 0.1;
 
     /**
-     * If the used memory has grown for at least this time without a known marking, G1 has most likely marked old
-     * objects in the meantime.
+     * If the used memory has grown for this long without a known marking, G1 has most likely marked old objects in the
+     * meantime.
      */
     private static final double MIN_SECONDS_UNMARKED = 5;
 

@@ -58,46 +58,40 @@ public record Machine(
     public static final Machine UNKNOWN =
             new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
 
-    /** The heap is considered nearly full if at least this share of it is in use after a collection. */
+    /** The used share of the heap after a collection at which the heap is nearly full. */
     public static final double NEARLY_FULL = 0.85;
 
     private static final double FULL = 0.8;
 
-    /**
-     * A CPU quota is considered to make calls late if it stops the process in more than this share of the quota's
-     * periods.
-     */
+    /** A CPU quota makes calls late if it stops the process in more than this share of the quota's periods. */
     public static final double THROTTLED = 0.05;
 
     /**
-     * The processors are considered as busy as usual if the difference from their usual use is less than this share of
-     * their total time.
+     * The processors are as busy as usual if the difference from their usual use is less than this share of their total
+     * time.
      */
     private static final double MUCH_BUSIER = 0.1;
 
     private static final double HALF = 0.5;
 
-    /** A process is considered nearly idle if the number of processors that it keeps busy is below this value. */
+    /** A process is nearly idle if it keeps fewer processors busy than this. */
     private static final double NEARLY_IDLE = 0.1;
 
-    /**
-     * The host is considered to take a lot of processor time if it takes at least this share of the processors' total
-     * time.
-     */
+    /** The host takes a lot of processor time if it takes at least {@value} of the processors' total time. */
     private static final double MUCH_STOLEN = 0.1;
 
-    /** Stolen time slows down all work if it is at least this share of the processor time that this machine needed. */
+    /** The minimum stolen time that slows down all work, as a share of the processor time that this machine needed. */
     private static final double MUCH_OF_DEMAND = 0.25;
 
     /**
-     * Stolen processor time is the reason for late calls only if it is at least this multiple of its usual value.
-     * On some hosts, a little processor time is always stolen.
+     * Stolen processor time explains late calls only if it is at least its usual value multiplied by this factor. On
+     * some hosts, a little processor time is always stolen.
      */
     private static final double MORE_THAN_USUAL = 2;
 
     /**
-     * The process is considered to allocate much more memory than usual if its allocation rate exceeds both {@link
-     * #MIN_STORM} and this multiple of the usual rate.
+     * The process allocates much more memory than usual if its allocation rate exceeds both {@link #MIN_STORM} and the
+     * usual rate multiplied by this factor.
      */
     private static final double STORM = 10;
 
@@ -107,23 +101,21 @@ public record Machine(
     private static final double LEAST_DELAY_NANOS = 1e6;
 
     /**
-     * While the usual waits for a processor are not known reliably, the waits are assumed to make calls late if their
-     * mean is at least this time. One call may wait several times.
+     * The minimum mean wait for a processor that is assumed to make calls late while the usual waits are not known
+     * reliably. One call may wait several times.
      */
     private static final double LONG_DELAY_NANOS = 3e6;
 
     /**
-     * The waits for a processor count as much longer than usual if they are at least this multiple of the usual waits.
+     * The waits for a processor are much longer than usual if they are at least the usual waits multiplied by this
+     * factor.
      */
     private static final double LONGER = 3;
 
-    /** The waits for a processor count as usual if they are below this multiple of the usual waits. */
+    /** The waits for a processor are usual if they are below the usual waits multiplied by this factor. */
     private static final double AS_USUAL = 1.5;
 
-    /**
-     * The garbage collector's pauses are considered long enough to make calls late if they take at least this share of
-     * the time.
-     */
+    /** The garbage collector's pauses make calls late if they take at least {@value} of the time. */
     private static final double MUCH_COLLECTING = 0.05;
 
     public Machine {
@@ -261,8 +253,8 @@ public record Machine(
 
         /**
          * Returns whether the waits are much longer than usual. Soon after the start, the usual waits are unknown, or
-         * were learned while processors were already scarce. In this case, waits that exceed an absolute limit are also
-         * considered long.
+         * were learned while processors were already scarce. In this case, waits that exceed an absolute limit also
+         * count as long.
          */
         public boolean isLonger() {
             boolean isRelative =

@@ -96,8 +96,8 @@ final class RecordingSummary {
     }
 
     /**
-     * Returns whether application code is on the stack. A parked thread without application code on its stack is
-     * considered idle.
+     * Returns whether application code is on the stack. A parked thread without application code on its stack counts as
+     * idle.
      */
     private static boolean isOfApplication(RecordedStackTrace stack) {
         return stack.getFrames().stream()

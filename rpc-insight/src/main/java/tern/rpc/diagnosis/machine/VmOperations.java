@@ -17,8 +17,8 @@ import javax.management.ObjectName;
 public final class VmOperations {
 
     /**
-     * Only JVM operations of at least this duration can be the reason for a pause of the process, because shorter
-     * pauses are not measured.
+     * The minimum duration of a JVM operation that can explain a pause of the process, because shorter pauses are not
+     * measured.
      */
     public static final double MIN_PAUSE_NANOS = 20e6;
 
@@ -103,8 +103,8 @@ public final class VmOperations {
 
     /**
      * Returns whether the diagnosis itself requests operations with the given name while it samples late calls. Such an
-     * operation is not the reason for a pause. If it takes a long time, it is usually waiting for a thread that does
-     * not stop promptly.
+     * operation does not explain a pause. If it takes a long time, it is usually waiting for a thread that does not
+     * stop promptly.
      */
     public static boolean isOwn(String operation) {
         return operation.equals("ThreadDump") || operation.equals("FindDeadlocks");

@@ -21,10 +21,7 @@ import tern.rpc.pool.Holders.Holder;
  */
 public final class ConnectionUse {
 
-    /**
-     * The shares of the holders count as known only after inspections have found at least this number of connections in
-     * use.
-     */
+    /** The shares of the holders count as known once inspections have found at least {@value} connections in use. */
     private static final int MIN_LOOKS = 20;
 
     private static final double HALF = 0.5;

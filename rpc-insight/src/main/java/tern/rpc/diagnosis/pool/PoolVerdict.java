@@ -41,34 +41,31 @@ public record PoolVerdict(
 
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    /** If more than this share of a pool's connections is in use on average, some calls are assumed to wait for one. */
+    /** The mean share of a pool's connections in use above which some calls are assumed to wait for a connection. */
     private static final double FULL = 0.8;
 
     private static final double HALF = 0.5;
 
-    /** No pool size above this value is recommended. */
+    /** The maximum pool size that is recommended. */
     private static final int MAX_SIZE = 2_000;
 
     /**
-     * If on average less than this share of a pool's connections is in use, the pool is considered large enough, and
-     * waits have a different reason.
+     * If the mean share of a pool's connections in use is lower, the pool is large enough, and waits have a different
+     * reason.
      */
     private static final double UNUSED = 0.1;
 
-    /**
-     * Connections held for a long time are considered the reason for waits if they make up at least this share of the
-     * pool.
-     */
+    /** Connections held for a long time explain waits if they make up at least {@value} of the pool. */
     private static final double MUCH = 0.3;
 
     private static final double USUAL_FACTOR = 1.5;
 
-    /** Connections count as held for the usual time if they are held for at most this multiple of the usual time. */
+    /** Connections are held for the usual time if they are held for at most that time multiplied by this factor. */
     private static final double SAME_FACTOR = 1.15;
 
     private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A connection counts as held for a long time if it is held for at least this multiple of the usual time. */
+    /** A connection is held for a long time if it is held for at least the usual time multiplied by this factor. */
     private static final int LONG_HOLD = 20;
 
     private static final long MIN_LONG_HOLD_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -217,8 +214,8 @@ public record PoolVerdict(
     }
 
     /**
-     * Returns whether connections held for a long time are the reason for the waits: the pool is large enough for its
-     * normal use, but too small without these connections.
+     * Returns whether connections held for a long time explain the waits: the pool is large enough for its normal use,
+     * but too small without these connections.
      */
     private static boolean explains(int kept, double needed, int size) {
         double used = Math.max(0, needed);

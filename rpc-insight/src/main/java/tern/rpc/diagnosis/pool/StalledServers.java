@@ -13,10 +13,10 @@ public final class StalledServers {
 
     private static final int MIN_WAITING = 5;
 
-    /** For each call that waited, at least this number of other calls must have got a connection quickly. */
+    /** The minimum number of calls that must have got a connection quickly, for each call that waited. */
     private static final int QUICK_CALLS = 3;
 
-    /** A wait is considered short if it takes at most this share of the latency target. */
+    /** The maximum share of the latency target that a short wait takes. */
     private static final double SHORT = 0.1;
 
     /** At most one call in this number may get a connection quickly while other calls wait. */

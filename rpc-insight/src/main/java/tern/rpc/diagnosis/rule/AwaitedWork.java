@@ -52,8 +52,8 @@ public final class AwaitedWork {
     private static final double MOSTLY = 0.7;
 
     /**
-     * If other threads are working in at least this share of the samples of waiting calls, the calls are assumed to
-     * wait for the work of these threads.
+     * If at least {@value} of the samples of waiting calls show other threads working, the calls are assumed to wait
+     * for this work.
      */
     private static final double ALWAYS = 0.9;
 
@@ -62,13 +62,10 @@ public final class AwaitedWork {
     /** Matches the names of the threads of schedulers, such as {@code scheduling} and {@code taskScheduler}. */
     private static final Pattern SCHEDULER = Pattern.compile("(?i)schedul");
 
-    /**
-     * Failed tasks are considered a possible reason for a wait only if at least this share of the executor's tasks
-     * fail.
-     */
+    /** Failed tasks can explain a wait only if at least {@value} of the executor's tasks fail. */
     private static final double FAILED_SHARE = 0.05;
 
-    /** An operation is considered the reason for a wait only if it takes at least this share of the wait. */
+    /** The minimum share of a wait that an operation must take to explain the wait. */
     private static final double LARGE = 0.25;
 
     private final Evidence evidence;
@@ -182,8 +179,7 @@ public final class AwaitedWork {
     }
 
     /**
-     * Returns false if the evidence shows that the work of the given threads is not the reason for the wait; otherwise
-     * true.
+     * Returns false if the evidence shows that the work of the given threads does not explain the wait; otherwise true.
      *
      * @param name the common name of the threads
      */
@@ -339,9 +335,8 @@ public final class AwaitedWork {
     }
 
     /**
-     * Returns the evidence that no work of other threads is the reason for the given wait, one fact per short line.
-     * Returns an empty list if the threads that complete the result are unknown, or if their work may be the reason for
-     * the wait.
+     * Returns the evidence that no work of other threads explains the given wait, one fact per short line. Returns an
+     * empty list if the threads that complete the result are unknown, or if their work may explain the wait.
      */
     public List<String> facts(Part wait) {
         String name = threadsFor(wait);

@@ -20,23 +20,23 @@ import tern.rpc.pool.LargeReplies;
 final class CollectorRules extends Rule {
 
     /**
-     * Large requests are considered the reason for the collector's pauses only if reading a request takes at least this
-     * share of the latency target.
+     * Large requests explain the collector's pauses only if reading a request takes at least {@value} of the latency
+     * target.
      */
     private static final double LARGE_OF_TARGET = 0.2;
 
-    /** Requests are considered large if reading a request takes at least this multiple of the usual time. */
+    /** Requests count as large if reading a request takes at least its usual time multiplied by this factor. */
     private static final double LARGE_FACTOR = 5;
 
     /**
-     * If at least this number of methods take longer than usual to read their requests, large requests are not
-     * considered the reason.
+     * If at least this many methods take longer than usual to read their requests, large requests do not explain the
+     * collector's pauses.
      */
     private static final int SEVERAL_METHODS = 3;
 
     /**
-     * While the heap is filling up, the collector can slow down all work only if it stops the process for at least this
-     * share of the time.
+     * While the heap is filling up, the collector can slow down all work only if it stops the process for at least
+     * {@value} of the time.
      */
     private static final double MUCH_STOPPED = 0.1;
 
@@ -46,20 +46,18 @@ final class CollectorRules extends Rule {
      */
     private static final double MOST = 0.5;
 
-    /** A process that keeps fewer processors busy than this number is considered nearly idle. */
+    /** A process that keeps fewer processors busy than this is nearly idle. */
     private static final double NEARLY_IDLE = 0.1;
 
-    /**
-     * The collector is considered to slow down all work only if its pauses take at least this share of the extra time.
-     */
+    /** The collector slows down all work only if its pauses take at least {@value} of the extra time. */
     private static final double SHARE = 0.2;
 
-    /** Work is considered slower if its extra time is at least this share of the latency target. */
+    /** The minimum extra time of slower work, as a share of the latency target. */
     private static final double SLOWER = 0.1;
 
     /**
-     * All work is considered slower if at least this number of kinds of work became slower. If a server were slow, only
-     * one kind of work would be slower.
+     * The minimum number of kinds of work that must become slower for all work to count as slower. If only one kind of
+     * work is slower, a server may be slow.
      */
     private static final int SEVERAL_KINDS = 2;
 

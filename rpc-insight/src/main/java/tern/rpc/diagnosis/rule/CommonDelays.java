@@ -30,7 +30,7 @@ public final class CommonDelays {
 
     private static final int SEVERAL = 3;
 
-    /** The operations and the calls' own work must take at least this share of the extra time together. */
+    /** The minimum share of the extra time that the operations and the calls' own work must take together. */
     private static final double NEARLY_ALL = 0.7;
 
     /** At least this share of the extra time must have been measured in the slower operations and the calls' own work. */
@@ -39,17 +39,17 @@ public final class CommonDelays {
     /** At least this share of the operations with known usual times must have become slower. */
     private static final double MOST = 0.75;
 
-    /** The additional time of an operation may be at most this share of the latency target. */
+    /** The maximum additional time of an operation, as a share of the latency target. */
     private static final double LITTLE = 0.3;
 
-    /** An operation has become slower if it takes at least this multiple of its usual time. */
+    /** An operation has become slower if it takes at least its usual time multiplied by this factor. */
     private static final double SLOWER = 1.15;
 
     private static final double LEAST_NANOS = 3e5;
 
     /**
-     * An operation does not stand out if it has slowed down by at most this multiple of the median of all operations,
-     * either by time or in relation to its usual time.
+     * An operation stands out if its slowdown exceeds the median of all operations multiplied by this factor, both as a
+     * time and in relation to its usual time.
      */
     private static final double SIMILAR = 3;
 

@@ -24,22 +24,22 @@ import tern.rpc.pool.StoreNames;
  */
 public final class DatabaseLocks {
 
-    /** A statement is assumed to wait for a lock if it takes more than this multiple of its usual time. */
+    /** A statement is assumed to wait for a lock if it takes more than its usual time multiplied by this factor. */
     private static final double LOCKED_FACTOR = 20;
 
     private static final double SLOWER_FACTOR = 3;
     private static final double LEAST_NANOS = 3e6;
 
     /**
-     * The additional times of two statements count as about the same if the longer one is at most this multiple of the
-     * shorter one.
+     * The additional times of two statements are about the same if the longer one is at most the shorter one multiplied
+     * by this factor.
      */
     private static final double SIMILAR = 3;
 
     /**
-     * Reading statements are assumed not to wait for the same lock as writing statements if their additional time is at
-     * most this share of the writing statements' additional time. Such a small slowdown may be due to busy processors
-     * or a busy database.
+     * The maximum additional time of reading statements, as a share of the writing statements' additional time, for
+     * which they are assumed not to wait for the same lock. Such a small slowdown may be due to busy processors or a
+     * busy database.
      */
     private static final double LITTLE = 0.1;
 

@@ -17,7 +17,7 @@ public final class EqualWaits {
 
     private static final int MIN_CALLS = 5;
 
-    /** Two waits are considered equally long if their times differ by at most this share. */
+    /** The maximum difference between two equally long waits, as a share of their time. */
     private static final double SAME = 0.05;
 
     private static final double NEARLY_ALL = 0.8;

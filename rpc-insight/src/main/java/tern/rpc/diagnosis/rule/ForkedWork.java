@@ -28,13 +28,13 @@ public final class ForkedWork extends Rule {
 
     /**
      * The minimum number of late calls whose own thread processes items of their parallel stream. With fewer such
-     * calls, the common pool is not considered the cause.
+     * calls, the common pool is not the cause.
      */
     private static final int MIN_CALLS = 3;
 
     /**
-     * The common pool is considered to delay the answers of HTTP exchanges if it is full in at least this share of the
-     * samples of these exchanges.
+     * The common pool delays the answers of HTTP exchanges if it is full in at least {@value} of the samples of these
+     * exchanges.
      */
     private static final double MOSTLY = 0.5;
 
@@ -48,8 +48,8 @@ public final class ForkedWork extends Rule {
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The common pool is considered to delay answers if at least this number of exchanges is slow. A single slow
-     * exchange more likely indicates a slow peer.
+     * The minimum number of slow exchanges for the common pool to count as delaying answers. A single slow exchange
+     * more likely indicates a slow peer.
      */
     private static final int MIN_EXCHANGES = 2;
 

@@ -38,8 +38,7 @@ public final class HolderRules extends Rule {
     private static final Set<Kind> INSIDE = EnumSet.of(Kind.COMPUTING, Kind.SLEEP, Kind.NATIVE, Kind.LOG);
 
     /**
-     * The holders' work is the reason for a wait only if it takes longer than usual, by at least this share of the
-     * latency target.
+     * The holders' work explains a wait only if it takes longer than usual by at least {@value} of the latency target.
      */
     private static final double GROWN = 0.05;
 

@@ -29,31 +29,29 @@ import tern.rpc.diagnosis.sample.SampledCall;
 public final class HttpConnections {
 
     /**
-     * The connections are reported as the cause only if at least this number of samples show calls waiting for a
-     * connection, or at least this number of calls opened one.
+     * The connections are reported as the cause only if at least {@value} samples show calls waiting for a connection,
+     * or at least {@value} calls opened one.
      */
     private static final int MIN_WAITS = 3;
 
     /**
-     * Unclosed responses are assumed to hold the connections only if there are at least this number of samples and all
-     * of them show calls waiting for a connection. Because the sampler prefers the calls that have run longest, it
-     * would have found running calls that use a connection.
+     * Unclosed responses are assumed to hold the connections only if there are at least {@value} samples and all of
+     * them show calls waiting for a connection. Because the sampler prefers the calls that have run longest, it would
+     * have found running calls that use a connection.
      */
     private static final int MIN_LEAKING = 20;
 
-    /**
-     * New clients are the cause only if the process creates at least this number of clients per late or failed call.
-     */
+    /** New clients are the cause only if the process creates at least {@value} clients per late or failed call. */
     private static final double MANY_CLIENTS = 0.3;
 
     private static final double MIN_CLIENTS = 1; // per second
 
-    /** A peer is slow if an exchange keeps its connection for at least this multiple of the usual time. */
+    /** A peer is slow if an exchange keeps its connection for at least the usual time multiplied by this factor. */
     private static final double SLOWER = 1.5;
 
     private static final double WIDE_NANOS = 10e6;
 
-    /** If the peer accepts connections, a client is expected to open a connection within this time. */
+    /** The time that a client needs at most to open a connection if the peer accepts connections. */
     private static final long SLOW_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Evidence evidence;

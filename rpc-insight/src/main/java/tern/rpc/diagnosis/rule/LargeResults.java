@@ -23,29 +23,28 @@ import tern.rpc.pool.ResultRows;
  */
 public final class LargeResults {
 
-    /** A result with fewer rows than this is never considered large. */
+    /** The minimum number of rows in a large result. */
     private static final double MANY = 1_000;
 
-    /** A result is considered to have become large if it contains at least this multiple of the usual number of rows.
-     */
+    /** A result has become large if it contains at least the usual number of rows multiplied by this factor. */
     private static final double MORE = 3;
 
     /**
-     * The minimum number of results whose rows were counted. With fewer results, they are not considered large, because
-     * a single large result may occur by chance.
+     * The minimum number of results whose rows were counted. With fewer results, they do not count as large, because a
+     * single large result may occur by chance.
      */
     private static final int MIN_RESULTS = 3;
 
-    /** The evidence omits numbers of rows below this value. */
+    /** The minimum number of rows that the evidence mentions. */
     private static final double NOTABLE = 100;
 
     /**
-     * Code is assumed to process a statement's rows if it spends at least this share of its time in calls that run the
+     * Code is assumed to process a statement's rows if it spends at least {@value} of its time in calls that run the
      * statement.
      */
     private static final double MOSTLY = 0.8;
 
-    /** Reading a row over the network and creating its object usually takes less than this time. */
+    /** The time that is usually sufficient to read a row over the network and create its object. */
     private static final double NANOS_OF_ROW = 50e3;
 
     private final Evidence evidence;

@@ -32,7 +32,7 @@ final class LoadingCalls extends Rule {
      */
     private static final double HALF = 0.5;
 
-    /** An activity of the loading calls is ignored if it takes less than this share of their time. */
+    /** The minimum share of the loading calls' time that an activity must take to be included. */
     private static final double LITTLE = 0.1;
 
     LoadingCalls(Rule other) {

@@ -18,8 +18,8 @@ import tern.rpc.diagnosis.sample.TaskSamples;
 final class LoopRules extends Rule {
 
     /**
-     * A thread that reads answers is assumed to deliver them late if it runs application code in at least this share of
-     * its samples.
+     * A thread that reads answers is assumed to deliver them late if at least {@value} of its samples show application
+     * code.
      */
     private static final double OCCUPIED = 0.5;
 
@@ -29,13 +29,10 @@ final class LoopRules extends Rule {
      */
     private static final double FULLY_OCCUPIED = 0.9;
 
-    /**
-     * Code is considered the reason for waits if the number of threads that run it, divided by the number of calls
-     * waiting at the same time, is at least this value.
-     */
+    /** Code explains waits if at least {@value} threads run it for each call that waits at the same time. */
     private static final double MUCH = 0.3;
 
-    /** Waits that take less than this share of the latency target are ignored. */
+    /** Waits below this share of the latency target are ignored. */
     private static final double NOTABLE = 0.1;
 
     private static final String LETTUCE = "lettuce-";

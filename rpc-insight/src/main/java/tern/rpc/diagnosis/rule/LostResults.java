@@ -17,7 +17,7 @@ public final class LostResults {
 
     private static final int MIN_CALLS = 3;
 
-    /** A result is considered lost only if a call has waited for it for at least this multiple of the latency target. */
+    /** The minimum wait for a lost result, as a multiple of the latency target. */
     private static final double LONG_TARGETS = 10;
 
     /** Another call has begun later if it ended after this share of the time of the waiting call. */

@@ -26,31 +26,31 @@ final class PoolRules extends Rule {
 
     /**
      * Calls that wait for the results of tasks may also do other work. If the other work takes at least this share of
-     * the time of the wait for results, only the other work is considered a reason for the full pool.
+     * the wait for results, only the other work can explain the full pool.
      */
     private static final double MIN_OTHER_WORK = 0.1;
 
     /**
-     * The extra work of the calls that hold connections can be the reason for a wait for the pool only if it takes at
-     * least this share of the wait.
+     * The extra work of the calls that hold connections can explain a wait for the pool only if it takes at least
+     * {@value} of the wait.
      */
     private static final double MIN_WORK = 0.05;
 
     /**
-     * The calls' extra work is considered the reason for a full pool only if calls spend at least this share of the
-     * time for which they hold connections on this work.
+     * The calls' extra work explains a full pool only if calls spend at least {@value} of the time for which they hold
+     * connections on this work.
      */
     private static final double MIN_EXPLAINED = 0.2;
 
     /**
-     * A server is considered the reason why connections are opened slowly only if its operations take at least this
-     * share of the wait for a connection.
+     * A server explains why connections are opened slowly only if its operations take at least {@value} of the wait for
+     * a connection.
      */
     private static final double MIN_OF_SERVER = 0.25;
 
     private static final double HALF = 0.5;
 
-    /** Many calls are considered to fail if more than one in {@value} calls fails. */
+    /** Many calls fail if more than one in {@value} calls fails. */
     private static final int MANY_FAILED = 10;
 
     private final OperationCounts counts;

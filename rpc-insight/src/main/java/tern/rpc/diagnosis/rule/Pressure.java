@@ -23,34 +23,31 @@ public final class Pressure {
     static final String DISK_STALLS = "disk stalls";
     static final String FAULTS = "major faults";
 
-    /** The machine is considered to lack memory if tasks waited for memory for at least this share of the time. */
+    /** The machine lacks memory if tasks wait for memory for at least {@value} of the time. */
     private static final double MUCH_MEMORY = 0.1;
 
     /**
-     * If the kernel does not report stalls, the machine is considered to lack memory if at least this number of pages
-     * is read back per second.
+     * If the kernel does not report stalls, the machine lacks memory if at least {@value} pages are read back per
+     * second.
      */
     private static final double MANY_FAULTS = 100;
 
-    /**
-     * The process itself is considered to wait for memory if it reads back at least this number of pages per second.
-     */
+    /** The process itself waits for memory if it reads back at least {@value} pages per second. */
     private static final double LEAST_FAULTS = 10;
 
-    /** A disk is considered busy if tasks waited for it for at least this share of the time. */
+    /** A disk is busy if tasks wait for it for at least {@value} of the time. */
     private static final double MUCH_DISK = 0.3;
 
     private static final double NOTABLE_DISK = 0.1;
 
     /**
-     * Other processes are considered to occupy the disk if they transfer at least this multiple of the bytes that this
-     * process transfers.
+     * Other processes occupy the disk if they transfer at least {@value} times the bytes that this process transfers.
      */
     private static final double OTHERS = 4;
 
     private static final double MIN_OTHER_BYTES = 5e6;
 
-    /** A value is considered higher than usual if it is at least this multiple of the usual value. */
+    /** A value is higher than usual if it is at least the usual value multiplied by this factor. */
     private static final double MORE_THAN_USUAL = 2;
 
     private static final double MEGA = 1e6;

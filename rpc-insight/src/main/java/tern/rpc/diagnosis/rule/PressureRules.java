@@ -14,14 +14,14 @@ import tern.rpc.diagnosis.account.Times;
 final class PressureRules extends Rule {
 
     /**
-     * Activities and waits that may contain waits for memory or for a disk are considered only if together they take at
-     * least this share of the extra time.
+     * Activities and waits that may contain waits for memory or for a disk must together take at least {@value} of the
+     * extra time.
      */
     private static final double MUCH = 0.3;
 
     private static final double NOTABLE = 0.1;
 
-    /** An activity or wait that takes more than this share of the extra time remains a separate cause. */
+    /** The share of the extra time above which an activity or wait remains a separate cause. */
     private static final double NEARLY_ALL = 0.9;
 
     /** The kinds of activities and waits that may contain waits for memory. */

@@ -28,17 +28,16 @@ final class ProcessorRules extends Rule {
     private static final double HALF = 0.5;
 
     /**
-     * If a CPU quota stops the process in more than this share of the quota's periods, the throttling is assumed to
-     * delay answers as well.
+     * If a CPU quota stops the process in more than {@value} of the quota's periods, the throttling is assumed to delay
+     * answers as well.
      */
     private static final double MOSTLY_THROTTLED = 0.25;
 
-    /** Work is considered slower if it takes at least this share of the extra time. */
+    /** The minimum share of the extra time that slower work takes. */
     private static final double SMALL = 0.05;
 
     /**
-     * An operation that takes more than this share of the extra time is considered slow for its own reason, even if all
-     * work takes longer.
+     * The share of the extra time above which an operation is slow for its own reason, even if all work takes longer.
      */
     private static final double NOT_ALONE = 0.75;
 
@@ -46,14 +45,14 @@ final class ProcessorRules extends Rule {
             EnumSet.of(Kind.RUN_QUEUE, Kind.COMPUTING, Kind.UNEXPLAINED, Kind.QUEUE, Kind.OUTSIDE);
 
     /**
-     * Pauses of the whole process are not attributed to busy processors if they take at least this time and at least
+     * Pauses of the whole process are not attributed to busy processors if they take at least this long, and at least
      * half of a call's time. The second condition is needed because a long call may contain many short pauses.
      */
     private static final double LONG_PAUSE_NANOS = 5e8;
 
     /**
-     * If work other than calls saturates the processors, this number of slower operations is enough to make the
-     * processors the cause.
+     * The number of slower operations that is enough to make the processors the cause, if work other than calls
+     * saturates the processors.
      */
     private static final int SEVERAL = 3;
 
@@ -159,7 +158,7 @@ final class ProcessorRules extends Rule {
 
     /**
      * Returns whether saturated processors may explain the extra time of the given activity. Busy processors make
-     * operations slower, but they are not the reason why calls run other operations than usual, or run them more often.
+     * operations slower, but they do not explain why calls run other operations than usual, or run them more often.
      */
     private boolean mayWait(Part part) {
         return Operations.phase(part.kind()) != null

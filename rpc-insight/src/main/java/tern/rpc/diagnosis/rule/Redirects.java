@@ -60,7 +60,7 @@ public final class Redirects {
     }
 
     /**
-     * Returns the exchange with the final address of the redirects. Redirected calls make this exchange, but usual
+     * Returns the exchange with the final address of the redirects. Redirected calls make this exchange, but normal
      * calls do not. Returns null if this exchange is unknown.
      */
     @Nullable

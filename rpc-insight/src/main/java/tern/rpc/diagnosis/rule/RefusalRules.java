@@ -21,21 +21,18 @@ import tern.rpc.diagnosis.stack.LibraryWaits;
 /** Attributes refused calls to the work that makes the served calls slow, or makes them fail. */
 final class RefusalRules extends Rule {
 
-    /** The number of calls is considered usual if it is less than this multiple of the usual number. */
+    /** The number of calls is usual if it is less than the usual number multiplied by this factor. */
     private static final double MORE = 1.5;
 
-    /**
-     * The served calls are considered a possible reason for the refusals if at least this share of the served calls are
-     * late, fail or hang.
-     */
+    /** The served calls can explain the refusals if at least {@value} of them are late, fail or hang. */
     private static final double MANY_BAD = 0.1;
 
-    /** Work is considered noticeable if it takes at least this share of the latency target. */
+    /** Work is noticeable if it takes at least {@value} of the latency target. */
     private static final double NOTABLE = 0.1;
 
     /**
-     * The reason why a circuit breaker opened is determined from at most this number of calls: the newest calls that
-     * show a reason.
+     * The maximum number of calls from which the reason for opening a circuit breaker is determined: the newest calls
+     * that show a reason.
      */
     private static final int NEWEST = 32;
 
@@ -101,8 +98,8 @@ final class RefusalRules extends Rule {
 
     /**
      * Attributes the refusals of an open circuit breaker to the failures that opened it. While it is open, calls do not
-     * reach the peer that failed. Therefore this method also searches earlier calls to the same methods. Failures below
-     * the method that uses the circuit breaker are considered first. Slow operations are considered last, because few
+     * reach the peer that failed. Therefore this method also searches earlier calls to the same methods. The failures
+     * below the method that uses the circuit breaker are examined first. Slow operations are examined last, because few
      * circuit breakers open for this reason.
      */
     private void passOnBreaker(Part refusal) {

@@ -25,23 +25,23 @@ import tern.rpc.pool.PoolSnapshot;
 public final class ResultRules extends Rule {
 
     /**
-     * Tasks are considered to wait for a thread if the wait for the executor is at least this share of the wait for
-     * the results.
+     * Tasks count as waiting for a thread if the wait for the executor is at least {@value} of the wait for the
+     * results.
      */
     private static final double NOTABLE = 0.1;
 
     /**
-     * Tasks of an executor are assumed to wait for other tasks of the same executor if the executor's own threads
-     * submit at least this share of its tasks.
+     * Tasks are assumed to wait for other tasks of their executor if the executor's own threads submit at least
+     * {@value} of its tasks.
      */
     private static final double INNER_SHARE = 0.2;
 
-    /** Threads are considered to work most of the time if on average at least this number of threads are busy. */
+    /** The mean number of busy threads at which threads count as working most of the time. */
     private static final double MOSTLY = 0.5;
 
     /**
-     * An executor's queue is considered much longer than usual if its length is at least this multiple of the usual
-     * length.
+     * An executor's queue is much longer than usual if its length is at least the usual length multiplied by this
+     * factor.
      */
     private static final double MUCH_LONGER = 10;
 
@@ -61,7 +61,7 @@ public final class ResultRules extends Rule {
     /**
      * Attributes the time spent waiting for results to the work of the executor's tasks. If most of these tasks wait as
      * well, the time is attributed to other tasks of the same executor, or to something that appears in no stack. If
-     * the work of the tasks is not the reason for the wait, the wait itself stays the cause.
+     * the work of the tasks does not explain the wait, the wait itself stays the cause.
      */
     void apply() {
         UnknownExecutors unknown = new UnknownExecutors(evidence, excess);

@@ -20,14 +20,14 @@ import tern.rpc.diagnosis.sample.Statements;
  */
 final class RowHolderRules extends Rule {
 
-    /** A wait for rows is ignored unless it takes at least this share of the latency target. */
+    /** Waits for rows below this share of the latency target are ignored. */
     private static final double NOTABLE = 0.1;
 
     /**
      * If an operation runs while rows are locked, other calls wait for the rows about as long as the operation takes.
-     * Therefore, if the wait takes at least this share of the operation's time, the locked rows are considered the
-     * cause of both. If the wait is shorter, the locked rows are considered the cause only if at least this share of
-     * the late or failed calls would meet the target without the wait.
+     * Therefore, the locked rows are the cause of both if the wait takes at least {@value} of the operation's time. If
+     * the wait is shorter, the locked rows are the cause only if at least {@value} of the late or failed calls would
+     * meet the target without the wait.
      */
     private static final double HALF = 0.5;
 

@@ -41,21 +41,21 @@ final class SilentStores {
     private static final int MIN_CALLS = 3;
 
     /**
-     * A running call is considered to wait for a store (a database or Redis server) only if the wait has taken at least
-     * this multiple of the latency target.
+     * The minimum wait of a running call for a store (a database or Redis server), as a multiple of the latency target.
+     * Shorter waits are ignored.
      */
     private static final int LONG_TARGETS = 10;
 
     /**
      * If all hanging statements use the same table, or if none of them has a usual time, the cause may be a lock or a
      * slow statement. In these two cases, the waits are attributed to the store only if one of the waiting calls has
-     * taken at least this multiple of the latency target.
+     * taken at least the latency target multiplied by this factor.
      */
     private static final int LONG_HANG_TARGETS = 50;
 
     /**
-     * An answer of a store is recorded only when the call that received it ends. The delay is assumed to be at most
-     * this multiple of the latency target.
+     * An answer of a store is recorded only when the call that received it ends. The delay is assumed to be at most the
+     * latency target multiplied by this factor.
      */
     private static final int RECORDED_TARGETS = 2;
 

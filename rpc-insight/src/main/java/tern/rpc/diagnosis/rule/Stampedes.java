@@ -44,12 +44,12 @@ public final class Stampedes {
     private static final int MIN_BURSTS = 2;
 
     /**
-     * The maximum mean number of executions of the loading operation in a usual call. Usual calls find the entry in the
-     * cache, so they rarely load it.
+     * The maximum mean number of executions of the loading operation in a normal call. Normal calls find the entry in
+     * the cache, so they rarely load it.
      */
     private static final double RARELY = 0.5;
 
-    /** An operation can belong to a stampede only if at most this share of the calls that meet the target run it. */
+    /** An operation can belong to a stampede only if at most {@value} of the calls that meet the target run it. */
     private static final double SELDOM = 0.2;
 
     /**
@@ -58,30 +58,22 @@ public final class Stampedes {
      */
     private static final int MIN_GOOD = 8;
 
-    /** An operation with at least this usual time is always recorded by name in calls that met the target. */
+    /** The minimum usual time of an operation that is always recorded by name in calls that met the target. */
     private static final double SURELY_NAMED_NANOS = 1e6;
 
-    /**
-     * Calls are considered a stampede only if at least this share of the calls that run the operation belong to bursts.
-     */
+    /** Calls are a stampede only if at least {@value} of the calls that run the operation belong to bursts. */
     private static final double NEARLY_ALL = 0.8;
 
-    /**
-     * Calls are considered a stampede only if at least this share of the calls that arrive during a burst run the
-     * operation.
-     */
+    /** Calls are a stampede only if at least {@value} of the calls that arrive during a burst run the operation. */
     private static final double HALF = 0.5;
 
     /**
-     * If more calls arrive during a burst than {@link #MIN_AT_ONCE} plus this multiple of the usual number of calls in
-     * the same time, the calls are considered to arrive in bursts for a reason other than the cache.
+     * If more calls arrive during a burst than {@link #MIN_AT_ONCE} plus the usual number in the same time multiplied
+     * by this factor, they arrive in bursts for a reason other than the cache.
      */
     private static final double MANY_MORE = 2;
 
-    /**
-     * An operation can belong to a stampede only if it takes at least this share of the extra time of all operations of
-     * its kind.
-     */
+    /** The minimum share of the extra time of all operations of its kind that the operation of a stampede takes. */
     private static final double MAIN = 0.2;
 
     private final Evidence evidence;
@@ -273,8 +265,9 @@ public final class Stampedes {
     }
 
     /**
-     * Returns whether few of the calls that met the target ran this operation. Only methods whose late or failed calls
-     * ran it are considered. A frequent operation that stalls occasionally is not the operation of a stampede.
+     * Returns whether few of the calls that met the target ran this operation. Only the methods whose late or failed
+     * calls ran the operation are examined. A frequent operation that stalls occasionally is not the operation of a
+     * stampede.
      */
     private boolean isRareInGood(Phase phase, String name) {
         Set<String> methods = counts.methodsThatRun(phase, name).keySet();

@@ -15,15 +15,15 @@ import tern.rpc.pool.PoolKind;
  */
 final class StolenTime extends Rule {
 
-    /** A kind of work is considered slower if it takes at least this share of the extra time. */
+    /** The minimum share of the extra time that a slower kind of work takes. */
     private static final double NOTABLE = 0.1;
 
-    /** An activity or wait that takes more than this share of the extra time remains a separate cause. */
+    /** The share of the extra time above which an activity or wait remains a separate cause. */
     private static final double NEARLY_ALL = 0.9;
 
     /**
-     * An activity or wait that takes most of the extra time and more than this multiple of the target remains a
-     * separate cause.
+     * An activity or wait remains a separate cause if it takes most of the extra time, and more than the target
+     * multiplied by this factor.
      */
     private static final double LONG_TARGETS = 3;
 

@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 /**
  * The tasks of an executor: their number and their duration, both compared with the usual values. The product of both
  * is the number of threads that the tasks keep busy. If only one of the two would fill the executor, this one has also
- * grown by the larger factor. The larger factor therefore shows the reason why an executor is full.
+ * grown by the larger factor. The larger factor therefore shows why an executor is full.
  *
  * @param perSecond the number of tasks that are submitted per second, including tasks that have not started yet
  * @param usualPerSecond the usual number of tasks per second; -1 if unknown
@@ -24,7 +24,10 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 public record TaskLoad(
         double perSecond, double usualPerSecond, double holdNanos, double usualHoldNanos, boolean isOfMoreCalls) {
 
-    /** An executor gets many more tasks than usual if their number is at least this multiple of the usual number. */
+    /**
+     * An executor gets many more tasks than usual if their number is at least the usual number multiplied by this
+     * factor.
+     */
     public static final double MORE = 1.5;
 
     /** Returns the tasks of the given executor. */

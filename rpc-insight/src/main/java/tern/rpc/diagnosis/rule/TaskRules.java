@@ -27,7 +27,7 @@ final class TaskRules extends Rule {
     /** The minimum number of samples of busy threads. Fewer samples do not show what an executor's tasks wait for. */
     private static final int MIN_BUSY = 2;
 
-    /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */
+    /** Tasks are slower than usual if they take at least their usual time multiplied by this factor. */
     private static final double SLOWER = 1.5;
 
     private static final Set<Kind> OPERATIONS = Set.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
@@ -37,8 +37,7 @@ final class TaskRules extends Rule {
             Set.of(Kind.RESOLVER, Kind.FILE, Kind.SOCKET, Kind.SLEEP, Kind.COMPUTING, Kind.LOG, Kind.NATIVE);
 
     /**
-     * Work of tasks is considered the reason for a full executor only if at least this share of the samples of its
-     * tasks show the same work.
+     * Work of tasks explains a full executor only if at least {@value} of the samples of its tasks show the same work.
      */
     private static final double NEARLY_ALL = 0.9;
 
@@ -200,8 +199,8 @@ final class TaskRules extends Rule {
     }
 
     /**
-     * Returns whether the pool may be the reason why executors are full. This is the case if the pool is not an
-     * executor itself and the reason why calls wait for it is known.
+     * Returns whether the pool may explain why executors are full. This is the case if the pool is not an executor
+     * itself and the reason why calls wait for it is known.
      */
     private static boolean isCause(PoolVerdict pool) {
         return pool.pool().now().kind() != PoolKind.EXECUTOR && pool.reason() != PoolVerdict.Reason.UNKNOWN;

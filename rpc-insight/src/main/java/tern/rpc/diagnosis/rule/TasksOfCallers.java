@@ -15,17 +15,17 @@ import tern.rpc.pool.PoolSnapshot;
 /**
  * If the calls' threads run the tasks of a full executor themselves, attributes this work to the executor. A JDK
  * executor with the caller-runs policy lets the submitting thread run a rejected task. If the tasks have become much
- * slower, however, they are the reason why the executor is full, and their work is the cause.
+ * slower, however, they explain why the executor is full, and their work is the cause.
  */
 final class TasksOfCallers extends Rule {
 
     /**
-     * The minimum number of late calls that run rejected tasks themselves. With fewer such calls, these tasks are not
-     * considered a cause.
+     * The minimum number of late calls that run rejected tasks themselves. With fewer such calls, these tasks are not a
+     * cause.
      */
     private static final int MIN_CALLS = 3;
 
-    /** Tasks have become much slower if they take at least this multiple of their usual time. */
+    /** Tasks have become much slower if they take at least their usual time multiplied by this factor. */
     private static final double SLOWER = 2;
 
     /** The activities and waits that can occur in a task. */

@@ -24,9 +24,9 @@ final class Unanswered {
     private Unanswered() {}
 
     /**
-     * Returns the operation that is the reason for at least half of the time for which the calls waited for a result;
-     * null if there is none. While an operation runs, it counts as the reason why its call waits. An operation takes
-     * precedence over a task, because calls do not wait for all of their tasks.
+     * Returns the operation that explains at least half of the time for which the calls waited for a result; null if
+     * there is none. While an operation runs, it explains why its call waits. An operation takes precedence over a
+     * task, because calls do not wait for all of their tasks.
      *
      * @param isAwaited returns whether the calls may wait for tasks of the executor with the given name
      */

@@ -31,20 +31,21 @@ public final class UnknownExecutors {
     private static final String THREADS = "threads ";
 
     /**
-     * Tasks are assumed to wait for a thread if calls wait for at least this multiple of the time that a task takes.
+     * Tasks are assumed to wait for a thread if calls wait for at least the time that a task takes, multiplied by this
+     * factor.
      */
     private static final double QUEUED = 2;
 
-    /** More threads can help only if a task takes at most this share of the latency target. */
+    /** More threads can help only if a task takes at most {@value} of the latency target. */
     private static final double SHORT = 0.8;
 
     /**
-     * The number of calls is considered higher than usual if the rate of calls is at least this multiple of the usual
-     * rate.
+     * The number of calls is higher than usual if the rate of calls is at least the usual rate multiplied by this
+     * factor.
      */
     private static final double MORE = 1.2;
 
-    /** Tasks are considered to take about as long as usual if they take at most this multiple of their usual time. */
+    /** Tasks take about as long as usual if they take at most their usual time multiplied by this factor. */
     private static final double AS_USUAL = 1.5;
 
     /** The recommended number of threads keeps the waits for a thread below this share of the latency target. */
@@ -53,8 +54,8 @@ public final class UnknownExecutors {
     private static final int MAX_THREADS = 2_000;
 
     /**
-     * An executor is considered to be occupied by other work if less than this share of the samples of its busy threads
-     * contain the class in which calls wait.
+     * The minimum share of the samples of an executor's busy threads that must contain the class in which calls wait.
+     * Otherwise, other work occupies the executor.
      */
     private static final double OWN_SHARE = 0.3;
 

@@ -10,17 +10,14 @@ import tern.rpc.diagnosis.pool.ObservedPool;
 
 /**
  * Decides whether calls wait for a worker because their work takes too long, or because there are too few workers.
- * Extra work is the reason for the wait only if there would be enough workers without this work.
+ * Extra work explains the wait only if there would be enough workers without this work.
  */
 public final class WorkerRules extends Rule {
 
-    /**
-     * The minimum duration of work, as a share of the latency target, for the work to explain why calls wait for a
-     * worker.
-     */
+    /** Work explains why calls wait for a worker only if it takes at least {@value} of the latency target. */
     private static final double NOTABLE = 0.1;
 
-    /** If more than this share of the workers is busy on average, some calls are assumed to wait for one. */
+    /** The mean share of busy workers above which some calls are assumed to wait for a worker. */
     private static final double FULL = 0.8;
 
     /** The refusal reasons caused by limits other than the number of workers. */

@@ -27,8 +27,8 @@ import tern.rpc.pool.ApplicationCode;
 public final class CallSamples {
 
     /**
-     * An operation's result is considered large if the thread runs code in at least this share of the operation's
-     * samples. In the other samples, it waits for the server.
+     * An operation's result counts as large if at least {@value} of the operation's samples show running code. In the
+     * other samples, the thread waits for the server.
      */
     private static final double READING = 0.5;
 

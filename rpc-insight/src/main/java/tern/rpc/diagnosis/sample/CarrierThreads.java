@@ -28,7 +28,7 @@ public final class CarrierThreads {
     /** The minimum number of samples. Fewer samples do not show which code occupies the carrier threads. */
     private static final int MIN_SAMPLES = 4;
 
-    /** Code is considered to occupy the carrier threads if it was found in at least this share of the samples. */
+    /** Code counts as occupying the carrier threads if at least {@value} of the samples show it there. */
     private static final double MAIN = 0.2;
 
     private Times code = new Times(); // the code that ran on carrier threads, weighted by the number of samples

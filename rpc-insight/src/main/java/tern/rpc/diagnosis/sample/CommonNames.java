@@ -24,26 +24,23 @@ import tern.rpc.pool.ApplicationCode;
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 
     /**
-     * If one method accounts for at least this share of the samples of running code, each method is reported under its
-     * own name.
+     * Each method is reported under its own name if at least {@value} of the samples of running code show the same
+     * method.
      */
     private static final double HOT = 0.4;
 
-    /**
-     * A method is considered the common caller only if it is on the stack in at least this share of the samples of
-     * running code.
-     */
+    /** A method is the common caller only if it is on the stack in at least {@value} of the samples of running code. */
     private static final double COMMON = 0.7;
 
     /**
-     * Code is considered a lock's usual holder if at least this share of the samples of waits for the lock show this
-     * holder.
+     * Code is a lock's usual holder if at least {@value} of the samples of waits for the lock show that the code holds
+     * it.
      */
     private static final double USUAL_HOLDER = 0.4;
 
     /**
-     * A lock is considered never released only if at least this number of samples show that its owner has left the code
-     * without releasing the lock.
+     * A lock is reported as never released only if at least {@value} samples show that its owner has left the code
+     * without releasing it.
      */
     private static final int MIN_LOOKS = 3;
 

@@ -33,9 +33,8 @@ import tern.rpc.pool.PoolSource;
 public final class HeldRows {
 
     /**
-     * The minimum number of pairs of consecutive inspections that must find a transaction before it is considered a
-     * possible holder of a lock. Short transactions may use the same table, but each of them is found by only one
-     * inspection.
+     * A transaction is a possible holder of a lock if at least {@value} pairs of consecutive inspections find it. Short
+     * transactions may use the same table, but each of them is found by only one inspection.
      */
     private static final int MIN_PAIRS = 1;
 
@@ -49,9 +48,8 @@ public final class HeldRows {
     private static final Set<Phase> OUTSIDE = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /**
-     * A transaction is considered the reason for the wait of a statement only if enough pairs of consecutive
-     * inspections find the transaction: at least one pair for every {@value} inspections that find the statement
-     * waiting.
+     * A transaction explains the wait of a statement only if enough pairs of consecutive inspections find the
+     * transaction: one pair for every {@value} inspections that find the statement waiting.
      */
     private static final int PART_OF_WAITS = 3;
 
@@ -68,7 +66,7 @@ public final class HeldRows {
     private static final int MAX_USES = 512;
     private static final int MAX_PLACES = 16; // the maximum number of remembered code lines of one holder
 
-    /** A statement is assumed to wait for a lock if it has run for at least this share of the latency target. */
+    /** The minimum time of a running statement that is assumed to wait for a lock, as a share of the latency target. */
     private static final double WAITS_OF_TARGET = 0.1;
 
     private static final Pattern NUMBER = Pattern.compile("[-#\\d]+$");

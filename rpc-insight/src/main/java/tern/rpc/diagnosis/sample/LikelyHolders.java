@@ -22,7 +22,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 public final class LikelyHolders {
 
-    /** The activity of the holders is determined only if at least this number of samples show holders. */
+    /** The minimum number of samples with holders that is needed to determine the holders' activity. */
     private static final int MIN_SAMPLES = 3;
 
     /**

@@ -19,7 +19,7 @@ import tern.rpc.pool.ApplicationCode;
 /** The samples of threads that serve no call: of one executor's threads, or of other threads with a common name. */
 public final class TaskSamples {
 
-    /** The waits of busy threads are evaluated only if there are at least this number of samples of busy threads. */
+    /** The waits of busy threads are evaluated only if there are at least {@value} samples of busy threads. */
     public static final int MIN_BUSY = 4;
 
     /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */
@@ -28,7 +28,7 @@ public final class TaskSamples {
     /** The prefix of the methods into which the compiler translates lambdas. */
     private static final String LAMBDA = "lambda$";
 
-    /** An executor is considered full if at least this share of its threads is running tasks. */
+    /** An executor is full if at least {@value} of its threads are running tasks. */
     private static final double FULL = 0.9;
 
     public final Times parts = new Times(); // the activities of the tasks, weighted by the number of their samples

@@ -16,10 +16,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
  */
 public final class NameLookups {
 
-    /**
-     * Host name lookups are considered the reason for a wait for a peer only if at least this number of samples show a
-     * lookup.
-     */
+    /** Host name lookups explain a wait for a peer only if at least {@value} samples show a lookup. */
     private static final int MIN_LOOKS = 3;
 
     // for each kind of peer and each group of threads, the number of samples that show a lookup

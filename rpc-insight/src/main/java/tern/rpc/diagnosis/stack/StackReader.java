@@ -72,7 +72,7 @@ public final class StackReader {
 
     private StackReader() {}
 
-    /** Returns the thread's activity or wait. A thread that does not wait is considered to be computing. */
+    /** Returns the thread's activity or wait. A thread that does not wait counts as computing. */
     public static Part read(ThreadSnapshot thread) {
         String initialized = initialized(thread);
         if (initialized != null) {

@@ -50,16 +50,16 @@ public final class CauseText {
     /** The kind of the cause for time that no evidence explains. */
     public static final String UNEXPLAINED = "UNEXPLAINED";
 
-    /** A wait for a connection is considered noticeable if it takes at least this share of the latency target. */
+    /** A wait for a connection is noticeable if it takes at least {@value} of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
     /**
-     * More permits are recommended only if the wait for a permit takes at least this multiple of the time for which a
-     * permit is used.
+     * More permits are recommended only if the wait for a permit is at least the time of its use multiplied by this
+     * factor.
      */
     private static final double PERMIT_FACTOR = 3;
 
-    /** More permits are not recommended if the operation takes at least this multiple of its usual time. */
+    /** More permits are not recommended if the operation takes at least its usual time multiplied by this factor. */
     private static final double MUCH_SLOWER = 3;
 
     /** The kinds of operations that can run during a transaction without using the transaction's database. */

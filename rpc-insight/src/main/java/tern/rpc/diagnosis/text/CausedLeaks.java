@@ -44,13 +44,10 @@ public final class CausedLeaks {
             Kind.SOCKET,
             Kind.EXECUTOR);
 
-    /** Failures are considered new if usually less than this share of a method's calls fail. */
+    /** Failures are new if the usual share of failed calls to the method is below this value. */
     private static final double NEW = 0.01;
 
-    /**
-     * Failures are a possible reason for waits only if at most this share of the waiting calls ended before the first
-     * failed call.
-     */
+    /** Failures can explain waits only if at most {@value} of the waiting calls ended before the first failed call. */
     private static final double FEW = 0.1;
 
     private final Evidence evidence;

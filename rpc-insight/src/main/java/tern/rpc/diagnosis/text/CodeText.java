@@ -41,8 +41,8 @@ import tern.rpc.pool.ApplicationCode;
 final class CodeText {
 
     /**
-     * Code is considered to sleep repeatedly only if at least this number of sleeps began between consecutive samples,
-     * counted over all calls that run the code.
+     * Code counts as sleeping repeatedly only if at least {@value} sleeps begin between consecutive samples. The sleeps
+     * of all calls that run the code are added.
      */
     private static final int MIN_REPEATED = 3;
 

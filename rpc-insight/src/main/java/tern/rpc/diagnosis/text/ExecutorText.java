@@ -32,8 +32,8 @@ import tern.rpc.pool.PoolSnapshot;
 final class ExecutorText {
 
     /**
-     * If calls wait for results, a full executor is the reason only if at least this share of the time is spent waiting
-     * for one of the executor's threads.
+     * If calls wait for results, a full executor is the reason only if calls spend at least {@value} of the time
+     * waiting for one of the executor's threads.
      */
     private static final double HANDED_OVER = 0.1;
 

@@ -25,10 +25,7 @@ import tern.rpc.pool.ApplicationCode;
 /** Creates the cause descriptions for waits for locks and permits. */
 final class LockText {
 
-    /**
-     * Permits are considered lost if this number of samples or more show waits for a permit and no sample shows a
-     * holder.
-     */
+    /** Permits count as lost if at least {@value} samples show waits for a permit and no sample shows a holder. */
     private static final int MIN_LOST_LOOKS = 30;
 
     /** Matches the methods of Caffeine's and Spring's caches, such as {@code LocalManualCache.get}. */

@@ -21,13 +21,10 @@ import tern.rpc.pool.LoggingMode;
 /** Creates the causes for slow log appenders and for calls that write many log lines. */
 final class LogText {
 
-    /** A call is considered to write too many log lines if it writes at least this multiple of the usual number. */
+    /** A call writes too many log lines if it writes at least the usual number multiplied by this factor. */
     private static final double MORE_LINES = 2;
 
-    /**
-     * A logger's search of the stack is considered the cause only if at least this number of samples show such a
-     * search.
-     */
+    /** A logger's search of the stack is the cause only if at least {@value} samples show such a search. */
     private static final int MIN_LOCATIONS = 5;
 
     private final Evidence evidence;

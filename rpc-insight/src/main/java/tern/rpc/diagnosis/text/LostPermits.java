@@ -22,7 +22,7 @@ final class LostPermits {
 
     static final int MIN_FAILURES = 3;
 
-    /** Code that does not get a permit in time throws its exception within this number of lines after the wait. */
+    /** Code that does not get a permit in time throws its exception at most {@value} lines after the wait. */
     private static final int NEAR_LINES = 2;
 
     private final Evidence evidence;

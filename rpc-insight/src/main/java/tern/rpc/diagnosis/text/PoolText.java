@@ -39,27 +39,26 @@ import tern.rpc.pool.PoolSnapshot;
 final class PoolText {
 
     /**
-     * If no HTTP connection is idle, and the exchanges keep less than this share of the open connections busy on
-     * average, the connections are probably closed after each use. It is assumed that at least one connection is open.
+     * HTTP connections are probably closed after each use if none is idle and the exchanges keep less than this share
+     * of the open connections busy on average. It is assumed that at least one connection is open.
      */
     private static final double UNKEPT = 0.5;
 
     /**
-     * Connections are considered closed after each use only if at least this number of connections was taken from the
-     * pool in the observed period. For HTTP pools, the required number is multiplied by the number of connections in
-     * use.
+     * Connections count as closed after each use only if at least {@value} were taken from the pool in the observed
+     * period. For HTTP pools, the required number is multiplied by the number of connections in use.
      */
     private static final int MIN_UNKEPT = 20;
 
     /**
-     * If no connection to a database or Redis server is idle, and the operations keep less than this share of the pool
-     * busy on average, the connections are probably closed after each use.
+     * Connections to a database or Redis server are probably closed after each use if none is idle and the operations
+     * keep less than this share of the pool busy on average.
      */
     private static final double FEW = 0.1;
 
     /**
-     * Connections are considered closed after each use only after calls have missed the latency target for this time.
-     * Until then, the pool may still be opening its first connections.
+     * Connections count as closed after each use only after calls have missed the latency target for this long. Until
+     * then, the pool may still be opening its first connections.
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 

@@ -33,20 +33,20 @@ import tern.rpc.pool.PoolKind;
 final class RedisText {
 
     /**
-     * Event loops are considered the cause if the processors are nearly saturated and the loops use at least this share
-     * of the process's processor time.
+     * Event loops are the cause if the processors are nearly saturated and the loops use at least {@value} of the
+     * process's processor time.
      */
     private static final double LOOPS = 0.25;
 
     /**
-     * If calls send at least this number of commands on average, the number of commands is considered the cause, even
-     * if the commands also occupy the event loops.
+     * The mean number of commands per call at which the number of commands is the cause, even if the commands also
+     * occupy the event loops.
      */
     private static final double TOO_MANY = 100;
 
     /**
-     * Processors are considered nearly saturated if at least this share of their time is used. Each command is handed
-     * to an event loop and back, and both handovers then wait for a processor.
+     * The used share of the processors' time at which they are nearly saturated. Each command is handed to an event
+     * loop and back, and both handovers then wait for a processor.
      */
     private static final double CROWDED = 0.65;
 

@@ -40,16 +40,13 @@ final class RemoteText {
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
-    /**
-     * A provider is considered to hang if a timeout ends the calls to it after at least this multiple of their usual
-     * time.
-     */
+    /** A provider hangs if a timeout ends the calls to it after at least their usual time multiplied by this factor. */
     private static final double HANGS = 10;
 
-    /** Calls are considered to repeat failed requests if they send at least this multiple of the usual number. */
+    /** Calls repeat failed requests if they send at least the usual number multiplied by this factor. */
     private static final double REPEATED = 3;
 
-    /** Calls are considered to make several exchanges if they make at least this number with the same name. */
+    /** Calls make several exchanges if they make at least {@value} with the same name. */
     private static final double SEVERAL = 2;
 
     private final Evidence evidence;

@@ -24,7 +24,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class RequestedCollections {
 
-    /** The memory for direct buffers is considered exhausted if at least this share of it is in use. */
+    /** The used share of the memory for direct buffers at which this memory counts as exhausted. */
     private static final double FULL = 0.8;
 
     private final Machine machine;

@@ -29,12 +29,14 @@ import tern.rpc.pool.Holders.Holder;
 final class RowLockText {
 
     /**
-     * A transaction is suspected of holding a row lock if it has run no statement for at least this share of the
-     * latency target.
+     * The minimum time without a statement, as a share of the latency target, after which a transaction is suspected of
+     * holding a row lock.
      */
     private static final double IDLE_OF_TARGET = 0.1;
 
-    /** A write statement is assumed to wait for a lock if it takes more than this multiple of its usual time. */
+    /**
+     * A write statement is assumed to wait for a lock if it takes more than its usual time multiplied by this factor.
+     */
     private static final double LOCKED_FACTOR = 20;
 
     private final Evidence evidence;
@@ -76,9 +78,9 @@ final class RowLockText {
 
     /**
      * Returns whether a write statement suddenly became many times slower while all other statements kept their usual
-     * times. Read statements are not considered, because a slow disk or a bad query plan would also slow them down.
-     * Inserts are not considered either, because a row that is not visible yet is rarely locked, so a trigger or an
-     * index is just as likely to be the reason.
+     * times. Read statements are ignored, because a slow disk or a bad query plan would also slow them down. Inserts
+     * are ignored too, because a row that is not visible yet is rarely locked, so a trigger or an index is just as
+     * likely to be the reason.
      */
     boolean waitsForLock(String statement, double eachNanos) {
         double usually = operations.usualNamed(Phase.SQL, statement);

@@ -21,16 +21,14 @@ import tern.rpc.pool.LargeReplies;
 final class ServerText {
 
     /**
-     * A command is considered to take about its usual time if it takes at most this multiple of its usual time plus
+     * A command takes about its usual time if it takes at most its usual time multiplied by this factor, plus
      * {@link #QUICK_NANOS}.
      */
     private static final double QUICK = 1.5;
 
     private static final double QUICK_NANOS = 1e6;
 
-    /**
-     * Some commands are considered to take their usual time if at least one in {@value} commands takes its usual time.
-     */
+    /** Some commands take their usual time if at least one in {@value} commands does. */
     private static final int SOME = 5;
 
     private static final int MIN_COMMANDS = 8;

@@ -40,8 +40,8 @@ final class SlowStatementText {
     private static final int MIN_ROW_LOOKS = 3;
 
     /**
-     * A statement may load entries of a cache if calls usually run it at most this number of times. If at least {@link
-     * #SEVERAL} calls run it at the same time, they probably load the same entries.
+     * A statement may load entries of a cache if calls usually run it at most {@value} times. If at least
+     * {@link #SEVERAL} calls run it at the same time, they probably load the same entries.
      */
     private static final double RARELY = 0.5;
 

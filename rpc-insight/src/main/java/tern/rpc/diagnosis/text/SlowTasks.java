@@ -21,8 +21,7 @@ import tern.rpc.pool.PoolSnapshot;
 final class SlowTasks {
 
     /**
-     * Tasks are considered to do the same work if at least this share of the samples of busy threads show the same
-     * activity.
+     * Tasks count as doing the same work if at least {@value} of the samples of busy threads show the same activity.
      */
     private static final double NEARLY_ALL = 0.9;
 

@@ -89,8 +89,8 @@ final class UnknownPoolText {
     }
 
     /**
-     * Returns whether the ledgers of calls contain waits of the given phase with the same name as the given wait.
-     * Waits that have not ended are also considered.
+     * Returns whether the ledgers of calls contain waits of the given phase with the same name as the given wait. Waits
+     * that have not ended also count.
      */
     private boolean isMeasuredAs(Phase phase, Part part) {
         return excess.accounts.stream()

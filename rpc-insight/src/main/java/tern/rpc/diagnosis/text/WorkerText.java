@@ -25,13 +25,13 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class WorkerText {
 
-    /** More workers are recommended only if a call that has a worker takes at most this share of the latency target. */
+    /** More workers are recommended only if a call that has a worker takes at most {@value} of the latency target. */
     private static final double FULL = 0.8;
 
-    /** The number of calls is considered higher than usual if it is at least this multiple of the usual number. */
+    /** The number of calls is higher than usual if it is at least the usual number multiplied by this factor. */
     private static final double MORE = 1.5;
 
-    /** The wait for a worker is considered noticeable if it takes at least this share of the latency target. */
+    /** A wait for a worker is noticeable if it takes at least {@value} of the latency target. */
     private static final double WAITED = 0.1;
 
     private static final int MAX_WORKERS = 10_000;

@@ -83,7 +83,7 @@ final class JsonErrors {
      */
     private static final int MAX_SHOWN_STEPS = 16;
 
-    /** A shortened path ends with this number of the last steps. */
+    /** The number of last steps with which a shortened path ends. */
     private static final int LAST_STEPS = 2;
 
     /**

@@ -32,7 +32,7 @@ import tern.rpc.TypingErrors;
 
 /**
  * Suggests an existing property for a property that does not exist. A wrong suggestion is worse than no suggestion,
- * because people follow it. The meaning of the name is therefore considered first ({@link PropertyIntents}). A property
+ * because people follow it. Therefore, the meaning of the name is examined first ({@link PropertyIntents}). A property
  * with a similar name is suggested only if the difference is a typing error, or if the name has one level too few or
  * too many. If there is no suggestion, lists the existing names on the same level. Immutable.
  */

@@ -35,7 +35,7 @@ import tern.rpc.transport.UntypedExceptions;
 final class DubboServerCall extends NettyServerCall {
 
     /**
-     * A thread needs a permit to encode an answer of at least this size, because only a few threads may encode large
+     * The minimum size of an answer that requires a permit to be encoded, because only a few threads may encode large
      * answers at the same time.
      */
     private static final int LARGE_BYTES = 256 << 10;

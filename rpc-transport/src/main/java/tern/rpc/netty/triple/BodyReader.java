@@ -7,7 +7,9 @@ import org.jspecify.annotations.Nullable;
 /** Splits the body of a request into messages. Confined to the event loop. */
 interface BodyReader {
 
-    /** Messages of a stream are copied out of their receive buffer if they are smaller than this number of bytes. */
+    /**
+     * The minimum size, in bytes, of a stream's message that stays in its receive buffer. Smaller messages are copied.
+     */
     int SMALL_BYTES = 4 << 10;
 
     /**

@@ -34,12 +34,12 @@ final class Gzip {
     private static final int FLAG_COMMENT = 0x10;
     private static final int RESERVED_FLAGS = 0xE0;
 
-    /** The compression ratio of an answer is not limited until its decompressed size exceeds this number of bytes. */
+    /** The decompressed size, in bytes, up to which the compression ratio of an answer is not limited. */
     private static final int FREE_ANSWER_BYTES = 1 << 20;
 
     /**
-     * The compression ratio of a request is not limited until its decompressed size exceeds this number of bytes. The
-     * limit is above the 271,828 zero bytes that gRPC's interoperability tests send compressed.
+     * The decompressed size, in bytes, up to which the compression ratio of a request is not limited. The size is above
+     * the 271,828 zero bytes that gRPC's interoperability tests send compressed.
      */
     private static final int FREE_REQUEST_BYTES = 512 << 10;
 

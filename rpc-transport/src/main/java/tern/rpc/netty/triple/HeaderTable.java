@@ -34,7 +34,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     private static final int MAX_SEEN = 1 << 6;
     private static final int MIN_SEEN = 8;
 
-    /** A full table is cleared only if this number of header blocks has been written since it was last cleared. */
+    /** The minimum number of header blocks between two clearings of a full table. */
     private static final int BLOCKS_OF_A_TABLE = 10_000;
 
     private static final Map<AsciiString, Integer> STATIC_NAMES = new HashMap<>();

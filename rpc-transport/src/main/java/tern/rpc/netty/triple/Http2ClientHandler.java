@@ -46,8 +46,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final int SMALL_INCREMENT = 1 << 10;
 
     /**
-     * A server might cancel a call because its deadline has passed, and the server's clock might be ahead. If less than
-     * this time remains when the server cancels a call, the client therefore reports an exceeded deadline.
+     * If a server cancels a call so shortly before the deadline, the client reports an exceeded deadline. The server
+     * probably cancelled the call because its clock is ahead, so that the deadline has already passed there.
      */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 

@@ -33,7 +33,7 @@ import tern.rpc.netty.Connection;
 final class RequestStreams {
 
     /**
-     * The connection is replaced when only this number of stream ids remains. Calls that are already queued use the
+     * The number of remaining stream ids at which the connection is replaced. Calls that are already queued use the
      * remaining ids.
      */
     private static final int LAST_IDS = 4_096;

@@ -46,8 +46,8 @@ class HostilePeersTest {
     private static final long ENHANCE_YOUR_CALM = 0xB;
 
     /**
-     * The server must disconnect an attacker before the attacker has sent more than this number of frames. Every limit
-     * of the server is lower.
+     * The maximum number of frames that an attacker may send before the server must disconnect it. Every limit of the
+     * server is lower.
      */
     private static final int MAX_FRAMES = 3_000;
 

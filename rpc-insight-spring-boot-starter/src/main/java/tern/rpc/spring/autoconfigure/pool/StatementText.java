@@ -17,7 +17,7 @@ final class StatementText {
      */
     private static final int MAX_LENGTH = 200;
 
-    /** If the middle of a statement is omitted, this number of characters is kept at its end. */
+    /** The number of characters kept at the end of a statement whose middle is omitted. */
     private static final int END_LENGTH = 80;
 
     private static final String LEFT_OUT = ", ...";

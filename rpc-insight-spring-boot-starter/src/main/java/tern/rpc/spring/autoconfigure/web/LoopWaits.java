@@ -16,12 +16,12 @@ import java.util.concurrent.TimeUnit;
  */
 final class LoopWaits {
 
-    /** A loop is considered blocked only if it works on a request for at least this time without a pause. */
+    /** A loop counts as blocked if it works on a request for at least this long without a pause. */
     private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /**
-     * The loop must read a request within this time after the end of the previous request. Otherwise the request does
-     * not count as having waited.
+     * A request counts as having waited only if the loop reads it within this time after the end of the previous
+     * request.
      */
     private static final long AT_ONCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
