@@ -2,10 +2,7 @@ package garden.run;
 
 import garden.world.World;
 
-/**
- * Everything that a fault can change: the shop application, the load, and the services on which the application
- * depends.
- */
+/** Everything that a fault can change: the shop application, the load, and the services that the application calls. */
 public record Garden(World world, Shop shop, Load load) {
 
     /** Sets the strength of a fault in the shop application; 0 undoes the fault. */

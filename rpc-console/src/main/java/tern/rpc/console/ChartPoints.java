@@ -50,7 +50,7 @@ final class ChartPoints {
     }
 
     /**
-     * Returns the second up to which the page already has the points, counted from the start of the window. The mark
+     * Returns the last second whose points the page already has, counted from the start of the window. The mark
      * contains this second after the text {@code run}, which identifies the process and the start of the window.
      * Returns {@link Long#MAX_VALUE} if the mark begins with another text.
      */

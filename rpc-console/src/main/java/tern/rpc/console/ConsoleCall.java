@@ -86,7 +86,7 @@ final class ConsoleCall implements ServerCall {
      * @param messages the encoded arguments, or the encoded messages of a request stream, in the form that the
      *     codec reads
      * @param headers the headers of the call; they are copied
-     * @param share counts the calls of the tenant to which all calls from the console belong
+     * @param share counts the calls of the console's tenant
      * @param caller the address of the browser; null if unknown
      */
     ConsoleCall(

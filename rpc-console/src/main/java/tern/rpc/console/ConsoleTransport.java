@@ -24,7 +24,7 @@ final class ConsoleTransport implements ServerTransport {
     private volatile @Nullable CallHandler handler;
     private volatile boolean closed;
 
-    /** Returns the tenant to which all calls from the console belong. */
+    /** Returns the tenant of all calls from the console. */
     Share share() {
         return share;
     }

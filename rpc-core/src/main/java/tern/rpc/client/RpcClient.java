@@ -65,7 +65,7 @@ public final class RpcClient implements AutoCloseable {
      */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
-    /** The maximum number of simultaneous lookups of host names. A name server can take seconds to answer. */
+    /** The maximum number of simultaneous host name lookups. A name server can take seconds to answer. */
     private static final int LOOK_UP_THREADS = 4;
 
     private final Wires wires;

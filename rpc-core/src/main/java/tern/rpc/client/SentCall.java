@@ -18,7 +18,7 @@ interface SentCall {
     void expire();
 
     /**
-     * Returns the address to which the call was last sent, for error messages, or null if the call has not been sent.
+     * Returns the address that the call was last sent to, for error messages, or null if the call has not been sent.
      */
     @Nullable
     Endpoint endpoint();

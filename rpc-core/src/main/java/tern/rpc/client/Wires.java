@@ -29,7 +29,7 @@ final class Wires {
      */
     record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, Nodes> shared) {
 
-        /** Returns the nodes to which the reference connects. */
+        /** Returns the nodes that the reference connects to. */
         Nodes nodes(ServiceReference<?> reference, ClusterParts parts) {
             return reference.connections() > 0
                     ? nodes(reference.connections(), reference.tls(), parts)

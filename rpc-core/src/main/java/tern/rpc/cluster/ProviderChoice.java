@@ -66,7 +66,7 @@ final class ProviderChoice {
     // The providers that the last rules allow, by the key of the route of a method. Empty if there are no rules or if
     // the list is not longer than a subset.
     private Map<Object, Routed> routes = Map.of();
-    private List<Instance> routedList = List.of(); // The list and the rules from which the routes were computed.
+    private List<Instance> routedList = List.of(); // The list and the rules that the routes were computed from.
     private Rules routedBy = Rules.NONE;
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 

@@ -139,7 +139,7 @@ final class Replacements {
     /**
      * Decides which members are passed over and which return.
      *
-     * @param list the list from which the members were chosen
+     * @param list the list that the members were chosen from
      * @param hasOthers whether the list is longer than the subset
      * @param isInUse whether calls have been made lately. While no provider can take these calls, a member is replaced
      *     as soon as its first attempt to connect has failed

@@ -19,7 +19,7 @@ public final class LargeWork {
     /** The maximum size of an array that needs no permit. A waiting thread already holds an array of this size. */
     static final int LARGE_BYTES = 256 << 10;
 
-    /** The tenant to which this process's own calls belong. */
+    /** The tenant of this process's own calls. */
     public static final Object OWN_CALLS = new Object();
 
     private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
@@ -134,9 +134,9 @@ public final class LargeWork {
     }
 
     /**
-     * Returns the decompressed size up to which a compressed request is decompressed and decoded without a permit. The
-     * result is 16 times the compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger
-     * causes a lot of work although it consists of only a few bytes.
+     * Returns the maximum decompressed size of a compressed request that needs no permit. The result is 16 times the
+     * compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger causes a lot of work
+     * although it consists of only a few bytes.
      */
     public static int uncheckedBytes(int compressedBytes) {
         return (int)

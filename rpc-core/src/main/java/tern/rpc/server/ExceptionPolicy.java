@@ -113,7 +113,7 @@ final class ExceptionPolicy {
         return cause.getClass().getName().startsWith(root + ".");
     }
 
-    /** Returns the original failure, without the exceptions in which futures wrap it. */
+    /** Returns the original failure, without the exceptions that futures wrap around it. */
     static Throwable unwrapped(Throwable failure) {
         Throwable cause = failure;
         for (int i = 0; i < MAX_WRAPPERS && isWrapper(cause); i++) {

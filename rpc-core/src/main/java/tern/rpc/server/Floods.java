@@ -18,7 +18,7 @@ import tern.rpc.metrics.RpcMeters;
 
 /**
  * Remembers up to eight tenants (callers that the server distinguishes) with the most admitted calls, for error
- * messages, logs and meters. A tenant is considered only when one of its calls is refused. Thread-safe. A race can
+ * messages, logs and meters. A tenant is remembered only when one of its calls is refused. Thread-safe. A race can
  * remove a tenant until another of its calls is refused.
  */
 final class Floods {

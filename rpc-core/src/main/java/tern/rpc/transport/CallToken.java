@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import tern.rpc.Metadata;
 
-/** A token in the form in which a protocol sends it: an attachment or a header of each call. Immutable. */
+/** A token as a protocol sends it: an attachment or a header of each call. Immutable. */
 public final class CallToken {
 
     private final String name;

@@ -28,7 +28,7 @@ final class FakeNetwork implements ClientTransport {
 
     private final Map<Endpoint, Connection> connections = new ConcurrentHashMap<>();
 
-    /** A call with the provider to which it was sent. */
+    /** A call, and the provider that it was sent to. */
     record Sent(Endpoint endpoint, PendingCall call) {}
 
     final class Connection extends IdleConnection {

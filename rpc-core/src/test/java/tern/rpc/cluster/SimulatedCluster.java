@@ -39,7 +39,7 @@ abstract class SimulatedCluster {
     final Map<Endpoint, Peer> peers = new HashMap<>();
     final List<Endpoint> opened = new ArrayList<>();
 
-    final Set<Endpoint> uncreatable = new HashSet<>(); // the endpoints to which connections cannot be opened
+    final Set<Endpoint> uncreatable = new HashSet<>(); // the endpoints that refuse connections
 
     final Nodes nodes = parts.nodes(endpoint -> {
         if (uncreatable.contains(endpoint)) {

@@ -18,7 +18,7 @@ final class FillingHeap {
 
     private static final Logger LOG = LoggerFactory.getLogger(Diagnostician.class);
 
-    /** The number of successive seconds in which the heap must grow to be reported. */
+    /** The heap is reported after it has grown in {@value} successive seconds. */
     private static final int MIN_SECONDS = 2;
 
     /** The minimum time between two logged lines. */

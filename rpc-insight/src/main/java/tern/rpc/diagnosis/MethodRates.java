@@ -41,7 +41,7 @@ final class MethodRates {
     // may
     // last longer than the minute for which counters are kept.
     private final Map<String, Double> beforeMiss = new HashMap<>();
-    private long readFor; // the beginning of the miss to which these rates belong
+    private long readFor; // the beginning of the miss that these rates belong to
 
     MethodRates(Baseline usual) {
         this.usual = usual;

@@ -159,8 +159,9 @@ final class Ranking {
     }
 
     /**
-     * Returns whether the threads of calls open connections of a pool of HTTP or Redis connections in at least as many
-     * samples as they use connections. These calls occupy places in the pool, although no use has been recorded yet.
+     * Returns whether the threads that serve calls open connections of a pool of HTTP or Redis connections in at least
+     * as many samples as they use connections. These calls occupy places in the pool, although no use has been recorded
+     * yet.
      */
     private boolean opensConnections(ObservedPool pool) {
         Phase uses = pool.now().kind() == PoolKind.REDIS ? Phase.REDIS : Phase.HTTP;

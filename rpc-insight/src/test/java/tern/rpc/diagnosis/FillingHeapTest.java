@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
 
-/** Tests the text about a heap that fills while calls still meet the latency target. */
+/** Tests the text about a heap that fills up while calls still meet the latency target. */
 class FillingHeapTest {
 
     private static final HeapGrowth QUICK = new HeapGrowth(0.3, 0.72, 14, 30e6, 9);

@@ -95,8 +95,7 @@ public final class EventLoops implements AutoCloseable {
     }
 
     /**
-     * Returns the executor for lookups of host names, which block. The executor has threads only while there are
-     * lookups.
+     * Returns the executor for host name lookups, which block. The executor has threads only while there are lookups.
      */
     Executor lookups() {
         return lookups;

@@ -32,7 +32,7 @@ public final class InteropServer {
 
     private static final String PORT = "--port=";
 
-    /** The origin of the web page from which the browser suite makes its calls. */
+    /** The origin of the web page whose script makes the browser suite's calls. */
     private static final String PAGE = "http://127.0.0.1:18099";
 
     private InteropServer() {}

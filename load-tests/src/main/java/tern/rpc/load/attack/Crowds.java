@@ -51,7 +51,7 @@ final class Crowds {
         });
     }
 
-    /** Returns the last byte of the next local address, from which the next connection is opened. */
+    /** Returns the last byte of the local address of the next connection. */
     static int address(AtomicInteger next) {
         return FIRST + Math.floorMod(next.getAndIncrement(), ADDRESSES);
     }

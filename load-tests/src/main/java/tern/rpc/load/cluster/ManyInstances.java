@@ -22,7 +22,7 @@ import tern.rpc.registry.dubbo.DubboEntries;
  */
 final class ManyInstances implements AutoCloseable {
 
-    /** The name of the application to which all instances belong. */
+    /** The name of the application whose instances are started. */
     static final String APPLICATION = "many";
 
     /** The path of the node whose children are the instances. */

@@ -93,7 +93,7 @@ final class RegistryFigures {
     }
 
     /**
-     * A list of providers, in the form in which the registry client keeps it in memory.
+     * A list of providers, as the registry client keeps it in memory.
      *
      * @param kept the root of all objects that the client keeps in memory for the list
      */

@@ -16,7 +16,7 @@ final class RmiPeer implements Peer {
 
     @Override
     public void serve(int port, Services services) {
-        // The address to which the stubs connect. Without this setting, RMI would use the host name.
+        // The address of the server that the stubs connect to. Without this setting, RMI would use the host name.
         System.setProperty(
                 "java.rmi.server.hostname", InetAddress.getLoopbackAddress().getHostAddress());
         try {

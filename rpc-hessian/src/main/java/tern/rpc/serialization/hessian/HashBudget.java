@@ -197,7 +197,7 @@ class HashBudget {
      * the cost is {@code part} × the number of keys including this key. Bit masks represent sets of containers.
      *
      * @param part the part of the key's weight that comes from references to incomplete containers
-     * @param referred the incomplete containers to which this key refers
+     * @param referred the incomplete containers that this key refers to
      * @param before the return value for the previous key; 0 for the first key
      * @param keys the number of earlier keys
      * @return the union of {@code referred} and {@code before}

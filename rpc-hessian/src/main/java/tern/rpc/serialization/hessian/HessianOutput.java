@@ -211,7 +211,7 @@ final class HessianOutput extends AbstractHessianOutput {
         return known >= 0;
     }
 
-    /** Skips one reference number. Readers assign this number to a value to which the message contains no reference. */
+    /** Skips one reference number. Readers assign this number to a value that the message does not refer to again. */
     void skipRef() {
         if (!unshared) {
             references.skip();

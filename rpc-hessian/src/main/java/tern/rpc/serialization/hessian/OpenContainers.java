@@ -10,7 +10,7 @@ import tern.rpc.serialization.SerializationException;
  * Computes the cost of hashing references to incomplete containers (lists, maps or objects). A container can still grow
  * after a reference to it has been read. Hashing each value with such a reference then becomes more expensive. For each
  * open container, this class stores the weight of the contents read so far. For each complete container, the class
- * stores the open containers to which it refers, and the number of these references. Not thread-safe.
+ * stores the open containers that it refers to, and the number of these references. Not thread-safe.
  */
 final class OpenContainers {
 
@@ -59,7 +59,7 @@ final class OpenContainers {
      */
     private long part;
 
-    /** The open containers to which at least one reference has been read, as a bit mask of their depths. */
+    /** The open containers that at least one reference refers to, as a bit mask of their depths. */
     private long referred;
 
     // Arrays indexed by the reference numbers of complete containers; null until a complete container refers to an open

@@ -35,7 +35,7 @@ final class ValueReader {
 
     /**
      * The hashing cost of the current container so far, which is the number of its values that have been read. A
-     * reference adds the hashing cost of the value to which it refers.
+     * reference adds the hashing cost of the value that it refers to.
      */
     private long weight;
 

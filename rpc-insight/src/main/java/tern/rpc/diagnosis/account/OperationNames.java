@@ -98,7 +98,7 @@ public final class OperationNames {
         return REDIRECT.matcher(name).find();
     }
 
-    /** Returns the address to which the given exchange was redirected; an empty string if it was not redirected. */
+    /** Returns the address that the given exchange was redirected to; an empty string if it was not redirected. */
     public static String redirectedTo(String name) {
         Matcher redirect = REDIRECT.matcher(name);
         return redirect.find() ? redirect.group(1) : "";

@@ -18,8 +18,8 @@ import tern.rpc.diagnosis.stack.StackReader;
 /**
  * How long calls to each method usually take, learned while calls meet the latency target. In the first minute, the
  * usual times adapt quickly, because a new process becomes faster. Later, they adapt to changes only within about five
- * minutes. If usual times adapted faster, a statement that becomes slower within a minute would soon be considered
- * usual. Not thread-safe: only one thread uses it.
+ * minutes. If usual times adapted faster, a statement that becomes slower within a minute would soon count as usual.
+ * Not thread-safe: only one thread uses it.
  */
 public final class Baseline {
 

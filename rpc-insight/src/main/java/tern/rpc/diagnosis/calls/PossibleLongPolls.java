@@ -34,7 +34,7 @@ public final class PossibleLongPolls {
      * without a thread must run no operation, and a call whose thread works must not have run for longer than a minute.
      * A thread waiting for another thread, or for the answer to a remote call or an HTTP exchange, does not work.
      *
-     * @param samples the samples of the threads of calls
+     * @param samples the samples of the threads that serve calls
      */
     public static boolean mayBe(RunningCall call, CallRecords records, Map<CallLedger, SampledCall> samples, long now) {
         boolean mayWait = call.threadId() == RunningCall.NO_THREAD

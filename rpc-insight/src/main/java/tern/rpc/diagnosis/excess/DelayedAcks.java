@@ -33,8 +33,8 @@ public final class DelayedAcks {
     private DelayedAcks() {}
 
     /**
-     * Returns a hint about delayed acknowledgements for the recommended change; empty if delayed acknowledgements are
-     * not the reason for the exchanges' duration.
+     * Returns a hint about delayed acknowledgements for the recommended change; empty if delayed acknowledgements do
+     * not explain the exchanges' duration.
      */
     public static String hint(Part part, ExcessTime excess, Operations operations) {
         Phase phase = Operations.phase(part.kind());

@@ -106,8 +106,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the activity or wait to which the call's failure is attributed. Returns null if the call did not fail, or
-     * if a timeout ended the call because the call took too long.
+     * Returns the activity or wait that explains the call's failure. Returns null if the call did not fail, or if a
+     * timeout ended the call because the call took too long.
      */
     @Nullable
     public Part failureOf(EndedCall call) {

@@ -41,8 +41,8 @@ final class FailureReasons {
     private final CallTimes calls;
 
     /**
-     * For each failed call, the activity or wait to which its failure is attributed. The result is stored, because
-     * inspecting a call's exceptions takes a long time.
+     * For each failed call, the activity or wait that explains its failure. The result is stored, because inspecting a
+     * call's exceptions takes a long time.
      */
     private final Map<EndedCall, Optional<Part>> failures = new IdentityHashMap<>();
 
@@ -56,8 +56,8 @@ final class FailureReasons {
     }
 
     /**
-     * Returns the activity or wait to which the call's failure is attributed. Returns null if the call did not fail, or
-     * if a timeout ended the call because the call took too long.
+     * Returns the activity or wait that explains the call's failure. Returns null if the call did not fail, or if a
+     * timeout ended the call because the call took too long.
      */
     @Nullable
     Part of(EndedCall call) {

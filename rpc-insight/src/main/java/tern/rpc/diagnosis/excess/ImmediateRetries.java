@@ -107,7 +107,7 @@ public final class ImmediateRetries {
     /**
      * Returns the number of attempts that failed. The name of a remote call does not contain an exception that the
      * provider's service has thrown. If several calls failed because of the operation after at least as many attempts
-     * as the other calls have made, all additional operations are considered failed attempts.
+     * as the other calls have made, all additional operations count as failed attempts.
      */
     private static double failed(Attempts attempts, double usually) {
         boolean areRepeated = attempts.failedCalls >= MIN_FAILED_CALLS

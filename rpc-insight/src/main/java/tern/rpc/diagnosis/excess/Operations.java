@@ -321,7 +321,7 @@ public final class Operations {
     }
 
     /**
-     * Returns the name of the operation on which bad calls spend the most additional time, if it is slower than usual;
+     * Returns the name of the operation that takes the most additional time of bad calls, if it is slower than usual;
      * null if there is none.
      */
     @Nullable

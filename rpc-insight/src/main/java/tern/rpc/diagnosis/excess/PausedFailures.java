@@ -18,10 +18,9 @@ final class PausedFailures {
     private PausedFailures() {}
 
     /**
-     * Returns the kind of pause because of which the given call failed; null if there is none.
+     * Returns the kind of pause that made the given call fail; null if there is none.
      *
-     * @param failure the activity or wait to which the failure would otherwise be attributed; null if a timeout ended
-     *     the call
+     * @param failure the activity or wait that would otherwise explain the failure; null if a timeout ended the call
      */
     static @Nullable Part of(EndedCall call, @Nullable Part failure, Evidence evidence) {
         boolean mayBeOfPause = failure == null

@@ -120,7 +120,7 @@ public final class TimesByCause {
     }
 
     /**
-     * Returns the extra time that was measured in the accepted activities and waits, by the cause to which it was moved.
+     * Returns the extra time that was measured in the accepted activities and waits, by the cause that it was moved to.
      */
     public Times causesOf(Predicate<Part> measured) {
         Times causes = new Times();

@@ -30,8 +30,8 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.SqlStates;
 
 /**
- * Determines the activity or wait of a call, or the exception, to which the call's failure is attributed. The name of
- * the result contains no values from the call, such as ids.
+ * Determines which activity or wait of a call, or which exception, explains the call's failure. The name of the result
+ * contains no values from the call, such as ids.
  */
 public final class FailurePart {
 
@@ -77,9 +77,9 @@ public final class FailurePart {
     private FailurePart() {}
 
     /**
-     * Returns the activity, wait or exception to which the call's failure is attributed. Returns null if the call did
-     * not fail. Also returns null for a timeout, because the activities and waits of the call show its reason better
-     * than the exception.
+     * Returns the activity, wait or exception that explains the call's failure. Returns null if the call did not fail.
+     * Also returns null for a timeout, because the activities and waits of the call show its reason better than the
+     * exception.
      */
     public static @Nullable Part of(EndedCall call) {
         Throwable failure = call.failure();

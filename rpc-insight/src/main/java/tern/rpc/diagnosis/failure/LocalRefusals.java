@@ -100,8 +100,8 @@ public final class LocalRefusals {
     }
 
     /**
-     * Returns the kind of limiter to which the given entry in the breakdown of a call's time belongs. Returns null if
-     * the entry does not stand for a refusal by a limiter.
+     * Returns the kind of limiter of the given entry in the breakdown of a call's time. Returns null if the entry does
+     * not stand for a refusal by a limiter.
      */
     public static @Nullable Limiter of(Part part) {
         for (Limiter limiter : Limiter.values()) {

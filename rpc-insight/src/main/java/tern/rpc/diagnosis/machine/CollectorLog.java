@@ -69,8 +69,8 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
 
     /**
      * The value of {@link System#nanoTime()} at the zero point of the clock in the JVM's collection notifications. The
-     * JVM does not publish this value, and it differs from the JVM's start time. Each notification gives an upper
-     * bound, from which this value is estimated. Guarded by this.
+     * JVM does not publish this value, and it differs from the JVM's start time. This value is estimated from the upper
+     * bound that each notification gives. Guarded by this.
      */
     private long zeroNanos = System.nanoTime()
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());

@@ -43,7 +43,7 @@ public final class FlightRecording {
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-    /** The start of a recording counts as the reason for a redefinition of classes for this long. */
+    /** How long after the start of a recording a redefinition of classes is attributed to this start. */
     private static final long STARTING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final AtomicBoolean running = new AtomicBoolean();

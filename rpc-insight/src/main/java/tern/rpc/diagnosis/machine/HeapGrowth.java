@@ -285,7 +285,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
                 of);
     }
 
-    /** Returns whether the heap will be full within two minutes, and most of it is used already. */
+    /** Returns whether the heap will be full within two minutes, and most of it is already used. */
     public boolean isSoon() {
         return secondsToFull <= MAX_SECONDS_TO_FULL && toShare >= MIN_SHARE_SOON;
     }

@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.machine.HeapGrowth.Old;
 import tern.rpc.diagnosis.machine.HeapGrowth.Use;
 
 /**
- * The least memory that was used after a collection in each of the last minutes. Shows whether the heap fills slowly.
- * Not thread-safe.
+ * The least memory that was used after a collection in each of the last minutes. Shows whether the heap fills up
+ * slowly. Not thread-safe.
  */
 final class LeastUses {
 

@@ -412,11 +412,11 @@ public record Machine(
     }
 
     /**
-     * Returns whether the processors are usually about as busy as now. If the processors are usually this busy, they
-     * are not the reason why calls are currently late. For example, the other processes may run with a lower priority.
-     * Returns false in two cases in which calls wait although the processors are as busy as usual. In the first case,
-     * work of normal priority has displaced work of low priority. In the second case, the threads that serve calls wait
-     * much longer for a processor than usual, because more threads share the processors.
+     * Returns whether the processors are usually about as busy as now. If the processors are usually this busy, they do
+     * not explain why calls are late now. For example, the other processes may run with a lower priority. Returns false
+     * in two cases in which calls wait although the processors are as busy as usual. In the first case, work of normal
+     * priority has displaced work of low priority. In the second case, the threads that serve calls wait much longer
+     * for a processor than usual, because more threads share the processors.
      */
     public boolean isUsuallyAsBusy() {
         if (delay.isLonger()) {

@@ -93,7 +93,7 @@ public final class PeerKinds {
                         .isPresent();
     }
 
-    /** Returns the kind of peer to which the connections of the given pool lead; null if it is unknown. */
+    /** Returns the kind of peer that the given pool's connections lead to; null if it is unknown. */
     @Nullable
     public Kind ofPool(Part wait) {
         PoolVerdict verdict = PoolVerdict.find(pools, wait);

@@ -391,9 +391,7 @@ public record PoolVerdict(
         return new PoolVerdict(pool, Reason.CHECKING, place, user, facts);
     }
 
-    /**
-     * Returns the reason why calls waited for the pool to which the given wait belongs; null if the pool is unknown.
-     */
+    /** Returns the reason why calls waited for the pool of the given wait; null if the pool is unknown. */
     public static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
         ObservedPool pool =
                 ObservedPool.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);

@@ -32,10 +32,10 @@ import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Finds the threads that most likely produce the results for which calls wait, and decides whether the work of these
- * threads is the reason for the wait. These threads usually also do other work. Samples therefore show some of them in
- * operations even if none of them is working on the result. Their work is the reason for the wait in only three cases.
- * First, an operation takes a long time. Second, the threads are always busy, so the awaited task may be queued. Third,
- * the threads work while calls wait.
+ * threads explains the wait. These threads usually also do other work. Samples therefore show some of them in
+ * operations even if none of them is working on the result. Their work explains the wait in only three cases. First, an
+ * operation takes a long time. Second, the threads are always busy, so the awaited task may be queued. Third, the
+ * threads work while calls wait.
  */
 public final class AwaitedWork {
 

@@ -17,7 +17,10 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.pool.PoolKind;
 
-/** Finds the executor whose rejected tasks the threads of calls run themselves, because of its caller-runs policy. */
+/**
+ * Finds the executor whose rejected tasks the threads that serve calls run themselves, because of its caller-runs
+ * policy.
+ */
 public final class CallerRuns {
 
     /** The minimum number of calls that must run rejected tasks. */

@@ -8,8 +8,9 @@ import tern.rpc.diagnosis.excess.TimesByCause;
 
 /**
  * Attributes the waits of virtual threads for a carrier thread to the code that occupies the carrier threads. There are
- * only as many carrier threads as processors, and a virtual thread that computes leaves its carrier thread only at its
- * next wait. Other processes may prolong this time, but they are not the reason why the other virtual threads wait.
+ * only as many carrier threads as processors, and a virtual thread that uses processor time leaves its carrier thread
+ * only at its next wait. Other processes may prolong this time, but they do not explain why the other virtual threads
+ * wait.
  */
 final class CarrierRules {
 

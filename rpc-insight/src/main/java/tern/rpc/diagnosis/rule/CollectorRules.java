@@ -40,10 +40,7 @@ final class CollectorRules extends Rule {
      */
     private static final double MUCH_STOPPED = 0.1;
 
-    /**
-     * The collector is considered to keep the process busy if its threads use at least this share of the process's
-     * processor time.
-     */
+    /** The collector keeps the process busy if its threads use at least {@value} of the process's processor time. */
     private static final double MOST = 0.5;
 
     /** A process that keeps fewer processors busy than this is nearly idle. */
@@ -113,7 +110,7 @@ final class CollectorRules extends Rule {
     }
 
     /**
-     * Attributes the work that became slower to the collector, if the heap fills and work of several kinds became
+     * Attributes the work that became slower to the collector, if the heap fills up and work of several kinds became
      * slower together. The collector's pauses and its threads then slow down all work, including operations on servers
      * that are as quick as usual.
      */

@@ -97,7 +97,7 @@ final class FieldExecutors {
 
     private static void addFields(String type, List<Candidate> into) {
         try {
-            // The class is on a stack, so it is initialized already.
+            // The class is on a stack, so it is already initialized.
             Class<?> known = Class.forName(type, false, Thread.currentThread().getContextClassLoader());
             for (Field field : known.getDeclaredFields()) {
                 if (Executor.class.isAssignableFrom(field.getType())) {

@@ -14,9 +14,9 @@ import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.ConnectionUse;
 
 /**
- * Finds the work that makes calls hold the connections of a pool for longer than usual. The extra time of an operation
- * of the holders may have another cause, to which earlier rules have attributed it. For example, an exchange may wait
- * for the lookup of a host name.
+ * Finds the work that makes calls hold the connections of a pool for longer than usual. Earlier rules may have
+ * attributed the extra time of a holder's operation to another cause. For example, an exchange may wait for the lookup
+ * of a host name.
  */
 final class HeldWork {
 

@@ -32,8 +32,8 @@ public final class HolderRules extends Rule {
             EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
 
     /**
-     * The kinds of work within the application that can be the reason why permits or pooled objects are held for a long
-     * time. A lock that is held during such work remains the cause.
+     * The kinds of work within the application that can explain why permits or pooled objects are held for a long time.
+     * A lock that is held during such work remains the cause.
      */
     private static final Set<Kind> INSIDE = EnumSet.of(Kind.COMPUTING, Kind.SLEEP, Kind.NATIVE, Kind.LOG);
 

@@ -26,9 +26,9 @@ final class LoadingCalls extends Rule {
     private static final int MIN_LOOKS = 3;
 
     /**
-     * Three conditions use this value. A call is considered to wait for a result if the wait takes at least half of the
-     * call's time. A different call is considered to load the result if at least half of the samples show it at work.
-     * The work of the loading call is considered the reason for the wait if it takes at least half of the mean wait.
+     * Three conditions use this value. A call waits for a result if the wait takes at least half of the call's time. A
+     * different call loads the result if at least half of the samples show it at work. The work of the loading call
+     * explains the wait if it takes at least half of the mean wait.
      */
     private static final double HALF = 0.5;
 

@@ -33,9 +33,9 @@ public final class LookupRules {
 
     /**
      * Attributes waits for a peer to lookups of the peer's name. The stack of a lookup does not show for which call the
-     * lookup runs. Therefore lookups are not the reason for a wait while other operations of the same kind take their
-     * usual time. Nor are lookups the reason for a wait for a pool if the name of the lookup's thread begins with the
-     * name of a different pool.
+     * lookup runs. Therefore, lookups do not explain a wait while other operations of the same kind take their usual
+     * time. Lookups also do not explain a wait for a pool if the name of the lookup's thread begins with the name of a
+     * different pool.
      */
     public static void passOn(
             Evidence evidence, ExcessTime excess, Operations operations, PeerKinds kinds, TimesByCause byCause) {
@@ -85,7 +85,7 @@ public final class LookupRules {
     }
 
     /**
-     * Attributes all lookups of host names to the code with the most expensive lookups. The whole process uses the same
+     * Attributes all host name lookups to the code with the most expensive lookups. The whole process uses the same
      * resolver, so slow lookups in several places have one cause.
      */
     public static void merge(TimesByCause byCause) {

@@ -208,8 +208,8 @@ final class PoolRules extends Rule {
     }
 
     /**
-     * Removes the waits for the results of tasks from the given work, if calls also do enough other work (see {@link
-     * #MIN_OTHER_WORK}). Waits for the results of tasks are not the reason for a full pool. A call rarely holds a
+     * Removes the waits for the results of tasks from the given work, if calls also do enough other work (see
+     * {@link #MIN_OTHER_WORK}). Waits for the results of tasks do not explain a full pool. A call rarely holds a
      * connection while it waits for a task, and the tasks often wait for the pool themselves.
      */
     private static Times withoutResults(Times work) {

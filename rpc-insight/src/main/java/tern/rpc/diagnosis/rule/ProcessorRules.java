@@ -119,9 +119,9 @@ final class ProcessorRules extends Rule {
      * of the slower operations. There are two exceptions. All operations of a kind together are not a separate cause if
      * work other than calls saturates the processors and operations of another kind are slower, too. A single operation
      * is not a separate cause if threads of this process that serve no call take the processors and calls measurably
-     * wait for a processor. If threads of calls wait for a processor as briefly as usual, the processors are not the
-     * cause. Low-priority processes, for example, saturate the processors without delaying calls. If the processors are
-     * usually about as busy as they are now, calls must also wait for a processor measurably.
+     * wait for a processor. If threads that serve calls wait for a processor as briefly as usual, the processors are
+     * not the cause. Low-priority processes, for example, saturate the processors without delaying calls. If the
+     * processors are usually about as busy as they are now, calls must also wait for a processor measurably.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();

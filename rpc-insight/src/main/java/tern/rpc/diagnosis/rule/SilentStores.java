@@ -200,9 +200,9 @@ final class SilentStores {
     }
 
     /**
-     * Returns whether the hanging statements may be the reason for the wait. There are two cases. In the first case,
-     * all hanging statements may wait for a row lock or for the database's log. In the second case, no hanging
-     * statement has hung for very long, and all hanging statements use the same table or have no usual time.
+     * Returns whether the hanging statements may explain the wait. There are two cases. In the first case, all hanging
+     * statements may wait for a row lock or for the database's log. In the second case, no hanging statement has hung
+     * for very long, and all hanging statements use the same table or have no usual time.
      */
     private boolean areSlow(List<Waiting> waiting) {
         Set<String> known = new TreeSet<>();
@@ -234,8 +234,8 @@ final class SilentStores {
     }
 
     /**
-     * Returns the failure to which the waits for the store are attributed. The failure's name comes from the exceptions
-     * of other calls. If their exceptions show no reason, the failure's name contains {@link Part#SILENT}.
+     * Returns the failure that explains the waits for the store. The failure's name comes from the exceptions of other
+     * calls. If their exceptions show no reason, the failure's name contains {@link Part#SILENT}.
      */
     private Part failing(Kind store, String name) {
         Part known = failuresOf(store, name).stream()

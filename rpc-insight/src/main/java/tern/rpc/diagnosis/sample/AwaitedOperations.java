@@ -12,8 +12,8 @@ import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.stack.LibraryWaits;
 
 /**
- * Finds the operations that the threads of calls are running or waiting for. An example is a thread waiting for the
- * answer of a WebClient. Its stack shows only a wait for a result, but the ledger of its call shows the exchange.
+ * Finds the operations that the threads that serve calls are running or waiting for. An example is a thread waiting for
+ * the answer of a WebClient. Its stack shows only a wait for a result, but the ledger of its call shows the exchange.
  */
 final class AwaitedOperations {
 

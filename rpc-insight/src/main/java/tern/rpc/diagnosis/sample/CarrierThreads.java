@@ -93,7 +93,7 @@ public final class CarrierThreads {
     }
 
     /**
-     * Returns the code that kept the carrier threads busy, and the share of the samples in which it did. The result is
+     * Returns the code that kept the carrier threads busy, and the share of the samples that show this. The result is
      * empty if no code was found much more often than other code.
      */
     public Times occupying() {

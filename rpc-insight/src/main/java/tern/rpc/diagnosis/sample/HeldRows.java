@@ -39,9 +39,9 @@ public final class HeldRows {
     private static final int MIN_PAIRS = 1;
 
     /**
-     * Transactions that run an operation on a different server, such as an HTTP exchange, are considered possible
-     * holders of a lock even if each of them is found by only one inspection. This is the minimum number of inspections
-     * that must find exactly one such transaction.
+     * Transactions that run an operation on a different server, such as an HTTP exchange, are possible holders of a
+     * lock even if each of them is found by only one inspection. In this case, at least {@value} inspections must find
+     * exactly one such transaction.
      */
     private static final int MIN_OUTSIDE = 4;
 

@@ -117,7 +117,7 @@ public final class LikelyHolders {
      * Returns the samples of likely holders. Looks for holders in three places, and stops at the first place where it
      * finds enough samples. First, below the line where calls wait, because a proxy or a library may run the code that
      * holds the permit. Second, in or below the method in which calls wait. Third, in or below the caller of the class
-     * in which calls wait, because this class may only take the lock.
+     * where calls wait, because this class may only take the lock.
      */
     public static List<Sample> holders(Part wait, List<Sample> all) {
         Set<StackTraceElement> lines = new HashSet<>();

@@ -8,8 +8,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records what other threads were doing whenever the threads of calls were sampled. A sample belongs to the moment with
- * the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread uses it.
+ * Records what other threads were doing whenever the threads that serve calls were sampled. A sample belongs to the
+ * moment with the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread
+ * uses it.
  */
 public final class SampledMoments {
 

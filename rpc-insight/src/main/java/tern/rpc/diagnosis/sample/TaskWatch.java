@@ -171,8 +171,8 @@ public final class TaskWatch {
     }
 
     /**
-     * Returns the samples of the threads that serve no call. These threads are sampled each time the threads of calls
-     * are sampled.
+     * Returns the samples of the threads that serve no call. These threads are sampled each time the threads that serve
+     * calls are sampled.
      */
     public SampledMoments moments() {
         return moments;
@@ -432,9 +432,9 @@ public final class TaskWatch {
     }
 
     /**
-     * Returns the samples of the executor to which the given pool belongs. Executors are often named after their
-     * threads or after a bean: for example, threads named {@code mail} belong to {@code mailExecutor}. Returns null if
-     * no executor or several executors have such a name.
+     * Returns the samples of the given pool's executor. Executors are often named after their threads or after a bean:
+     * for example, threads named {@code mail} belong to {@code mailExecutor}. Returns null if no executor or several
+     * executors have such a name.
      */
     @Nullable
     public TaskSamples ofPool(String pool) {
@@ -442,7 +442,7 @@ public final class TaskWatch {
         return threads == null ? null : executors.get(threads);
     }
 
-    /** Returns the name of the threads of the executor to which the given pool belongs, as in {@link #ofPool}. */
+    /** Returns the name of the threads of the given pool's executor, as in {@link #ofPool}. */
     @Nullable
     public String threadsOfPool(String pool) {
         String exact = ExecutorNames.threadsOf(pool);

@@ -65,7 +65,7 @@ public final class EventLoops {
 
     /**
      * Returns the activity of a call's thread. If the thread is an event loop that waits, the activity is the blocking
-     * of the event loop, named after the code that waits. A thread that computes is not considered blocked, for example
+     * of the event loop, named after the code that waits. A thread that uses processor time is not blocked, for example
      * while a reactive driver decodes an answer.
      *
      * @param read what the stack of the thread shows

@@ -120,7 +120,7 @@ public final class FrameworkWork {
                 || !bodyOfCodec(frame).isEmpty();
     }
 
-    /** Returns the name of the framework's work to which the given stack frame belongs. */
+    /** Returns the name of the framework's work that the given stack frame belongs to. */
     static String name(StackTraceElement frame) {
         if (isAnswer(frame)) {
             return WRITING;

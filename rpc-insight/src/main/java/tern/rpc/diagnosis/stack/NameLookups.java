@@ -59,7 +59,7 @@ public final class NameLookups {
         }
     }
 
-    /** Returns the kind of peer to which code of the given class connects; null if it is unknown. */
+    /** Returns the kind of peer that code of the given class connects to; null if it is unknown. */
     private static @Nullable Kind peerOf(String type) {
         if (Libraries.POOLS.stream().anyMatch(type::startsWith)) {
             return Kind.SQL;

@@ -133,7 +133,7 @@ public final class CausedLeaks {
     }
 
     /**
-     * Returns the cause to which the time of the call's failure was attributed; null if this cause is not a fault
+     * Returns the cause that the time of the call's failure was attributed to; null if this cause is not a fault
      * outside of the code.
      */
     private @Nullable Part faultOf(EndedCall call) {

@@ -53,7 +53,9 @@ public final class HeapText {
         return top == null ? "" : "; " + text(top);
     }
 
-    /** Returns the line that the running threads of calls execute most often; null if there are too few samples. */
+    /**
+     * Returns the line that the running threads that serve calls execute most often; null if there are too few samples.
+     */
     private static @Nullable String mostFrequent(Collection<SampledCall> samples) {
         Map<String, Integer> lines = new HashMap<>();
         for (SampledCall ofCall : samples) {

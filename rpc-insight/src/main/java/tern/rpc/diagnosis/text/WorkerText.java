@@ -20,8 +20,8 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Creates the text for late calls waiting for a worker, if no slow activity of the calls is the reason for the wait.
- * The text recommends a number of workers.
+ * Creates the text for late calls waiting for a worker, if no slow activity of the calls explains the wait. The text
+ * recommends a number of workers.
  */
 final class WorkerText {
 

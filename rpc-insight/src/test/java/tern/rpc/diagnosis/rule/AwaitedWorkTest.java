@@ -27,7 +27,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Tests which work of other threads is the reason for a wait for a result. In each test, the threads that may complete
+ * Tests which work of other threads explains why calls wait for a result. In each test, the threads that may complete
  * the result wait for an HTTP peer in eight of ten samples.
  */
 class AwaitedWorkTest {

@@ -126,7 +126,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Checks the type before local beans of this type are considered. A reference whose type is a class is invalid even
+     * Checks the type before local beans of this type are searched. A reference whose type is a class is invalid even
      * if there is a local bean of this class.
      */
     private static void checkType(Class<?> type, InjectionPoint point, String place) {

@@ -2,7 +2,7 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import javax.sql.DataSource;
 
-/** Measures data sources of one pool library that are not beans, but to which another data source delegates. */
+/** Measures data sources of one pool library that are not beans, but that another data source delegates to. */
 interface DataSourceTargets {
 
     /**

@@ -23,7 +23,7 @@ import tern.rpc.pool.PoolSource;
 /**
  * Measures every data source that no library-specific {@code BeanPostProcessor} measures: pools of other libraries, and
  * data sources without a pool. A data source that delegates to other data sources is not replaced. Instead, the data
- * sources to which it delegates are measured, unless they are beans themselves.
+ * sources that it delegates to are measured, unless they are beans themselves.
  */
 final class DataSourceWatch implements BeanPostProcessor {
 

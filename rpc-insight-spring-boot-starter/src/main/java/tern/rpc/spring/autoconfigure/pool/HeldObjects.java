@@ -65,7 +65,7 @@ final class HeldObjects implements SmartInitializingSingleton {
 
         /**
          * For each object that was found in a field, the object that measures it. Beans are not included, because they
-         * are measured already.
+         * are already measured.
          */
         private final Map<Object, Object> measured = new IdentityHashMap<>();
 
@@ -130,7 +130,7 @@ final class HeldObjects implements SmartInitializingSingleton {
     /**
      * Returns whether the field can hold an object that measures the given one. The JVM does not change the fields of
      * records. An object whose class is not public gets a proxy, so the type of its field must be an interface. A
-     * Spring proxy stands for a bean, which is measured already.
+     * Spring proxy stands for a bean, which is already measured.
      */
     private static boolean isReplaceable(Field field, Object value) {
         return !field.getDeclaringClass().isRecord()
