@@ -19,8 +19,7 @@ import tern.rpc.endpoint.Instance;
 final class Ranking {
 
     /**
-     * The number of bits by which hashes are shifted right, so that {@link #LATER} or {@link #LAST} can be added
-     * without overflow.
+     * Hashes are shifted right by {@value} bits, so that {@link #LATER} or {@link #LAST} can be added without overflow.
      */
     private static final int SHIFT = 3;
 

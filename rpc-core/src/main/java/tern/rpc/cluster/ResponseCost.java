@@ -58,7 +58,7 @@ final class ResponseCost {
     /** The weight of one response time in the mean response time. */
     private static final double IN_MEAN = 0.0625;
 
-    /** The number of consecutive good answers after which a slow or failing node has recovered. */
+    /** A slow or failing node has recovered after {@value} consecutive good answers. */
     private static final int GOOD_IN_A_ROW = 2;
 
     /**

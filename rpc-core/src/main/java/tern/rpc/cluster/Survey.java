@@ -52,7 +52,7 @@ final class Survey {
      */
     private static final long MAX_QUEUED_BEFORE_COPY = 64 << 10;
 
-    /** The maximum number of providers from which the median is computed. */
+    /** The median is computed from {@value} providers at most. */
     private static final int SAMPLE = 101;
 
     private final String zone;

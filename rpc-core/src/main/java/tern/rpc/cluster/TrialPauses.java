@@ -14,8 +14,8 @@ final class TrialPauses {
     static final int CALLS_FOR_SLOW = 150;
 
     /**
-     * The number of calls after which a trial call to a failing provider is due even if the pause has not ended.
-     * Clients with many calls thus notice a recovery early, and only a few of their calls fail.
+     * After {@value} calls, a trial call to a failing provider is due even if the pause has not ended. Clients with
+     * many calls thus notice a recovery early, and only a few of their calls fail.
      */
     static final int CALLS_FOR_FAILING = 4_000;
 

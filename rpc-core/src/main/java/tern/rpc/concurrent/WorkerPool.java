@@ -30,7 +30,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
 
-    /** The minimum number of waiting tasks for which a newly started thread starts another thread. */
+    /** A newly started thread starts another thread if at least {@value} tasks are waiting. */
     private static final int MANY_WAITING = 8;
 
     private final int maxThreads;

@@ -30,7 +30,7 @@ final class BusyPoint {
     private static final double STEP = 2;
 
     /**
-     * The minimum factor by which doubling the admitted calls must raise the throughput to be kept. The factor is about
+     * Doubling the admitted calls was right if it multiplied the throughput by at least {@value}. The factor is about
      * halfway between 1 (no gain) and 2 (twice the throughput). The distance to both values is larger than the
      * measurement error of a window with a hundred calls.
      */

@@ -63,7 +63,7 @@ public final class GradientLimit implements Limit {
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
-    /** The gradient below which additional calls raise the throughput. */
+    /** Additional calls raise the throughput if the gradient is below {@value}. */
     private static final double DEPENDENT = 0.5;
 
     /**
@@ -113,7 +113,7 @@ public final class GradientLimit implements Limit {
      */
     private static final int MIN_ENOUGH = 4;
 
-    /** The minimum fraction of the limit that calls must use for the limit to be raised. */
+    /** The limit is raised only if calls use at least {@value} of it. */
     private static final double REACHED = 0.5;
 
     /**

@@ -63,7 +63,7 @@ public final class RememberedSource implements EndpointSource {
 
     private static final Pattern UNFINISHED_NAME = Pattern.compile("[\\w.]+-[0-9a-f]{16}\\.json\\d*\\.next");
 
-    /** The age at which an unfinished file is assumed to belong to a crashed process. */
+    /** An unfinished file of at least this age probably belongs to a crashed process. */
     private static final Duration CRASHED_AFTER = Duration.ofMinutes(10);
 
     /** The directories from which this process has already removed the unfinished files of crashed processes. */

@@ -15,7 +15,7 @@ import tern.rpc.transport.TimeOuts;
 final class ServedFailures {
 
     /**
-     * The maximum remaining time of a cancelled call for which the deadline counts as expired, because the clocks of
+     * If a call is cancelled so shortly before its deadline, the deadline counts as expired, because the clocks of
      * client and server differ.
      */
     private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);

@@ -19,9 +19,9 @@ final class Prefetch {
     private static final int MAX_AHEAD = 256;
 
     /**
-     * The number of delivered bytes after which the transport is permitted to deliver more bytes. The number is half of
-     * the bytes that the transport may deliver at a time. A large message therefore need not wait until the subscriber
-     * has received all earlier messages.
+     * Each time the transport has delivered this many bytes, it may deliver more. The number is half of the bytes that
+     * the transport may deliver at a time. A large message therefore need not wait until the subscriber has received
+     * all earlier messages.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 

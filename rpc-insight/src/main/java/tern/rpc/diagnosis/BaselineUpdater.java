@@ -169,7 +169,7 @@ final class BaselineUpdater {
     /**
      * Updates the usual shares of late and failed calls, with a delay of {@value #PENDING_SECONDS} seconds. A miss of a
      * single method begins only a few seconds after its calls became late or began to fail. If the usual shares
-     * included these seconds, the diagnosis would consider the next miss of the same method usual.
+     * included these seconds, the next miss of the same method would count as usual.
      */
     private void learnShares(CounterSnapshot before, CounterSnapshot current) {
         pending.addLast(new Pending(before, current));

@@ -58,7 +58,7 @@ public final class Diagnostician {
     private static final int KEPT_SECONDS = 60;
 
     /**
-     * The number of late, failed or refused calls in one second at which the sampling of threads begins at once. The
+     * If at least {@value} calls in one second are late, failed or refused, the sampling of threads begins at once. The
      * cause is then known when the late calls are reported a few seconds later.
      */
     private static final int FIRST_BAD = 3;

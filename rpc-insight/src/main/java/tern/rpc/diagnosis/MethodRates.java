@@ -22,7 +22,10 @@ final class MethodRates {
      */
     private static final double ONSET = 1.6;
 
-    /** The period before a miss begins and ends this long before it. The first late calls come shortly before a miss. */
+    /**
+     * When the compared period before a miss begins. The first late calls come shortly before a miss, so the period
+     * ends earlier.
+     */
     private static final long FROM_NANOS = TimeUnit.SECONDS.toNanos(25);
 
     private static final long TO_NANOS = TimeUnit.SECONDS.toNanos(6);

@@ -37,12 +37,12 @@ final class MissReport {
     private static final int MAX_UNTOLD_SECONDS = 4;
 
     /**
-     * The number of seconds after which late calls without a known cause are logged. In the first seconds, there are
-     * too few samples to find a cause.
+     * Late calls without a known cause are logged only after {@value} seconds. In the first seconds, there are too few
+     * samples to find a cause.
      */
     private static final int MAX_UNEXPLAINED_SECONDS = 8;
 
-    /** The number of consecutive seconds after which a new first cause is logged. */
+    /** A new first cause is logged once it has been first for {@value} consecutive seconds. */
     private static final int LASTING_SECONDS = 10;
 
     private static final int MIN_SECONDS_BETWEEN_LINES = 60;

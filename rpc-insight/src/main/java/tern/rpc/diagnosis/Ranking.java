@@ -83,10 +83,10 @@ final class Ranking {
     /** The collector slows down all operations if it stops the process for at least {@value} of the time. */
     private static final double MOSTLY_STOPPED = 0.3;
 
-    /** The share of the extra time below which an operation is possibly slow only because the process is paused. */
+    /** An operation that takes less than {@value} of the extra time may be slow only because the process is paused. */
     private static final double SMALL = 0.2;
 
-    /** The share of the extra time below which a cause is small. */
+    /** A cause is small if it takes less than {@value} of the extra time. */
     private static final double LITTLE = 0.25;
 
     /** The number of standard deviations that are subtracted to compare times from samples with measured times. */

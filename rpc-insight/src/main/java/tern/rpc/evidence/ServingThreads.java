@@ -16,7 +16,7 @@ public final class ServingThreads {
     /** The maximum number of threads. Reading the counters of one thread takes about 10 µs. */
     private static final int MAX_THREADS = 256;
 
-    /** The number of readings after which the carrier threads are looked up again. */
+    /** The carrier threads are looked up again after {@value} readings. */
     private static final int READINGS_BETWEEN_SEARCHES = 60;
 
     private static final Pattern NUMBER = Pattern.compile("\\d+$");

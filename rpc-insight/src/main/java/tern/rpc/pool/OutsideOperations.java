@@ -169,15 +169,10 @@ public final class OutsideOperations {
         /** A pause between two executions is too long if it is at least the usual pause multiplied by this factor. */
         private static final double LATE = 3;
 
-        /**
-         * The number of consecutive long pauses after which long pauses count as usual, and the usual pause is adapted.
-         */
+        /** After {@value} consecutive long pauses, long pauses count as usual, and the usual pause is adapted. */
         private static final int MAX_LATE = 20;
 
-        /**
-         * The time within which two reports count as one execution, because an execution may be measured twice, by two
-         * wrappers.
-         */
+        /** Two reports within this time count as one execution, because two wrappers may measure the same execution. */
         private static final long SAME_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
         private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);

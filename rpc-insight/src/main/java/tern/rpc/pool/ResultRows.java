@@ -27,7 +27,8 @@ public final class ResultRows {
     private static final long PERIOD_NANOS = 5_000_000_000L;
 
     /**
-     * The number of results in the current period at which the mean number of rows is computed from this period alone.
+     * If the current period contains at least {@value} results, the mean number of rows is computed from this period
+     * alone.
      */
     private static final int ENOUGH = 8;
 

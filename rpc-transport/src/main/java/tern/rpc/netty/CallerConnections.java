@@ -28,7 +28,7 @@ final class CallerConnections implements CallerConnection.Owner {
     /** The interval between checks for idle connections that the server has closed. */
     private static final long LOOK_MILLIS = 1_000;
 
-    /** The idle time after which a connection is checked before it is reused. A check noticeably lengthens the call. */
+    /** A connection that was idle for longer is checked before it is reused. A check noticeably lengthens the call. */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /** Limits the number of connections, and records whether the server can be reached. */

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 public final class InboundAccount {
 
     /**
-     * The size below which messages and parts of messages are counted only after they have been in memory for some
-     * time. A connection with fewer counted bytes is always read.
+     * Messages and parts of messages of less than {@value} bytes are counted only after they have been in memory for
+     * some time. A connection with fewer counted bytes than that is always read.
      */
     private static final int SMALL_BYTES = 4 << 10;
 

@@ -22,7 +22,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     private static final long REST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * The remaining time until the deadline at which the connection begins to check the deadline every 20 ms instead of
+     * When less time than this remains until the deadline, the connection checks the deadline every 20 ms instead of
      * once a second. The value is greater than one second, so that a rare check always happens before the deadline.
      */
     private static final long ALERT_NANOS = TimeUnit.SECONDS.toNanos(2);

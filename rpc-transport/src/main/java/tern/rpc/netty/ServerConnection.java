@@ -29,8 +29,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final long LEAVE_MILLIS = 1_000;
 
     /**
-     * The size of the write queue, in bytes, above which the server stops reading requests. Reading resumes below the
-     * low watermark (docs/limits.md).
+     * The server stops reading requests while the write queue contains more than {@value} bytes. Reading resumes below
+     * the low watermark (docs/limits.md).
      */
     private static final long HIGH_WATERMARK = 1 << 20;
 

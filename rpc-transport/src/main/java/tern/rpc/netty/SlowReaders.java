@@ -42,7 +42,7 @@ final class SlowReaders {
      */
     static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
-    /** The number of bytes that a client must read between two checks in order not to be slow. */
+    /** A client that reads at least {@value} bytes between two checks is not slow. */
     static final long FAST_BYTES = 64 << 10;
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);

@@ -23,7 +23,7 @@ final class TcpProbes {
     /** The time from an unanswered probe to the next probe (docs/limits.md). */
     static final int INTERVAL_SECONDS = 10;
 
-    /** The number of unanswered probes after which the connection counts as lost (docs/limits.md). */
+    /** After {@value} unanswered probes, the connection counts as lost (docs/limits.md). */
     static final int PROBES = 3;
 
     /** The maximum that Linux accepts as the time before the first probe. */

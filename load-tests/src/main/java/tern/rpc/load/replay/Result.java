@@ -21,8 +21,7 @@ record Result(
         Answer answer) {
 
     /**
-     * The maximum ratio of the highest rate before a fix to the highest rate after it for which the fix makes a clear
-     * difference.
+     * A fix makes a clear difference if the highest rate before it is at most {@value} of the highest rate after it.
      */
     static final double CLEARLY_WORSE = 0.7;
 

@@ -56,7 +56,7 @@ class HashBudget {
     private static final int EQUAL_STEPS = 512;
 
     /**
-     * The number of steps per byte for which a message needs no permit. Keys that share no parts take fewer steps.
+     * A message needs no permit for the first {@value} steps per byte. Keys that share no parts take fewer steps.
      * Hashing takes {@link #HASH_STEPS} for each value and for each set that contains it, and each value takes at least
      * one byte.
      */

@@ -52,8 +52,8 @@ public final class MissWatch {
     private static final double DECLINE = 3;
 
     /**
-     * The number of seconds after which calls no longer count as recovering. The calls that are still late then show
-     * the current cause.
+     * After {@value} seconds, calls no longer count as recovering. The calls that are still late then show the current
+     * cause.
      */
     private static final int MAX_DECLINE_SECONDS = 15;
 

@@ -30,7 +30,7 @@ public final class Changes {
     /** Methods with fewer calls per second than this are not reported. */
     private static final double LEAST_RATE = 1;
 
-    /** The minimum allocation rate, in bytes per second, that is reported as higher than usual. */
+    /** A higher allocation rate is reported only if it is at least {@value} bytes per second. */
     private static final double LEAST_ALLOCATED = 50e6;
 
     /** The number of bytes in a megabyte. For the comparison of allocation rates, each byte counts as an event. */

@@ -35,7 +35,7 @@ public final class ImmediateRetries {
      */
     private static final int MIN_FAILED_CALLS = 3;
 
-    /** The number of attempts per call at which the attempts may explain why processors are busy. */
+    /** If a call makes at least {@value} attempts, the attempts may explain why processors are busy. */
     private static final int STORM = 20;
 
     /** Sleeps count as pauses between the attempts if they take at least {@value} of the calls' time. */

@@ -20,16 +20,13 @@ import tern.rpc.diagnosis.account.Times;
  */
 public final class OneSlowPeer {
 
-    /** The minimum share of the extra time of all operations that the operations on the slow peer must take. */
+    /** The operations on the slow peer must take at least {@value} of the extra time of all operations. */
     private static final double MOST = 0.8;
 
     /** If at least two operations take this share of the peer's time each, the peer is the cause, and not a method. */
     private static final double NOTABLE = 0.1;
 
-    /**
-     * The maximum time by which operations on other peers may have become slower, as a share of the time of the slow
-     * peer.
-     */
+    /** Operations on other peers may have become slower by at most {@value} of the time of the slow peer. */
     private static final double LITTLE = 0.1;
 
     /**

@@ -69,7 +69,7 @@ public final class OperationCounts {
      */
     private static final double MOSTLY = 0.6;
 
-    /** The mean share of a pool's connections in use above which some calls are assumed to wait for a connection. */
+    /** If more than {@value} of a pool's connections are in use on average, some calls are assumed to wait for one. */
     private static final double FULL = 0.8;
 
     private final Evidence evidence;

@@ -38,7 +38,8 @@ public final class Operations {
     public static final double WIDE_NANOS = 3e6;
 
     /**
-     * The mean number of operations per call at which the number of operations, and not their duration, is the cause.
+     * If calls run at least {@value} operations on average, the number of operations is the cause, and not their
+     * duration.
      */
     public static final int MANY = 8;
 

@@ -33,8 +33,8 @@ final class RedisPauses {
     private static final int MIN_COMMANDS = 3;
 
     /**
-     * The factor by which the mean delays of the commands may differ if the server pauses, because all commands wait
-     * for the same pauses.
+     * If the server pauses, the mean delays of the commands differ by a factor of less than {@value}, because all
+     * commands wait for the same pauses.
      */
     private static final double SAME = 2;
 
@@ -44,7 +44,7 @@ final class RedisPauses {
      */
     private static final double MOST = 0.8;
 
-    /** The share of the delays above which a single command itself may be slow. */
+    /** If a single command makes up more than {@value} of the delays, the command itself may be slow. */
     private static final double DOMINANT = 0.6;
 
     /**

@@ -13,8 +13,8 @@ import java.util.Map;
 public final class CodeCache {
 
     /**
-     * The used share of the memory for compiled code at which the memory counts as full. The JVM needs some free memory
-     * to compile.
+     * The memory for compiled code counts as full if at least {@value} of it is used. The JVM needs some free memory to
+     * compile.
      */
     public static final double FULL = 0.97;
 

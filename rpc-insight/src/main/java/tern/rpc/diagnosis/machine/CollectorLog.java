@@ -34,10 +34,10 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final int MAX_PAUSES = 4_096;
 
-    /** The number of recent collections from which the used share of the heap is computed. */
+    /** The used share of the heap is computed from the last {@value} collections. */
     private static final int RECENT = 8;
 
-    /** The maximum number of collections from which the growth of the used heap is computed. */
+    /** The growth of the used heap is computed from the last {@value} collections at most. */
     private static final int MAX_USES = 256;
 
     private static final long GROWTH_NANOS = TimeUnit.SECONDS.toNanos(60);

@@ -30,7 +30,7 @@ public final class ExhaustedHeap {
     /** The maximum number of stacks to read if no thread allocates much more than all other threads. */
     private static final int MAX_STACKS = 5;
 
-    /** The number of concurrent calls at which the recommended change begins with a limit for calls. */
+    /** If at least {@value} calls run at the same time, the recommended change begins with a limit for calls. */
     private static final int MANY_CALLS = 500;
 
     private static final Phase[] PHASES = Phase.values();

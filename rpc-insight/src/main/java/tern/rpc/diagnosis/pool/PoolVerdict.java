@@ -41,7 +41,7 @@ public record PoolVerdict(
 
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    /** The mean share of a pool's connections in use above which some calls are assumed to wait for a connection. */
+    /** If more than {@value} of a pool's connections are in use on average, some calls are assumed to wait for one. */
     private static final double FULL = 0.8;
 
     private static final double HALF = 0.5;

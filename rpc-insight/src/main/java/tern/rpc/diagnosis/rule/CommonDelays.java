@@ -30,10 +30,10 @@ public final class CommonDelays {
 
     private static final int SEVERAL = 3;
 
-    /** The minimum share of the extra time that the operations and the calls' own work must take together. */
+    /** The operations and the calls' own work must together take at least {@value} of the extra time. */
     private static final double NEARLY_ALL = 0.7;
 
-    /** At least this share of the extra time must have been measured in the slower operations and the calls' own work. */
+    /** The slower operations and the calls' own work must explain at least {@value} of the measured extra time. */
     private static final double EXPLAINED = 0.5;
 
     /** At least this share of the operations with known usual times must have become slower. */

@@ -37,9 +37,9 @@ public final class DatabaseLocks {
     private static final double SIMILAR = 3;
 
     /**
-     * The maximum additional time of reading statements, as a share of the writing statements' additional time, for
-     * which they are assumed not to wait for the same lock. Such a small slowdown may be due to busy processors or a
-     * busy database.
+     * Reading statements are assumed not to wait for the same lock as writing statements if their additional time is at
+     * most {@value} of the writing statements' additional time. Such a small slowdown may be due to busy processors or
+     * a busy database.
      */
     private static final double LITTLE = 0.1;
 

@@ -32,7 +32,7 @@ final class LoadingCalls extends Rule {
      */
     private static final double HALF = 0.5;
 
-    /** The minimum share of the loading calls' time that an activity must take to be included. */
+    /** An activity of the loading calls is ignored if it takes less than {@value} of their time. */
     private static final double LITTLE = 0.1;
 
     LoadingCalls(Rule other) {

@@ -37,8 +37,8 @@ final class PoolRules extends Rule {
     private static final double MIN_WORK = 0.05;
 
     /**
-     * The calls' extra work explains a full pool only if calls spend at least {@value} of the time for which they hold
-     * connections on this work.
+     * The calls' extra work explains a full pool only if it takes at least {@value} of the time for which calls hold
+     * connections.
      */
     private static final double MIN_EXPLAINED = 0.2;
 

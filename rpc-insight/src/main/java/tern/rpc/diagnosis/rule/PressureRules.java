@@ -21,7 +21,7 @@ final class PressureRules extends Rule {
 
     private static final double NOTABLE = 0.1;
 
-    /** The share of the extra time above which an activity or wait remains a separate cause. */
+    /** An activity or wait that takes more than {@value} of the extra time remains a separate cause. */
     private static final double NEARLY_ALL = 0.9;
 
     /** The kinds of activities and waits that may contain waits for memory. */

@@ -37,7 +37,8 @@ final class ProcessorRules extends Rule {
     private static final double SMALL = 0.05;
 
     /**
-     * The share of the extra time above which an operation is slow for its own reason, even if all work takes longer.
+     * An operation that takes more than {@value} of the extra time is slow for its own reason, even if all work takes
+     * longer.
      */
     private static final double NOT_ALONE = 0.75;
 

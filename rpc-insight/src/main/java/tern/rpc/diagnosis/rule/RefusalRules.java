@@ -31,8 +31,8 @@ final class RefusalRules extends Rule {
     private static final double NOTABLE = 0.1;
 
     /**
-     * The maximum number of calls from which the reason for opening a circuit breaker is determined: the newest calls
-     * that show a reason.
+     * The reason why a circuit breaker opened is determined from the newest {@value} calls, at most, that show a
+     * reason.
      */
     private static final int NEWEST = 32;
 

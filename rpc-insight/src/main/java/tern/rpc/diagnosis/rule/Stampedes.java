@@ -58,7 +58,7 @@ public final class Stampedes {
      */
     private static final int MIN_GOOD = 8;
 
-    /** The minimum usual time of an operation that is always recorded by name in calls that met the target. */
+    /** Operations that usually take at least this long are always recorded by name in calls that met the target. */
     private static final double SURELY_NAMED_NANOS = 1e6;
 
     /** Calls are a stampede only if at least {@value} of the calls that run the operation belong to bursts. */

@@ -18,7 +18,7 @@ final class StolenTime extends Rule {
     /** The minimum share of the extra time that a slower kind of work takes. */
     private static final double NOTABLE = 0.1;
 
-    /** The share of the extra time above which an activity or wait remains a separate cause. */
+    /** An activity or wait that takes more than {@value} of the extra time remains a separate cause. */
     private static final double NEARLY_ALL = 0.9;
 
     /**

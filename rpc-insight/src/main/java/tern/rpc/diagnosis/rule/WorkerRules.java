@@ -17,7 +17,7 @@ public final class WorkerRules extends Rule {
     /** Work explains why calls wait for a worker only if it takes at least {@value} of the latency target. */
     private static final double NOTABLE = 0.1;
 
-    /** The mean share of busy workers above which some calls are assumed to wait for a worker. */
+    /** If more than {@value} of the workers are busy on average, some calls are assumed to wait for one. */
     private static final double FULL = 0.8;
 
     /** The refusal reasons caused by limits other than the number of workers. */

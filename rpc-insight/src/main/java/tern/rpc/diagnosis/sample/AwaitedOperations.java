@@ -20,8 +20,8 @@ final class AwaitedOperations {
     private AwaitedOperations() {}
 
     /**
-     * Returns the operation that the call's thread runs, or the asynchronous operation for whose result it waits. Returns
-     * null if there is none, or if its name is unknown.
+     * Returns the operation that the call's thread runs, or the asynchronous operation whose result it waits for.
+     * Returns null if there is none, or if its name is unknown.
      *
      * @param activity the activity of the call's thread
      * @param called the method that the application called; null if unknown
@@ -39,8 +39,8 @@ final class AwaitedOperations {
     }
 
     /**
-     * Returns the asynchronous operation of the call that has run for the longest time; null if there is none. If a task
-     * of the call runs or is queued, the call may wait for this task instead, so the result is null.
+     * Returns the call's asynchronous operation that has run longest; null if there is none. If a task of the call runs
+     * or is queued, the call may wait for this task instead, so the result is null.
      */
     static NamedTimes.@Nullable Entry longest(CallLedger call) {
         List<NamedTimes.Entry> running = call.parts().isEmpty() ? call.unfinished() : List.of();

@@ -62,9 +62,8 @@ public final class LikelyHolders {
     }
 
     /**
-     * Returns the samples of calls that may hold the permit or object for which other calls wait. If a call waits for
-     * the permit or object later, it does not hold the permit or object before that wait, so its samples before its
-     * first wait are left out.
+     * Returns the samples of calls that may hold the permit or object for which other calls wait. A call that waits for
+     * the permit or object does not hold it before, so the call's samples before its first wait are left out.
      */
     static List<Sample> mayHold(Part wait, Collection<List<Sample>> calls) {
         List<Sample> samples = new ArrayList<>();

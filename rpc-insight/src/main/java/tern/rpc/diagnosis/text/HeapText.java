@@ -20,7 +20,7 @@ public final class HeapText {
     /** The name prefix of the threads of the diagnosis itself, which do more work while calls are late. */
     private static final String DIAGNOSIS = "rpc-diagnosis";
 
-    /** The minimum number of bytes per second that a thread must allocate to be named in the diagnosis. */
+    /** The diagnosis names threads that allocate at least {@value} bytes per second. */
     private static final double MIN_ALLOCATION = 10e6;
 
     /** The minimum number of samples that show a line of code before the line is named. */

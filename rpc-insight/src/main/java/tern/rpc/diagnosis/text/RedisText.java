@@ -39,14 +39,14 @@ final class RedisText {
     private static final double LOOPS = 0.25;
 
     /**
-     * The mean number of commands per call at which the number of commands is the cause, even if the commands also
-     * occupy the event loops.
+     * If calls send at least {@value} commands on average, the number of commands is the cause, even if the commands
+     * also occupy the event loops.
      */
     private static final double TOO_MANY = 100;
 
     /**
-     * The used share of the processors' time at which they are nearly saturated. Each command is handed to an event
-     * loop and back, and both handovers then wait for a processor.
+     * The processors are nearly saturated if at least {@value} of their time is used. Each command is handed to an
+     * event loop and back, and both handovers then wait for a processor.
      */
     private static final double CROWDED = 0.65;
 

@@ -24,7 +24,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class RequestedCollections {
 
-    /** The used share of the memory for direct buffers at which this memory counts as exhausted. */
+    /** The memory for direct buffers counts as exhausted if at least {@value} of it is in use. */
     private static final double FULL = 0.8;
 
     private final Machine machine;

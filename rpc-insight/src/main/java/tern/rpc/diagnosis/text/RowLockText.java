@@ -29,8 +29,8 @@ import tern.rpc.pool.Holders.Holder;
 final class RowLockText {
 
     /**
-     * The minimum time without a statement, as a share of the latency target, after which a transaction is suspected of
-     * holding a row lock.
+     * A transaction is suspected of holding a row lock if it has run no statement for at least {@value} of the latency
+     * target.
      */
     private static final double IDLE_OF_TARGET = 0.1;
 

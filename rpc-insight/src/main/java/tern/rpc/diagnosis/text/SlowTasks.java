@@ -37,7 +37,8 @@ final class SlowTasks {
      * Returns the advice to find out why the tasks became slower; null if the tasks do several things. Also returns
      * null if the executor rejects no tasks and calls wait in classes whose code the tasks do not run.
      *
-     * @param rejects whether the executor rejects tasks of calls. These tasks most likely do the same as the running ones
+     * @param rejects whether the executor rejects tasks of calls. These tasks most likely do the same work as the
+     *     running tasks
      * @param holdNanos the mean duration of a task; negative if no task has ended
      * @param usualNanos the usual duration of a task
      * @param more another recommendation, such as more threads; an empty string if nothing else helps

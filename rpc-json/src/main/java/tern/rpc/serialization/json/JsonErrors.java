@@ -83,7 +83,7 @@ final class JsonErrors {
      */
     private static final int MAX_SHOWN_STEPS = 16;
 
-    /** The number of last steps with which a shortened path ends. */
+    /** A shortened path ends with the last {@value} steps. */
     private static final int LAST_STEPS = 2;
 
     /**

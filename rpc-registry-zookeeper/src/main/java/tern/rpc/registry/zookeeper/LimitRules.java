@@ -49,8 +49,7 @@ final class LimitRules {
         watched.forEach(each -> each.watch().start());
     }
 
-    /** Called when the address in the registration is published. From this point on, applies the rules to this address.
-     */
+    /** Called when the registered address is published. From then on, the rules for this address apply. */
     void follow(Registration registration) {
         if (registration.application().equals(application)) {
             own = new Endpoint(registration.host(), registration.port());

@@ -38,7 +38,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
     /** The name of the protocol as the scheme of an address: {@code http://host:port}. */
     public static final String NAME = "http";
 
-    /** The size above which bodies are sent without being copied. */
+    /** Bodies of more than {@value} bytes are sent without being copied. */
     private static final int JOINED_BYTES = 16 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(Http1ClientProtocol.class);

@@ -46,8 +46,8 @@ final class Http2Limits {
     static final long MAX_BYTES_IN_VAIN = ReceiveWindows.CONNECTION_BYTES;
 
     /**
-     * The minimum number of bytes for which a DATA frame counts towards {@link #MAX_BYTES_IN_VAIN}, because each frame
-     * costs time. A frame that contains a whole gRPC message is at least this long.
+     * A shorter DATA frame counts as {@value} bytes towards {@link #MAX_BYTES_IN_VAIN}, because each frame costs time.
+     * A frame that contains a whole gRPC message is at least this long.
      */
     static final int MIN_BYTES_IN_VAIN = 5;
 
@@ -62,8 +62,8 @@ final class Http2Limits {
     static final int CONTROL_FRAMES_PER_DATA = 4;
 
     /**
-     * The number of sent bytes after which one more control frame is permitted. A client can update the flow-control
-     * windows of the stream and the connection after each KiB that it reads.
+     * Each time {@value} bytes have been sent, one more control frame is permitted. A client can update the
+     * flow-control windows of the stream and the connection after each KiB that it reads.
      */
     static final int BYTES_PER_CONTROL_FRAME = 512;
 
@@ -77,8 +77,8 @@ final class Http2Limits {
     static final int STREAMS_PER_COST = 32;
 
     /**
-     * The number of sent answer bytes after which the cost that {@link #MAX_VISITS} limits is reduced by 1. A peer may
-     * therefore change its windows each time it has received a few MiB, as {@link ReceiveWindows} does.
+     * Each time {@value} answer bytes have been sent, the cost that {@link #MAX_VISITS} limits is reduced by 1. A peer
+     * may therefore change its windows each time it has received a few MiB, as {@link ReceiveWindows} does.
      */
     static final int BYTES_PER_COST = 64 << 10;
 

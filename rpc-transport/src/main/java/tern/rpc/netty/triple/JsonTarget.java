@@ -22,7 +22,7 @@ record JsonTarget(
 
     private static final int MAX_PARAMETERS = 1_024;
 
-    /** The character with which the decoder replaces bytes that are not UTF-8. */
+    /** The decoder replaces bytes that are not UTF-8 with this character. */
     private static final char REPLACEMENT = '\uFFFD';
 
     private static final String ENCODED_REPLACEMENT = "%EF%BF%BD";

@@ -39,16 +39,16 @@ final class ReceiveWindows {
     private static final int SMALL_STREAM_BYTES = 64 << 10;
     private static final int MIN_STREAM_BYTES = 16 << 10;
 
-    /** The number of unread bytes at which the flow-control window of a stream is reduced to at most 64 KiB. */
+    /** If at least {@value} bytes are unread, the flow-control window of a stream is at most 64 KiB. */
     private static final int MANY_UNREAD_BYTES = CONNECTION_BYTES / 2;
 
-    /** The number of unread bytes at which the flow-control window of a stream is reduced to 16 KiB. */
+    /** If at least {@value} bytes are unread, the flow-control window of a stream is 16 KiB. */
     private static final int MAX_UNREAD_BYTES = 2 * CONNECTION_BYTES;
 
     /** The number of unread bytes below which the flow-control windows of streams return to their initial size. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
-    /** The maximum remaining fraction of the flow-control window at which the peer gets a WINDOW_UPDATE frame. */
+    /** The peer gets a WINDOW_UPDATE frame when at most {@value} of the flow-control window remains. */
     private static final float UPDATE_RATIO = 0.5f;
 
     /**

@@ -33,8 +33,8 @@ import tern.rpc.netty.Connection;
 final class RequestStreams {
 
     /**
-     * The number of remaining stream ids at which the connection is replaced. Calls that are already queued use the
-     * remaining ids.
+     * The connection is replaced when only {@value} stream ids remain. Calls that are already queued use the remaining
+     * ids.
      */
     private static final int LAST_IDS = 4_096;
 

@@ -63,7 +63,7 @@ final class JavaModules implements ApplicationListener<ApplicationStartingEvent>
         }
     }
 
-    /** The message contains the action, because Spring Boot does not analyze a failure at this early time. */
+    /** The message contains the action, because Spring Boot does not analyze a failure this early. */
     private static RpcStartException failure(String problem, String action) {
         return new RpcStartException(problem + ". " + action, action, null);
     }
