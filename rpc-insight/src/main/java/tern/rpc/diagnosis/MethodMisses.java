@@ -58,10 +58,7 @@ public final class MethodMisses {
         this.records = records;
     }
 
-    /**
-     * Updates each method's usual shares of late and of failed calls from one second in which the latency target was
-     * not missed.
-     */
+    /** Updates each method's usual shares of late and failed calls with the calls of one second outside a miss. */
     static void learn(Baseline usual, CounterSnapshot before, CounterSnapshot now) {
         now.methodsSince(before).forEach((method, since) -> {
             if (since.sent() > 0) {

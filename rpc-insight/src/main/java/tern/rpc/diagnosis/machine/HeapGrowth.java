@@ -285,7 +285,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
                 of);
     }
 
-    /** Returns whether the heap will be full within two minutes, and most of it is already used. */
+    /** Returns whether most of the heap is already used, and the heap will be full within two minutes. */
     public boolean isSoon() {
         return secondsToFull <= MAX_SECONDS_TO_FULL && toShare >= MIN_SHARE_SOON;
     }

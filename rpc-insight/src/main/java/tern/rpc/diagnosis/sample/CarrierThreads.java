@@ -36,7 +36,7 @@ public final class CarrierThreads {
     private double samples; // the number of samples of virtual threads that occupied a carrier thread
     private double weight; // the sum of the weights of these samples
     private double moments; // the number of moments in which a call waited for a carrier thread
-    private double waiting; // the sum of the numbers of waiting calls over these moments
+    private double waiting; // the total number of waiting calls in these moments
 
     /**
      * Records a moment in which calls wait for a carrier thread.

@@ -37,7 +37,7 @@ public final class ClassInitializers {
     private final Map<Long, Stand> last = new HashMap<>(); // the last sample of each thread that appeared to run
     private final Random random = new Random(3);
     private List<ThreadSnapshot> found = List.of(); // the threads that run static initializers
-    private long searchedNanos; // the time of the last search of random threads; 0 before the first search
+    private long searchedNanos; // when random threads were last searched; 0 before the first search
 
     /** A sample of a thread that appeared to be running. */
     private record Stand(long atNanos, StackTraceElement frame, long cpuNanos) {

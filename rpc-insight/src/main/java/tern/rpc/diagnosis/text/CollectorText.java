@@ -28,8 +28,8 @@ public final class CollectorText {
     private static final double MUCH_MORE = 2;
 
     /**
-     * If the allocation rate is not higher than usual, long pauses are attributed to the objects that survive
-     * collections. These objects must occupy at least this share of the heap.
+     * If the allocation rate is not higher than usual, and the objects that survive collections occupy at least
+     * {@value} of the heap, long pauses are attributed to these objects.
      */
     private static final double MUCH_LIVE = 0.75;
 

@@ -238,8 +238,8 @@ final class RemoteText {
     }
 
     /**
-     * Returns the slower operations of other threads, one of which can be the given operation, and adds their times to
-     * the facts.
+     * Returns the operations of other threads that have become slower, possibly including the given operation. Adds
+     * their times to the facts.
      */
     private List<OutsideWork.Operation> slowerOutside(Part part, List<String> facts) {
         List<OutsideWork.Operation> slower = new OutsideWork(evidence).slowerIn(part);

@@ -88,7 +88,10 @@ final class ServerText {
                         + DelayedAcks.hint(part, excess, operations));
     }
 
-    /** Returns the command of late calls with a large reply that takes the most time; null if there is none. */
+    /**
+     * Among the commands of late calls that have a large reply, returns the command that takes the most time; null if
+     * there is none.
+     */
     private @Nullable String largeReply(String store) {
         return operations.each(Phase.REDIS).entrySet().stream()
                 .filter(command -> !LargeReplies.sizeIn(command.getKey()).isEmpty())
