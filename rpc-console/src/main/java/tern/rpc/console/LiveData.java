@@ -41,7 +41,7 @@ final class LiveData {
     private final ChartPoints points;
     private volatile @Nullable LastDiagnosis lastDiagnosis;
 
-    /** The summary of the diagnosis, and the time at which it was read. */
+    /** The summary of the diagnosis, and the time when it was read. */
     private record LastDiagnosis(Instant at, Map<String, Object> diagnosis) {}
 
     LiveData(

@@ -17,8 +17,7 @@ public final class Coalescing {
     private long gapNanos = MIN_GAP_NANOS;
 
     /**
-     * Returns the time for which a change that has just arrived must wait, in nanoseconds; 0 if it can be passed on
-     * immediately.
+     * Returns how long a change that has just arrived must wait, in nanoseconds; 0 if it can be passed on immediately.
      */
     public long delay(long now) {
         if (!passedAny || now - passedNanos >= gapNanos + MAX_GAP_NANOS) {
@@ -29,8 +28,8 @@ public final class Coalescing {
     }
 
     /**
-     * Returns the remaining time for which an urgent, already delayed change must wait, in nanoseconds. An urgent
-     * change is passed on 100 ms after the previous change, even if frequent changes have made the gap longer.
+     * Returns how much longer an urgent, already delayed change must wait, in nanoseconds. An urgent change is passed
+     * on 100 ms after the previous change, even if frequent changes have made the gap longer.
      */
     public long shortestDelay(long now) {
         return passedAny ? Math.max(0, passedNanos + MIN_GAP_NANOS - now) : 0;

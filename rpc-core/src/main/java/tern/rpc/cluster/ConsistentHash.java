@@ -42,8 +42,7 @@ final class ConsistentHash implements Balancer {
     private static final int FEW = 2;
 
     /**
-     * The time for which the computed mean number of calls in flight is reused, because the computation looks at all
-     * providers.
+     * How long the computed mean number of calls in flight is reused, because the computation looks at all providers.
      */
     private static final long BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 

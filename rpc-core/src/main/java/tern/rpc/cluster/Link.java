@@ -166,8 +166,8 @@ public final class Link {
     }
 
     /**
-     * Returns the time for which the provider has been unreachable, in nanoseconds, or 0 if it is connected. The time
-     * is measured from the creation of this object, or from the first check that finds the connection lost.
+     * Returns how long the provider has been unreachable, in nanoseconds, or 0 if it is connected. The time is measured
+     * from the creation of this object, or from the first check that finds the connection lost.
      */
     public synchronized long outOfReachNanos(long now) {
         return isConnected ? 0 : Math.max(0, now - beganNanos);

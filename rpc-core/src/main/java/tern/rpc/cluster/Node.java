@@ -324,17 +324,16 @@ public final class Node {
     }
 
     /**
-     * Returns the time for which the node has been {@linkplain #isStalled stalled}, in nanoseconds, or 0 if it is not
-     * stalled.
+     * Returns how long the node has been {@linkplain #isStalled stalled}, in nanoseconds, or 0 if it is not stalled.
      */
     long stalledForNanos(long now) {
         return isStalled(now) ? Math.max(1, now - silence.sinceNanos()) : 0;
     }
 
     /**
-     * Returns the time for which the provider has left a ping unanswered, in nanoseconds, or 0 if no ping is
-     * unanswered. Unlike {@link #isStalled}, this method sends the ping after half a second of silence even if the
-     * provider's methods usually take longer, because a running process answers a ping immediately.
+     * Returns how long the provider has left a ping unanswered, in nanoseconds, or 0 if no ping is unanswered. Unlike
+     * {@link #isStalled}, this method sends the ping after half a second of silence even if the provider's methods
+     * usually take longer, because a running process answers a ping immediately.
      */
     public long silentForNanos(long now) {
         ClientConnection current = link.opened();

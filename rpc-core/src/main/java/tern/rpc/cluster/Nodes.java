@@ -33,7 +33,7 @@ public final class Nodes {
 
     private static final long OPEN_EVERY_MILLIS = 20;
 
-    /** The time for which an unlisted provider may be silent before the client stops using it. */
+    /** How long an unlisted provider may be silent before the client stops using it. */
     private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);

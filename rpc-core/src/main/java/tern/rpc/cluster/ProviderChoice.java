@@ -115,7 +115,7 @@ final class ProviderChoice {
     /**
      * Returns the listed providers that this client connects to: one subset for each tag.
      *
-     * @param passedOver the providers that could not be reached, with the time at which each was passed over
+     * @param passedOver the providers that could not be reached, with the time when each was passed over
      */
     Connected connected(List<Instance> all, Rules rules, Map<Endpoint, Long> passedOver) {
         if (isSubset(all) && rules != Rules.NONE) {

@@ -42,7 +42,7 @@ final class Ranking {
 
     private static final long INDEX_MASK = (1L << INDEX_BITS) - 1;
 
-    /** A provider that was passed over, with the time at which it was passed over. */
+    /** A provider that was passed over, with the time when it was passed over. */
     private record Skipped(long since, Instance instance) {}
 
     private final long client;
@@ -134,8 +134,8 @@ final class Ranking {
      * providers in other zones.
      *
      * @param size the maximum number of providers
-     * @param passedOver the providers that could not be reached, with the time at which each was passed over. They
-     *     are chosen only if there are too few others. The provider that was passed over first is then chosen first, so
+     * @param passedOver the providers that could not be reached, with the time when each was passed over. They are
+     *     chosen only if there are too few others. The provider that was passed over first is then chosen first, so
      *     that each of them is tried again in turn
      */
     List<Instance> first(int size, Map<Endpoint, Long> passedOver) {

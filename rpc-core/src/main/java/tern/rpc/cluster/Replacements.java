@@ -56,7 +56,7 @@ final class Replacements {
     private final Nodes nodes;
     private final Nodes.User user;
     private final long startNanos;
-    // The time at which each provider was passed over, in nanoseconds since the start. All values are different.
+    // The time when each provider was passed over, in nanoseconds since the start. All values are different.
     private final Map<Endpoint, Long> passedOver = new HashMap<>();
     private final Map<Endpoint, Absent> absent = new HashMap<>(); // The regular members that are passed over.
     private long lastPassed; // The last value in passedOver.

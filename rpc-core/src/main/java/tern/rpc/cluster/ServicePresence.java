@@ -27,7 +27,7 @@ final class ServicePresence {
         return missing && usableSinceNanos == usableSince && now - untilNanos < 0;
     }
 
-    /** Returns the remaining time for which the provider is avoided, or 0 if it is not avoided. */
+    /** Returns how much longer the provider is avoided, or 0 if it is not avoided. */
     long avoidedForNanos(long usableSince, long now) {
         return isMissing(usableSince, now) ? untilNanos - now : 0;
     }

@@ -45,7 +45,7 @@ final class Silence {
     /**
      * @param name the name of the provider in log lines
      * @param log receives a line when a long silence is noticed, and when it ends
-     * @param whenResumed is notified of the time at which a logged silence ends
+     * @param whenResumed is notified of the time when a logged silence ends
      */
     Silence(Supplier<String> name, ChangeLog log, NodeCounts counts, LongConsumer whenResumed, long now) {
         this.name = name;

@@ -98,7 +98,7 @@ public final class Target implements Candidate {
         held = isHeld;
     }
 
-    /** Returns the time for which the provider has been draining, in nanoseconds. Valid only while it is draining. */
+    /** Returns how long the provider has been draining, in nanoseconds. Valid only while it is draining. */
     long drainsForNanos(long now) {
         return now - drainsSinceNanos;
     }
@@ -143,10 +143,7 @@ public final class Target implements Candidate {
         return missingForNanos(nowNanos) > 0;
     }
 
-    /**
-     * Returns the remaining time for which the provider is avoided because it lacks the service, or 0 if it is not
-     * avoided.
-     */
+    /** Returns how much longer the provider is avoided because it lacks the service, or 0 if it is not avoided. */
     long missingForNanos(long nowNanos) {
         Calls current = calls;
         return current == null

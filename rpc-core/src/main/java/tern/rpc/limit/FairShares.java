@@ -32,8 +32,7 @@ import tern.rpc.NanoClock;
 final class FairShares {
 
     /**
-     * The time for which permits stay reserved after the last call from a tenant that has fewer calls than the largest
-     * tenant.
+     * How long permits stay reserved after the last call from a tenant that has fewer calls than the largest tenant.
      */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 

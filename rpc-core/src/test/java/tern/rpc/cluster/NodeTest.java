@@ -32,7 +32,7 @@ class NodeTest {
         return made;
     }
 
-    /** A connection. The test sets the time at which bytes last arrived. */
+    /** A connection. The test sets the time when bytes last arrived. */
     private static final class Peer extends IdleConnection {
         int probes;
         long times = 1;

@@ -32,8 +32,8 @@ final class MethodRates {
 
     private final Baseline usual;
 
-    // The time at which the current burst of calls to each method began. The time is stored here, because a burst may
-    // last longer than the minute for which counters are kept.
+    // The time when the current burst of calls to each method began. The time is stored here, because a burst may last
+    // longer than the minute for which counters are kept.
     private final Map<String, Long> onsets = new HashMap<>();
 
     // The usual number of calls per second by method and caller address. An address is removed when CallRecords no

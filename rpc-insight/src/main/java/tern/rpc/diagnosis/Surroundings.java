@@ -20,8 +20,8 @@ public interface Surroundings {
     List<PoolSource> pools();
 
     /**
-     * Returns the time at which each data source and each Redis server last answered, by name. Omits the data source if
-     * the application has only one, and the Redis server if the application has only one.
+     * Returns the time when each data source and each Redis server last answered, by name. Omits the data source if the
+     * application has only one, and the Redis server if the application has only one.
      */
     default Map<String, Long> answers() {
         return Map.of();

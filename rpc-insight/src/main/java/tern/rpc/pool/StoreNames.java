@@ -112,9 +112,9 @@ public final class StoreNames {
     }
 
     /**
-     * Returns the time at which each store last answered, on the clock of {@link System#nanoTime()}. Stores that have
-     * not answered yet are omitted. If there is only one store, the result is empty, because the names of its
-     * operations do not contain it.
+     * Returns the time when each store last answered, on the clock of {@link System#nanoTime()}. Stores that have not
+     * answered yet are omitted. If there is only one store, the result is empty, because the names of its operations do
+     * not contain it.
      */
     public Map<String, Long> answers() {
         Map<String, Long> answers = new HashMap<>();

@@ -10,7 +10,7 @@ public final class BodyPace {
     private long sinceNanos;
     private long bytesBefore;
 
-    /** @param beganNanos the time at which the body began to arrive */
+    /** @param beganNanos the time when the body began to arrive */
     public BodyPace(long beganNanos) {
         this.sinceNanos = beganNanos;
     }
@@ -25,7 +25,7 @@ public final class BodyPace {
         bytesBefore = arrivedBytes;
     }
 
-    /** Returns the time at which the period began, in nanoseconds. */
+    /** Returns the time when the period began, in nanoseconds. */
     long sinceNanos() {
         return sinceNanos;
     }

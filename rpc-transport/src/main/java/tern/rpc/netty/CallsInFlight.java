@@ -177,8 +177,8 @@ public final class CallsInFlight {
     }
 
     /**
-     * Returns the time at which the most recent end of a call was detected. Health watches do not count. If no call has
-     * ended, returns the time at which the connection was created. Any thread may call this method.
+     * Returns the time when the most recent end of a call was detected. Health watches do not count. If no call has
+     * ended, returns the time when the connection was created. Any thread may call this method.
      */
     long quietSinceNanos() {
         return unanswered.quietSinceNanos();

@@ -21,8 +21,8 @@ final class ChannelOpening implements ConnectAttempt.Outcome {
     private final boolean replacement;
     private boolean isOpened;
     private boolean heard;
-    private long startedNanos; // the time at which the connection attempt was started
-    private long readyNanos; // the time at which the connection became ready for calls
+    private long startedNanos; // the time when the connection attempt was started
+    private long readyNanos; // the time when the connection became ready for calls
 
     /**
      * @param tls null for no TLS

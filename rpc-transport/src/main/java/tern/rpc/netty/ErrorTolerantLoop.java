@@ -31,8 +31,8 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /**
-     * The time for which the event loop runs tasks before it polls the sockets again. Netty's default is one second.
-     * Workers that serve streams add tasks constantly, so with this default new requests would wait for up to a second.
+     * How long the event loop runs tasks before it polls the sockets again. Netty's default is one second. Workers that
+     * serve streams add tasks constantly, so with this default new requests would wait for up to a second.
      */
     static final long TASKS_NANOS = LoopShares.PASS_NANOS;
 

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 final class FirstBytes extends ChannelInboundHandlerAdapter {
 
     /**
-     * The time for which the handler waits for more bytes if fewer than five have arrived and they do not identify the
-     * server's protocol.
+     * How long the handler waits for more bytes if fewer than five have arrived and they do not identify the server's
+     * protocol.
      */
     private static final long PATIENCE_MILLIS = 100;
 

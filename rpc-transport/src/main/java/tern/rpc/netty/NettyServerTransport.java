@@ -42,12 +42,12 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
-     * The time for which no connections are accepted after accepting a connection has failed. Silent connections are
-     * closed meanwhile.
+     * How long no connections are accepted after accepting a connection has failed. Silent connections are closed
+     * meanwhile.
      */
     private static final long AFTER_FAILURE_MILLIS = 100;
 
-    /** The time for which the limit on connections is lower after accepting a connection has failed. */
+    /** How long the limit on connections is lower after accepting a connection has failed. */
     private static final long LOWERED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**

@@ -67,8 +67,7 @@ final class SilentConnections {
         boolean hasMadeCalls();
 
         /**
-         * Returns the time of the last answer, or the time at which the connection was opened if no call has been
-         * answered.
+         * Returns the time of the last answer, or the time when the connection was opened if no call has been answered.
          */
         long quietSinceNanos();
     }

@@ -28,7 +28,7 @@ final class SocketReading implements RecvByteBufAllocator {
     // true while reading is paused for a reason other than the turns of other addresses on the event loop
     private boolean paused;
     private int usedNanos; // the time for which the most recently read bytes occupied the event loop
-    private long sinceNanos = System.nanoTime(); // the time at which reading last resumed
+    private long sinceNanos = System.nanoTime(); // the time when reading last resumed
 
     /**
      * @param gracePeriod the time during which a request body is allowed to arrive at any speed
@@ -88,7 +88,7 @@ final class SocketReading implements RecvByteBufAllocator {
         return resting;
     }
 
-    /** Returns the time for which the most recently read bytes occupied the event loop. */
+    /** Returns how long the most recently read bytes occupied the event loop. */
     int usedNanos() {
         return usedNanos;
     }

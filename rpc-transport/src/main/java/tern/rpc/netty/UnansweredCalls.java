@@ -56,7 +56,7 @@ final class UnansweredCalls {
     // true while a call prevents the server from closing the connection to make room for a new connection; written only
     // by the event loop
     private volatile boolean keep;
-    // the time at which the end of a call was last detected; written only by the event loop, as is haveEnded
+    // the time when the end of a call was last detected; written only by the event loop, as is haveEnded
     private volatile long quietSinceNanos = System.nanoTime();
     private volatile boolean haveEnded;
 
@@ -115,7 +115,7 @@ final class UnansweredCalls {
     }
 
     /**
-     * Returns the time at which the most recent end of a call was detected. Health watches do not count. If no call has
+     * Returns the time when the most recent end of a call was detected. Health watches do not count. If no call has
      * ended, returns the creation time of this object. Any thread may call this method.
      */
     long quietSinceNanos() {

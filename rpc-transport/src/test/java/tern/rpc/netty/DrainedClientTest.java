@@ -16,7 +16,7 @@ import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.PendingCall;
 
-/** Tests the time at which a client closes a connection on which its server accepts no more calls. */
+/** Tests the time when a client closes a connection on which its server accepts no more calls. */
 class DrainedClientTest {
 
     interface Log {

@@ -19,7 +19,7 @@ final class ConsumerProcess implements AutoCloseable {
 
     private static final long PATIENCE_SECONDS = 300;
 
-    /** The length of a list of providers that the client received, and the time at which the list arrived. */
+    /** The length of a list of providers that the client received, and the time when the list arrived. */
     record Seen(int size, long nanos) {}
 
     /** The heap in use after a garbage collection, and the processor time since the process started. */

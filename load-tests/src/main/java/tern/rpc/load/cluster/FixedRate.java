@@ -15,7 +15,7 @@ final class FixedRate {
         this.periodNanos = periodNanos;
     }
 
-    /** Waits until the next iteration is due. Returns the time at which this iteration was due. */
+    /** Waits until the next iteration is due. Returns the time when this iteration was due. */
     long await() {
         next += periodNanos;
         for (long left = next - System.nanoTime(); left > 0; left = next - System.nanoTime()) {

@@ -58,9 +58,9 @@ final class ManyApplications {
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final InMemoryTransport transport =
             new InMemoryTransport(HessianSerializer.builder().build());
-    // the time at which each connection was opened
+    // the time when each connection was opened
     private final Map<Endpoint, Long> opened = new ConcurrentHashMap<>();
-    private final Map<Endpoint, Long> published = new HashMap<>(); // The time at which each new address was listed.
+    private final Map<Endpoint, Long> published = new HashMap<>(); // The time when each new address was listed.
     private final List<SimulatedApplication> small = new ArrayList<>();
     private final List<NodeService> services = new ArrayList<>();
     private final SimulatedApplication giant;
@@ -388,7 +388,7 @@ final class ManyApplications {
         System.out.printf(Locale.ROOT, format + "%n", values);
     }
 
-    /** A transport that also records the time at which each connection is opened. */
+    /** A transport that also records the time when each connection is opened. */
     private final class CountingTransport implements ClientTransport {
 
         @Override

@@ -46,8 +46,8 @@ final class PlainWatch implements AutoCloseable {
     }
 
     /**
-     * Waits for a list of {@code size} instances. Returns the time at which the list arrived, on the clock of {@link
-     * System#nanoTime()}.
+     * Waits for a list of {@code size} instances. Returns the time when the list arrived, on the clock of
+     * {@link System#nanoTime()}.
      */
     long await(int size) throws InterruptedException, TimeoutException {
         Seen seen;

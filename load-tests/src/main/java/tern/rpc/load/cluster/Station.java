@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 
 /**
  * A simulated node with a fixed number of workers. The service time of a call is exponentially distributed. A station
- * has no threads. Instead, it schedules the answer for the time at which a worker would finish. A call is served even
- * if its caller has stopped waiting. Thread-safe.
+ * has no threads. Instead, it schedules the answer for the time when a worker would finish. A call is served even if
+ * its caller has stopped waiting. Thread-safe.
  */
 final class Station {
 

@@ -92,7 +92,7 @@ public record Sample(
         return at(0, name);
     }
 
-    /** Returns the phase of the call, or the kind of the asynchronous operation for which its thread waits. */
+    /** Returns the phase of the call, or the kind of the asynchronous operation that its thread waits for. */
     public Phase work() {
         return operation == null ? phase : operation.kind();
     }

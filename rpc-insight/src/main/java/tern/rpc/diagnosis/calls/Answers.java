@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
- * The times at which calls last ended without a failure. The databases and Redis servers used by these calls were
- * answering at that time.
+ * The times when calls last ended without a failure. The databases and Redis servers used by these calls were answering
+ * at that time.
  *
  * @param byPhase for each kind of operation, the end of the last call that ran an operation of this kind and did not
  *     fail
@@ -46,7 +46,7 @@ public record Answers(
     }
 
     /**
-     * Returns the time at which a call last got an answer from a database or Redis server (store); null if unknown.
+     * Returns the time when a call last got an answer from a database or Redis server (store); null if unknown.
      *
      * @param store {@link Kind#SQL} for a database, {@link Kind#REDIS} for Redis
      * @param name the name of the data source or Redis server; empty if there is only one
@@ -59,7 +59,7 @@ public record Answers(
         return byPhase.get(store == Kind.REDIS ? Phase.REDIS : Phase.SQL);
     }
 
-    /** Returns the time at which a call to the given method last ended without a failure; null if unknown. */
+    /** Returns the time when a call to the given method last ended without a failure; null if unknown. */
     @Nullable
     public Long of(String method) {
         return byMethod.get(method);

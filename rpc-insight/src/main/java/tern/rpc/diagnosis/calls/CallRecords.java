@@ -302,7 +302,7 @@ public final class CallRecords implements CallObserver {
     }
 
     /**
-     * Returns the times at which calls last ended without a failure.
+     * Returns the times when calls last ended without a failure.
      *
      * @param byStore when each data source and each Redis server last answered
      * @param servers the server of each data source and each Redis server, where it is known

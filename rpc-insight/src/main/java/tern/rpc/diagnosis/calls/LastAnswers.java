@@ -50,7 +50,7 @@ final class LastAnswers {
     }
 
     /**
-     * Returns, for each kind of operation, the time at which a call that ran such an operation last ended without a
+     * Returns, for each kind of operation, the time when a call that ran such an operation last ended without a
      * failure. Kinds without such a call are omitted.
      */
     Map<Phase, Long> byPhase() {

@@ -101,7 +101,7 @@ public record Evidence(
     }
 
     /**
-     * Returns the pool of workers for which calls wait. A process may have several servers, each with a pool of
+     * Returns the pool of workers that calls wait for. A process may have several servers, each with a pool of
      * workers.
      */
     @Nullable

@@ -16,7 +16,7 @@ import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * Finds the statement of a thread that serves no call but produces a result for which calls wait. Samples of the thread
+ * Finds the statement of a thread that serves no call but produces a result that calls wait for. Samples of the thread
  * show only the code that runs the statement, so the statement itself is taken from other records.
  */
 public final class OutsideStatements {

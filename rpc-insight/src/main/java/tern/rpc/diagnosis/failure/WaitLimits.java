@@ -12,8 +12,8 @@ import tern.rpc.NamedTimes;
 import tern.rpc.diagnosis.account.EndedCall;
 
 /**
- * Reads from exceptions how long code waited for a result before it gave up, and finds the operation for which it
- * waited. Libraries write the time limit into the message.
+ * Reads from exceptions how long code waited for a result before it gave up, and finds the operation that it waited
+ * for. Libraries write the time limit into the message.
  */
 public final class WaitLimits {
 

@@ -15,8 +15,8 @@ public final class ChildProcesses {
     private ChildProcesses() {}
 
     /**
-     * The time for which a program is remembered after it was last seen, because most short-lived programs end before
-     * the next check.
+     * How long a program is remembered after it was last seen, because most short-lived programs end before the next
+     * check.
      */
     private static final Duration REMEMBERED = Duration.ofSeconds(10);
 

@@ -36,8 +36,8 @@ public final class FlightRecording {
     private static final int NOT_INSTRUMENTED_SINCE = 24;
 
     /**
-     * The time for which calls must have missed the latency target before a recording is due. Because of this delay,
-     * the processor time that a recording uses does not affect the first diagnoses.
+     * How long calls must have missed the latency target before a recording is due. Because of this delay, the
+     * processor time that a recording uses does not affect the first diagnoses.
      */
     private static final long DUE_AFTER_NANOS = TimeUnit.SECONDS.toNanos(10);
 

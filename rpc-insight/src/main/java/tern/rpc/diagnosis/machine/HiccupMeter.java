@@ -112,7 +112,7 @@ public final class HiccupMeter {
         return known;
     }
 
-    /** Sets the time at which the meter's thread should wake up. */
+    /** Sets the time when the meter's thread should wake up. */
     public void sleepsUntil(long due) {
         dueNanos = due;
         cpuNanos = MachineWatch.processNanos();

@@ -84,8 +84,8 @@ public final class VmOperations {
     }
 
     /**
-     * Returns the time for which each operation has stopped all threads since the given time, in nanoseconds. The given
-     * time is in seconds after the start of the JVM.
+     * Returns how long each operation has stopped all threads since the given time, in nanoseconds. The given time is
+     * in seconds after the start of the JVM.
      *
      * @param minNanos the minimum duration; shorter operations are ignored, because many short pauses are not one long
      *     pause

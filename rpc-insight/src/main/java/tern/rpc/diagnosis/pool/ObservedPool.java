@@ -69,8 +69,8 @@ public record ObservedPool(
     }
 
     /**
-     * Returns the pool for which a call waited. The pool has the same name as the wait. If the wait is named only after
-     * a kind of pool, returns the pool of this kind for which most threads wait. Returns null if there is no such pool,
+     * Returns the pool that a call waited for. The pool has the same name as the wait. If the wait is named only after
+     * a kind of pool, returns the pool of this kind that most threads wait for. Returns null if there is no such pool,
      * for example for a wait for a data source without a pool. Such a wait must not be attributed to another pool.
      */
     public static @Nullable ObservedPool find(List<ObservedPool> pools, Part wait) {

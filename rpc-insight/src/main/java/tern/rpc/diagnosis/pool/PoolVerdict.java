@@ -356,7 +356,7 @@ public record PoolVerdict(
         return usual > 0 && pool.holdNanos() > USUAL_FACTOR * usual;
     }
 
-    /** Returns the time for which connections are held, as a multiple of the usual time; 1 if unknown. */
+    /** Returns how long connections are held, as a multiple of the usual time; 1 if unknown. */
     public double timesLonger() {
         double usual = pool.usualHoldNanos();
         return usual > 0 && pool.holdNanos() >= 0 ? pool.holdNanos() / usual : 1;

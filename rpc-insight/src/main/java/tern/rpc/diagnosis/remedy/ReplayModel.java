@@ -190,7 +190,7 @@ final class ReplayModel {
                     (double) calls.get(call).serviceNanos(), calls.get(call).uses()[kind] * useNanos);
         }
 
-        /** Returns the time for which a call works without holding a connection. */
+        /** Returns how long a call works without holding a connection. */
         private double work(int call) {
             double all = calls.get(call).serviceNanos();
             return calls.get(call).uses()[kind] > 0 ? all - use(call) : all;

@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Finds the name of the data source or Redis server for which a call waits. If the application has only one data source
+ * Finds the name of the data source or Redis server that a call waits for. If the application has only one data source
  * or Redis server, the name is empty.
  */
 final class AwaitedStores {
@@ -33,7 +33,7 @@ final class AwaitedStores {
 
     /**
      * Returns the name of the data source or Redis server (store) for which a running call waits. For an ended call,
-     * returns the store for which the call waited longest. Returns an empty string if the name is unknown.
+     * returns the store that the call waited longest for. Returns an empty string if the name is unknown.
      */
     String awaitedBy(EndedCall call, Kind kind) {
         CallLedger ledger = call.ledger();

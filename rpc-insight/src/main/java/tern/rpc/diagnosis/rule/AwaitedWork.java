@@ -31,7 +31,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Finds the threads that most likely produce the results for which calls wait, and decides whether the work of these
+ * Finds the threads that most likely produce the results that calls wait for, and decides whether the work of these
  * threads explains the wait. These threads usually also do other work. Samples therefore show some of them in
  * operations even if none of them is working on the result. Their work explains the wait in only three cases. First, an
  * operation takes a long time. Second, the threads are always busy, so the awaited task may be queued. Third, the
@@ -83,7 +83,7 @@ public final class AwaitedWork {
     }
 
     /**
-     * Returns the name of the executor or thread group that most likely produces the results for which calls wait; null
+     * Returns the name of the executor or thread group that most likely produces the results that calls wait for; null
      * if there is none. A busy executor that runs no code of the waiting class might be doing unrelated work. Such an
      * executor is chosen in only two cases: the calls submit tasks to executors, or the calls wait for a task and the
      * executor's tasks run code of the package in which the calls wait.

@@ -48,7 +48,7 @@ final class LoadingCalls extends Rule {
         }
     }
 
-    /** Returns the work of the calls that produce results for which other calls wait; empty if there are none. */
+    /** Returns the work of the calls that produce results that other calls wait for; empty if there are none. */
     private Times workFor(Part wait) {
         List<CallLedger> waiters = new ArrayList<>();
         List<ExcessTime.Counted> others = new ArrayList<>();

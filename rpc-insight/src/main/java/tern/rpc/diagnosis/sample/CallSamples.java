@@ -436,8 +436,8 @@ public final class CallSamples {
     }
 
     /**
-     * Returns the activity of the calls that most likely hold the lock, permit or pooled object for which other calls
-     * wait; null if unknown.
+     * Returns the activity of the calls that most likely hold the lock, permit or pooled object that other calls wait
+     * for; null if unknown.
      */
     public LikelyHolders.@Nullable Activity likelyHolders(Part wait) {
         LikelyHolders.Activity ofThreads = LikelyHolders.of(wait, mayHold(wait));
@@ -445,7 +445,7 @@ public final class CallSamples {
     }
 
     /**
-     * Returns the samples of calls that may hold the permit or object for which other calls wait. If a long queue of
+     * Returns the samples of calls that may hold the permit or object that other calls wait for. If a long queue of
      * calls waits, few samples show a holder, so the samples of calls whose records newer calls have replaced are used
      * as well.
      */
@@ -467,7 +467,7 @@ public final class CallSamples {
     /**
      * Returns the most frequent source line in the samples of the likely holders; null if there is no sample. Only
      * samples with the given activity count. A likely holder is a call that most likely holds the lock, permit or
-     * pooled object for which other calls wait.
+     * pooled object that other calls wait for.
      */
     @Nullable
     public StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {

@@ -16,7 +16,7 @@ import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Finds the calls that most likely hold the lock, permit or pooled object for which other calls wait. Also finds the
+ * Finds the calls that most likely hold the lock, permit or pooled object that other calls wait for. Also finds the
  * activity of the likely holders. The JVM does not report the holders. A likely holder runs code below the same line or
  * method as the waiting calls, and does not wait for the same lock, permit or object.
  */
@@ -28,7 +28,7 @@ public final class LikelyHolders {
     /**
      * The activity of the calls that likely hold the lock, permit or object.
      *
-     * @param phase the phase in their ledgers, or the kind of the asynchronous operation for which they wait
+     * @param phase the phase in their ledgers, or the kind of the asynchronous operation that they wait for
      * @param part the activity in their stacks, if the phase is {@link Phase#OWN}; otherwise the kind of operation,
      *     without the operation's name
      */
@@ -62,7 +62,7 @@ public final class LikelyHolders {
     }
 
     /**
-     * Returns the samples of calls that may hold the permit or object for which other calls wait. A call that waits for
+     * Returns the samples of calls that may hold the permit or object that other calls wait for. A call that waits for
      * the permit or object does not hold it before, so the call's samples before its first wait are left out.
      */
     static List<Sample> mayHold(Part wait, Collection<List<Sample>> calls) {

@@ -66,7 +66,7 @@ public final class SampledCall {
     public int looks; // the number of samples that found a thread of the call
     public int loopLooks; // the number of samples in which the call's thread was an event loop
     public int poolLooks; // the number of samples in which the call waited for a JDBC connection
-    public int checkLooks; // the number of samples in which the pool checked the connection for which the call waited
+    public int checkLooks; // the number of samples in which the pool checked the connection that the call waited for
     // the number of samples in which the thread opened a connection of a pool of HTTP or Redis connections
     public int openLooks;
     public int sqlLooks; // the number of samples taken while a statement ran

@@ -331,7 +331,7 @@ public final class TaskSamples {
      */
     public record LockOwner(StackTraceElement line, Part.Kind work) {
 
-        /** Returns the owner of the lock for which the thread waits; null if it is unknown. */
+        /** Returns the owner of the lock that the thread waits for; null if it is unknown. */
         static @Nullable LockOwner of(ThreadSnapshot thread) {
             ThreadSnapshot owner = StackReader.lastOwner(thread);
             List<StackTraceElement> path = owner == null ? List.of() : StackReader.holderPath(thread);

@@ -290,7 +290,7 @@ public final class TaskWatch {
     }
 
     /**
-     * Returns the name of the executor or thread group that most likely computes the result for which a thread waits;
+     * Returns the name of the executor or thread group that most likely computes the result that a thread waits for;
      * null if there is none. The first of the following is chosen:
      *
      * <ol>
@@ -378,7 +378,7 @@ public final class TaskWatch {
     }
 
     /**
-     * Returns the tasks, or the threads that serve no call, that most likely hold the lock for which a call waits. The
+     * Returns the tasks, or the threads that serve no call, that most likely hold the lock that a call waits for. The
      * likely holders run code of the class in which the call waits, and do not wait for a lock themselves. Tasks that
      * sleep come last. A single sample is not sufficient, because other methods of the class may not use the lock.
      *

@@ -26,8 +26,7 @@ public final class ClassInitializers {
     private static final int MAX_THREADS = 256;
 
     /**
-     * The time for which samples of a thread are kept. If many calls are running, each round samples only some of their
-     * threads.
+     * How long samples of a thread are kept. If many calls are running, each round samples only some of their threads.
      */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(5);
 

@@ -91,7 +91,7 @@ public final class ThreadSnapshots {
     }
 
     /**
-     * Returns the owner of the lock for which the thread waits, if the owner has ended without releasing the lock; null
+     * Returns the owner of the lock that the thread waits for, if the owner has ended without releasing the lock; null
      * otherwise.
      */
     private static @Nullable ThreadSnapshot ended(ThreadInfo info, int depth) {

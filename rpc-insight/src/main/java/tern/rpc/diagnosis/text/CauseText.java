@@ -189,8 +189,8 @@ public final class CauseText {
     }
 
     /**
-     * Extends the recommended change if the operation runs while its call holds a lock or a connection for which other
-     * calls wait.
+     * Extends the recommended change if the operation runs while its call holds a lock or a connection that other calls
+     * wait for.
      */
     private Change withoutHolding(Change change, Part part) {
         String held = null;

@@ -20,7 +20,7 @@ import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests the work of the calls that hold permits or locks for which other calls wait. */
+/** Tests the work of the calls that hold permits or locks that other calls wait for. */
 class HolderRulesTest {
 
     private static final StackTraceElement LINE = new StackTraceElement("shop.Labels", "print", "Labels.java", 21);

@@ -139,8 +139,7 @@ class DocumentedHttpTest {
                     body = BodyPublishers.noBody();
                 }
                 case "-N" -> {
-                    // the option -N only changes the time at which curl prints its output, so the test ignores this
-                    // option
+                    // the option -N only changes the time when curl prints its output, so the test ignores this option
                 }
                 default ->
                     request.uri(URI.create(

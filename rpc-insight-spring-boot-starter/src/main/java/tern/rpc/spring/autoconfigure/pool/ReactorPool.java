@@ -16,7 +16,7 @@ final class ReactorPool {
     private final LongAdder active = new LongAdder();
 
     /**
-     * The sum, over all connections in use, of the times at which they were taken. The sum shows for how long they have
+     * The sum, over all connections in use, of the times when they were taken. The sum shows for how long they have
      * been in use.
      */
     private final LongAdder takenAt = new LongAdder();

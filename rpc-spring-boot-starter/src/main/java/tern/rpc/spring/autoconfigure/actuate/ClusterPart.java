@@ -16,7 +16,7 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
     /**
      * The content of the JSON report.
      *
-     * @param at the time at which the report was created
+     * @param at the time when the report was created
      */
     record Report(Instant at, List<Reference> references) {}
 
@@ -58,7 +58,7 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      *     because they could not be reached
      * @param held the number of providers that are kept because they still respond, even though they are no longer
      *     listed
-     * @param heldSince the time at which the client began to keep these providers; null if no provider is kept
+     * @param heldSince the time when the client began to keep these providers; null if no provider is kept
      * @param heldWhy a description of the change to the list that was not applied; empty if no provider is kept
      */
     record ProviderList(
@@ -98,8 +98,8 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      * @param responseTime the recent response time, as a multiple of the provider's usual response time
      * @param inFlight the number of calls and streams that have not ended
      * @param shareOfLastMinute the provider's share of the calls through this reference, from 0 to 1
-     * @param stalledSince the time at which the provider stopped sending data while calls were waiting for answers;
-     *     null if it is not stalled
+     * @param stalledSince the time when the provider stopped sending data while calls were waiting for answers; null if
+     *     it is not stalled
      * @param ejectedUntil the end of the provider's ejection, which is caused by failures; null if it is not ejected
      * @param ejectedWhy the reason for the last ejection; empty if there was none
      * @param ejections the number of ejections since the client started
