@@ -16,7 +16,7 @@ final class ShortenedException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    /** An exception is copied if all its messages together have more characters than this. */
+    /** An exception is copied if its messages have more than {@value} characters in total. */
     static final int MAX_CHARACTERS = 64 << 10;
 
     private ShortenedException(String text, @Nullable Throwable cause) {

@@ -14,8 +14,8 @@ public final class Thrown {
     private static final int MAX_CAUSES = 64;
 
     /**
-     * An exception counts as long if it has more causes and suppressed exceptions than this, including the exception
-     * itself.
+     * An exception is long if it consists of more than {@value} exceptions: itself, its causes and its suppressed
+     * exceptions.
      */
     static final int MAX_EXCEPTIONS = 64;
 

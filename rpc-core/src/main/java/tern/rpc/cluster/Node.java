@@ -16,8 +16,8 @@ import tern.rpc.transport.ClientConnection;
 public final class Node {
 
     /**
-     * If calls are in flight and the time since the last answer exceeds this multiple of the usual response time,
-     * {@link #judgedCost} counts this time as a response time.
+     * If calls are in flight and the last answer is more than {@value} times the usual response time ago,
+     * {@link #judgedCost} counts the time since then as a response time.
      */
     private static final double LONG_WAIT = 3;
 

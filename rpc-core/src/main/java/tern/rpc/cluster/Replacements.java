@@ -26,9 +26,9 @@ import tern.rpc.endpoint.Instance;
 final class Replacements {
 
     /**
-     * A member is passed over after it had no lasting connection for this time. A provider that was passed over is
-     * tried again after this time at the earliest. A regular member returns when it has been connected for this time,
-     * so that providers do not alternate.
+     * A member is passed over after it had no lasting connection for this long. A provider that was passed over is
+     * tried again after the same time at the earliest. A regular member returns when it has been connected for the same
+     * time, so that providers do not alternate.
      */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 

@@ -22,7 +22,7 @@ final class Silence {
     private static final int USUAL_TIMES = 10;
 
     /**
-     * A silence is logged if a ping has not been answered for this time. A provider that is only busy with one long
+     * A silence is logged if a ping has not been answered for this long. A provider that is only busy with one long
      * call answers the ping earlier.
      */
     private static final long UNANSWERED_NANOS = TimeUnit.MILLISECONDS.toNanos(500);

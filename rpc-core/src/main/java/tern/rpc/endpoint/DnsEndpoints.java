@@ -39,8 +39,8 @@ public final class DnsEndpoints implements EndpointSource {
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     /**
-     * The time after its start during which the source waits for the addresses of all names. After this time, the
-     * source also reports incomplete lists, which lack the addresses of unresolved names.
+     * How long the source waits for the addresses of all names after its start. After this time, the source also
+     * reports incomplete lists, which lack the addresses of unresolved names.
      */
     private static final long FIRST_LIST_MILLIS = 500;
 

@@ -26,7 +26,7 @@ import tern.rpc.NanoClock;
  */
 final class FairPermits {
 
-    /** The time during which later requests may overtake a waiting request. */
+    /** How long later requests may overtake a waiting request. */
     private static final long PATIENT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ReentrantLock lock = new ReentrantLock();

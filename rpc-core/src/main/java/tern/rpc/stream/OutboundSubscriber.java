@@ -40,7 +40,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final Runnable cancel;
     // The number of values requested but not sent. Only the thread that runs drain(int) uses this field and the next.
     private int requested;
-    private int batch; // "requested" after the last request; 0 if the sink has since been not ready
+    private int batch; // "requested" after the last request; 0 if the sink has stopped being ready since then
     private volatile @Nullable Thread asking; // the thread that is requesting values
     private volatile boolean waiting; // true while the sink is not ready
     private volatile @Nullable Ending ending; // set when the publisher has ended

@@ -63,12 +63,12 @@ public final class Diagnostician {
      */
     private static final int FIRST_BAD = 3;
 
-    /** If the calls have not been checked for this time, a diagnosis is reported as old. */
+    /** A diagnosis is reported as old if the calls have not been checked for this long. */
     private static final long OLD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * After calls have missed the target for this time, the usual times of methods that have never met the target are
-     * learned even while calls miss the target.
+     * Once a miss has lasted this long, the usual times of methods that have never met the target are learned even
+     * during the miss.
      */
     private static final long LONG_MISS_NANOS = TimeUnit.SECONDS.toNanos(60);
 

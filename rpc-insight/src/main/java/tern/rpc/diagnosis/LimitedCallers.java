@@ -20,9 +20,7 @@ final class LimitedCallers {
     /** The number of seconds whose served calls are compared with the usual number. */
     private static final int SECONDS = 3;
 
-    /**
-     * The number of served calls is lower than usual only if it is lower by more than this share of the usual number.
-     */
+    /** The number of served calls is lower than usual only if the difference exceeds {@value} of the usual number. */
     private static final double SHARE = 0.03;
 
     /**
@@ -32,9 +30,9 @@ final class LimitedCallers {
     private static final double DEVIATIONS = 2;
 
     /**
-     * The maximum number of seconds for which the usual number of calls is not updated while calls are refused with
-     * status 429. Otherwise, if a limiter refuses too many calls, the reduced number of served calls would soon count
-     * as usual.
+     * While calls are refused with status 429, the usual number of calls is not updated for up to {@value} seconds.
+     * Without this pause, the reduced number of served calls would soon count as usual if a limiter refuses too many
+     * calls.
      */
     private static final int LEARNING_PAUSE = 60;
 

@@ -32,12 +32,12 @@ public final class MethodMisses {
     /** Fewer failures than late calls are enough, because calls that usually succeed rarely fail by chance. */
     private static final int MIN_FAILED = 5;
 
-    /** A method misses the target if more than this share of its calls is late or fails, with a confidence of 99 %. */
+    /** A method misses the target if more than {@value} of its calls are late or fail, with a confidence of 99 %. */
     private static final double SHARE = 0.1;
 
     /**
-     * A method also misses the target if more than this share of its calls fails, with a confidence of 99 %. The share
-     * is smaller than {@link #SHARE}, because a failure is worse than a late answer.
+     * A method also misses the target if more than {@value} of its calls fail, with a confidence of 99 %. The share is
+     * smaller than {@link #SHARE}, because a failure is worse than a late answer.
      */
     private static final double FAILED_SHARE = 0.03;
 

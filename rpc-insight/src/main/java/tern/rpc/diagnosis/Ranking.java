@@ -45,22 +45,23 @@ import tern.rpc.pool.PoolKind;
 final class Ranking {
 
     /**
-     * A cause that takes less than this share of the extra time (the time above the usual time of the calls) is not
-     * reported, unless it takes most of the time of at least {@link #MIN_CALLS} of the late and failed calls.
-     * Otherwise, the very long calls of one method would hide the cause of calls to other methods.
+     * A cause that takes less than {@value} of the extra time (the time above the usual time of the calls) is usually
+     * not reported. The exception is a cause that takes most of the time of at least {@link #MIN_CALLS} of the late and
+     * failed calls. Without this exception, the very long calls of one method would hide the cause of calls to other
+     * methods.
      */
     private static final double MIN_SHARE = 0.05;
 
     private static final double MIN_CALLS = 0.1;
 
-    /** A cause that takes less time than this share of the latency target is not reported. */
+    /** A cause is not reported if it takes less than {@value} of the latency target. */
     private static final double MIN_OF_TARGET = 0.1;
 
     private static final int MAX_CAUSES = 5;
     private static final double REFUSED_TARGETS = 10;
 
     /**
-     * If the causes certainly explain less than this share of the extra time, the remaining time is reported as
+     * If the causes certainly explain less than {@value} of the extra time, the remaining time is reported as
      * unexplained.
      */
     private static final double MIN_CERTAIN = 0.3;
@@ -74,10 +75,7 @@ final class Ranking {
     /** The minimum mean wait for a pool that counts as long, as a share of the latency target. */
     private static final double MUCH_WAIT = 0.3;
 
-    /**
-     * A symptom, such as a wait for a pool, is not reported if it takes less time than this share of the latency
-     * target.
-     */
+    /** A symptom, such as a wait for a pool, is not reported if it takes less than {@value} of the latency target. */
     private static final double LEAST_SYMPTOM = 0.01;
 
     /** The collector slows down all operations if it stops the process for at least {@value} of the time. */
@@ -101,8 +99,8 @@ final class Ranking {
     private static final int MIN_POOL_LOOKS = 4;
 
     /**
-     * Calls that are received within this time count as simultaneous. A server takes about this time to read a burst of
-     * requests.
+     * Calls that are received within this time count as simultaneous, because a server takes about as long to read a
+     * burst of requests.
      */
     private static final double AT_ONCE_NANOS = 5e6;
 
@@ -310,8 +308,8 @@ final class Ranking {
     }
 
     /**
-     * Returns the best estimate of the extra time of the given activity or wait, minus the time by which it takes
-     * longer in the slowest tenth of the normal calls than in the mean of all normal calls. One standard deviation is
+     * Returns the best estimate of the extra time of the given activity or wait, minus its additional time in the
+     * slowest tenth of the normal calls, compared with the mean of all normal calls. One standard deviation is
      * subtracted from a time that comes from samples, so that one or two samples do not outweigh a measured time.
      * Without the second subtraction, an operation with varying duration would seem slower in late calls even if it did
      * not change. Nothing is subtracted for an operation that calls run more often than usual. The number of its runs

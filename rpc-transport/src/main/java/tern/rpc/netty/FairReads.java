@@ -44,8 +44,8 @@ final class FairReads implements RecvByteBufAllocator {
     static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /**
-     * A connection that has occupied the event loop for a full turn (see the class comment) counts as busy for between
-     * one and two of these periods.
+     * A connection that has occupied the event loop for a full turn (see the class comment) counts as busy for at least
+     * one and at most two of these periods.
      */
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 

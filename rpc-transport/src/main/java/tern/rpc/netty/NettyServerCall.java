@@ -16,7 +16,7 @@ import tern.rpc.transport.ServerCall;
 public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Unanswered {
 
     /**
-     * The connection checks the deadline of a call every 20 ms. When a call has been open for this time, its deadline
+     * The connection checks the deadline of a call every 20 ms. Once a call has been open for this long, its deadline
      * is checked only once a second.
      */
     private static final long REST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(1);

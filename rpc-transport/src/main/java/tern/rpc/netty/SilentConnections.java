@@ -27,26 +27,24 @@ import org.jspecify.annotations.Nullable;
 final class SilentConnections {
 
     /**
-     * A connection on which calls have been made counts as silent if no call has been answered for this time
+     * A connection on which calls have been made counts as silent if no call has been answered for this long
      * (docs/limits.md).
      */
     static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /**
-     * A connection on which no call has ever been made counts as silent after this time. The time includes handshakes.
-     */
+    /** The time after which a connection without any call counts as silent. The time includes handshakes. */
     static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
      * A connection whose address has many more connections than the address of the new connection counts as silent if
-     * no call has been answered for this time. An address has many more connections if it has more than twice as many
+     * no call has been answered for this long. An address has many more connections if it has more than twice as many
      * connections plus eight.
      */
     static final long SILENT_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * An unused connection whose address has many more connections than the address of the new connection counts as
-     * silent after this time.
+     * The time after which an unused connection counts as silent if its address has many more connections than the
+     * address of the new connection.
      */
     static final long UNUSED_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(1);
 

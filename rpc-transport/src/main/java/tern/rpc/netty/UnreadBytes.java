@@ -17,9 +17,9 @@ public final class UnreadBytes {
     public static final int MAX_STEP_BYTES = 512 << 10;
 
     /**
-     * If all unread answers together exceed {@link UnsentBudget#manyBytes}, connections with more unread bytes than
-     * this number get no more answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to connections with
-     * any number of unread bytes.
+     * If all unread answers together exceed {@link UnsentBudget#manyBytes}, connections with more than {@value} unread
+     * bytes get no more answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to connections with any
+     * number of unread bytes.
      */
     static final long MANY = 1 << 20;
 

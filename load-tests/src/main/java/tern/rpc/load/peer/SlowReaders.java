@@ -28,7 +28,7 @@ public final class SlowReaders {
     private static final long MILLIS = 1_000;
     private static final long CALLS_MILLIS = 200;
 
-    /** The maximum number of bytes by which memory may grow after the first sixth of the run. */
+    /** How much memory may grow after the first sixth of the run, in bytes. */
     private static final long NOISE_BYTES = 2_000_000;
 
     private static final double MEGABYTE = 1e6;

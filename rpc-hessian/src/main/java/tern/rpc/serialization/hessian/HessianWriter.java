@@ -16,8 +16,8 @@ import tern.rpc.serialization.SerializationException;
 final class HessianWriter implements ObjectWriter {
 
     /**
-     * After a message larger than this size, the writer releases the array and the written objects. Otherwise, every
-     * idle writer could occupy several MiB.
+     * After a message of more than {@value} bytes, the writer releases the array and the written objects. If it kept
+     * them, every idle writer could occupy several MiB.
      */
     private static final int MAX_KEPT_BYTES = 1 << 20;
 

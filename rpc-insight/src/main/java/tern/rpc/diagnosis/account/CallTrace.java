@@ -22,8 +22,8 @@ public final class CallTrace {
     static final int SIZE = 2_048;
 
     /**
-     * A call in a burst is assumed to have found a free connection if its wait is shorter than this share of the
-     * longest wait.
+     * A call in a burst is assumed to have found a free connection if its wait is shorter than {@value} of the longest
+     * wait.
      */
     private static final double QUICK = 0.1;
 

@@ -78,7 +78,7 @@ public final class Baseline {
     private static final double LONGEST = 1.1;
 
     /**
-     * The longest usual time is limited to this multiple of the mean time of the slowest tenth. Without this limit, a
+     * The longest usual time is limited to {@value} times the mean time of the slowest tenth. Without this limit, a
      * single extremely long call would make long calls usual.
      */
     private static final double MAX_LONGEST = 3;

@@ -35,7 +35,7 @@ public final class CallRecords implements CallObserver {
     public static final int GOOD_CALLS = 64;
     private static final int MAX_CALLERS = 16; // the maximum number of callers counted for each method
 
-    /** If an address has sent no sampled call for this time, a new address may take its place. */
+    /** A new address may take the place of an address that has sent no sampled call for this long. */
     private static final long FORGOTTEN_NANOS = 60_000_000_000L;
 
     private final long targetNanos;

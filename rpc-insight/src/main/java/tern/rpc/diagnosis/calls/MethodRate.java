@@ -37,15 +37,15 @@ public record MethodRate(
     private static final double MORE_OF_ONE = 1.8;
 
     /**
-     * Two numbers of events differ significantly if twice the difference of their square roots is at least this value.
-     * For independent events, the standard deviation of this value is about 1.2, because the usual number is known only
-     * roughly. Many numbers are compared in each second, so the limit is nearly four standard deviations.
+     * Two numbers of events differ significantly if twice the difference of their square roots is at least {@value}.
+     * For independent events, the standard deviation of this difference is about 1.2, because the usual number is known
+     * only roughly. Many numbers are compared in each second, so the limit is nearly four standard deviations.
      */
     private static final double SIGNIFICANT = 4.5;
 
     /**
-     * If the calls per second before the miss were at least this share of the current number, the number of calls does
-     * not explain why calls are late, because the calls before the miss met the target.
+     * The number of calls does not explain why calls are late if there were already nearly as many before the miss,
+     * when calls met the target: at least {@value} of the current calls per second.
      */
     private static final double AS_MANY = 0.8;
 

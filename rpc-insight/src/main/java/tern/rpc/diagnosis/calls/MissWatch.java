@@ -46,8 +46,7 @@ public final class MissWatch {
     private static final int EARLY_HUNG_SECONDS = 10;
 
     /**
-     * Calls are recovering if the share of bad calls falls below the highest share since the miss began, divided by
-     * this number.
+     * Calls are recovering if the share of bad calls falls below 1/{@value} of the highest share since the miss began.
      */
     private static final double DECLINE = 3;
 
@@ -83,7 +82,7 @@ public final class MissWatch {
      */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** Usual times are learned after this many seconds with at least one ended call. */
+    /** Usual times are learned after more than {@value} seconds with at least one ended call each. */
     private static final int LEARNING_SECONDS = 30;
 
     // for each second, the number of calls and the number of late, failed or refused calls

@@ -17,8 +17,8 @@ import tern.rpc.pool.LargeReplies;
 public final class UsualOperations {
 
     /**
-     * If the usual number of operations is unknown for more than this share of the calls to several methods, it is
-     * unknown for all of them together.
+     * The usual number of operations of several methods together is unknown if it is unknown for more than {@value} of
+     * their calls.
      */
     private static final double MAX_UNKNOWN = 0.1;
 

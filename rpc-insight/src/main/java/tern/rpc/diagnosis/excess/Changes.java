@@ -23,11 +23,11 @@ public final class Changes {
 
     /**
      * The number of operations per call is compared only if the current number or the usual number is greater than
-     * this.
+     * {@value}.
      */
     private static final double LEAST_COUNT = 0.2;
 
-    /** Methods with fewer calls per second than this are not reported. */
+    /** Methods with fewer than {@value} calls per second are not reported. */
     private static final double LEAST_RATE = 1;
 
     /** A higher allocation rate is reported only if it is at least {@value} bytes per second. */

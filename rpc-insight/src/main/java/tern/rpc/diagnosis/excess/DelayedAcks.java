@@ -12,9 +12,7 @@ import tern.rpc.diagnosis.account.Part;
  */
 public final class DelayedAcks {
 
-    /**
-     * The minimum time by which a delayed exchange takes longer than usual. Linux delays an acknowledgement for 40 ms.
-     */
+    /** The minimum additional time of a delayed exchange. Linux delays an acknowledgement for 40 ms. */
     private static final double MIN_NANOS = 38e6;
 
     private static final double MAX_NANOS = 45e6;

@@ -20,9 +20,9 @@ import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.sample.CallSamples;
 
 /**
- * The time by which late or failed calls exceed their usual time, per call and per {@link Part}, that is, per activity
- * or wait. If a failed call was not late, ten times the latency target is added to the activity or wait that failed.
- * Times are in nanoseconds.
+ * How much late or failed calls exceed their usual time, per call and per {@link Part}, that is, per activity or wait.
+ * If a failed call was not late, ten times the latency target is added to the activity or wait that failed. Times are
+ * in nanoseconds.
  */
 public final class ExcessTime {
 
@@ -30,8 +30,8 @@ public final class ExcessTime {
     private static final int MAX_ACCOUNTS = 512;
 
     /**
-     * A failed call counts as if it had taken additional time. If a cause explains at least this share of the
-     * additional time, the call is assumed to succeed once the cause is removed.
+     * A failed call counts as if it had taken additional time. If a cause explains at least {@value} of the additional
+     * time, the call is assumed to succeed once the cause is removed.
      */
     private static final double HALF = 0.5;
 
@@ -299,10 +299,10 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the time by which the given activity or wait takes longer in the slowest tenth of the normal calls than
-     * in the mean of all normal calls. Even without a fault, slow calls spend more than the mean time on an activity
-     * with varying duration. A comparison of late calls with the mean would therefore overstate the effect of a fault
-     * by the returned time.
+     * Returns the additional time of the given activity or wait in the slowest tenth of the normal calls, compared with
+     * the mean of all normal calls. Even without a fault, slow calls spend more than the mean time on an activity with
+     * varying duration. A comparison of late calls with the mean would therefore overstate the effect of a fault by the
+     * returned time.
      */
     public double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Baseline::isOwn);

@@ -24,7 +24,7 @@ import tern.rpc.diagnosis.failure.FailurePart;
  */
 public final class ImmediateRetries {
 
-    /** Operations count as attempts only if a call runs at least this many of them on average. */
+    /** Operations count as attempts only if a call runs at least {@value} of them on average. */
     private static final int MIN_ATTEMPTS = 5;
 
     /** The minimum number of operations of the kind, as a multiple of the usual number. */

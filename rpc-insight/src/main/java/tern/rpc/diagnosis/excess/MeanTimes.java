@@ -23,8 +23,8 @@ final class MeanTimes {
     private static final double FEW = 2;
 
     /**
-     * The maximum share of a rare operation in the time of all operations. The number of its executions must also be
-     * small, or at most this share of the executions of the most frequent operation.
+     * An operation is rare if it takes at most {@value} of the time of all operations, and its executions are few or at
+     * most {@value} of those of the most frequent operation.
      */
     private static final double SMALL = 0.05;
 

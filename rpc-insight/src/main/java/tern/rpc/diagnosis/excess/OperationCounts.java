@@ -46,7 +46,7 @@ public final class OperationCounts {
      */
     private static final double MORE_MISSES = 2;
 
-    /** Two numbers of operations are similar if the smaller one is at least this share of the larger one. */
+    /** Two numbers of operations are similar if the smaller number is at least {@value} of the larger number. */
     private static final double SIMILAR = 0.7;
 
     /**

@@ -17,7 +17,7 @@ import tern.rpc.pool.LargeReplies;
  */
 final class RedisPauses {
 
-    /** The minimum time by which a delayed command takes longer than usual. */
+    /** The minimum additional time of a delayed command. */
     private static final double DELAYED_NANOS = 10e6;
 
     /** The minimum time of a delayed command, as a multiple of its usual time. */

@@ -23,7 +23,7 @@ import tern.rpc.diagnosis.account.Times;
 public final class SlowServers {
 
     /**
-     * If only two operations are known and one of them takes more than this share of the extra time, this operation is
+     * If only two operations are known and one of them takes more than {@value} of the extra time, this operation is
      * slow, and not the server.
      */
     private static final double DOMINANT = 0.8;

@@ -32,8 +32,8 @@ public final class ConnectTimeOuts {
     private static final double SHARE = 0.25;
 
     /**
-     * The mean times of exchanges that ended before and after the client had connected must differ by less than this
-     * factor.
+     * The mean times of exchanges that ended before and after the client had connected must differ by a factor of less
+     * than {@value}.
      */
     private static final double SAME = 2;
 

@@ -15,8 +15,7 @@ import tern.rpc.Phase;
 public record TimeLimit(Phase kind, String property, Duration limit) {
 
     /**
-     * The measured time of an operation may exceed its limit by at most this share of the limit plus
-     * {@link #LATE_NANOS}.
+     * The measured time of an operation may exceed its limit by at most {@value} of the limit plus {@link #LATE_NANOS}.
      */
     private static final double LATE = 0.3;
 

@@ -54,7 +54,7 @@ public final class WaitLimits {
     }
 
     /**
-     * Returns the operation for which the code of the failed call most likely waited when it gave up: an asynchronous
+     * Returns the operation that the code of the failed call most likely waited for when it gave up: an asynchronous
      * operation that was still running, or an operation that took about as long as the limit. Returns null if there is
      * none.
      */

@@ -31,7 +31,7 @@ final class ExplicitCollections {
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    /** A caller that has not been seen for this time is assumed not to request the current collections. */
+    /** A caller that has not been seen for this long probably does not request the current collections. */
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private static final int MAX_CALLERS = 64;

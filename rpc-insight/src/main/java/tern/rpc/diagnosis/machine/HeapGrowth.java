@@ -75,9 +75,9 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final int MIN_OTHERS = 6;
 
     /**
-     * Growth over other collections counts only if at least this share of the heap is used after the last of them. If
+     * Growth over other collections counts only if at least {@value} of the heap is used after the last of them. If
      * less memory is used, the old objects may be garbage: collectors that run concurrently with the application begin
-     * to free old objects only shortly before this share is in use.
+     * to free old objects only when nearly as much memory is in use.
      */
     private static final double MIN_SHARE_OTHERS = 0.6;
 

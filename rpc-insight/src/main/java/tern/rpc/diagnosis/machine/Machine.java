@@ -63,18 +63,18 @@ public record Machine(
 
     private static final double FULL = 0.8;
 
-    /** A CPU quota makes calls late if it stops the process in more than this share of the quota's periods. */
+    /** A CPU quota makes calls late if it stops the process in more than {@value} of the quota's periods. */
     public static final double THROTTLED = 0.05;
 
     /**
-     * The processors are as busy as usual if the difference from their usual use is less than this share of their total
+     * The processors are as busy as usual if the difference from their usual use is less than {@value} of their total
      * time.
      */
     private static final double MUCH_BUSIER = 0.1;
 
     private static final double HALF = 0.5;
 
-    /** A process is nearly idle if it keeps fewer processors busy than this. */
+    /** A process is nearly idle if it keeps fewer than {@value} processors busy. */
     private static final double NEARLY_IDLE = 0.1;
 
     /** The host takes a lot of processor time if it takes at least {@value} of the processors' total time. */

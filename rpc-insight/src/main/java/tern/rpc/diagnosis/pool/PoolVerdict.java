@@ -50,8 +50,8 @@ public record PoolVerdict(
     private static final int MAX_SIZE = 2_000;
 
     /**
-     * If the mean share of a pool's connections in use is lower, the pool is large enough, and waits have a different
-     * reason.
+     * If less than {@value} of a pool's connections are in use on average, the pool is large enough, and waits have a
+     * different reason.
      */
     private static final double UNUSED = 0.1;
 
@@ -60,7 +60,7 @@ public record PoolVerdict(
 
     private static final double USUAL_FACTOR = 1.5;
 
-    /** Connections are held for the usual time if they are held for at most that time multiplied by this factor. */
+    /** The maximum time for which a connection counts as held for the usual time, as a multiple of this time. */
     private static final double SAME_FACTOR = 1.15;
 
     private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);

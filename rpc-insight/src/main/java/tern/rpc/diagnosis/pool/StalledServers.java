@@ -19,7 +19,7 @@ public final class StalledServers {
     /** The maximum share of the latency target that a short wait takes. */
     private static final double SHORT = 0.1;
 
-    /** At most one call in this number may get a connection quickly while other calls wait. */
+    /** At most one in {@value} calls may get a connection quickly while other calls wait. */
     private static final int FEW = 10;
 
     private StalledServers() {}

@@ -46,8 +46,8 @@ public final class AwaitedWork {
     private static final int MIN_LOOKS = 6;
 
     /**
-     * Other threads can explain a wait only if more than this share of the wait's samples show them working. The share
-     * is lower than 1, because the stacks of these threads and of the calls are read one after another.
+     * Other threads can explain a wait only if more than {@value} of the wait's samples show them working. The share is
+     * lower than 1, because the stacks of these threads and of the calls are read one after another.
      */
     private static final double MOSTLY = 0.7;
 

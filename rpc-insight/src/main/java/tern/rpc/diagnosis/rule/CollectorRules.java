@@ -29,7 +29,7 @@ final class CollectorRules extends Rule {
     private static final double LARGE_FACTOR = 5;
 
     /**
-     * If at least this many methods take longer than usual to read their requests, large requests do not explain the
+     * If at least {@value} methods take longer than usual to read their requests, large requests do not explain the
      * collector's pauses.
      */
     private static final int SEVERAL_METHODS = 3;
@@ -43,7 +43,7 @@ final class CollectorRules extends Rule {
     /** The collector keeps the process busy if its threads use at least {@value} of the process's processor time. */
     private static final double MOST = 0.5;
 
-    /** A process that keeps fewer processors busy than this is nearly idle. */
+    /** A process is nearly idle if it keeps fewer than {@value} processors busy. */
     private static final double NEARLY_IDLE = 0.1;
 
     /** The collector slows down all work only if its pauses take at least {@value} of the extra time. */

@@ -252,7 +252,7 @@ public final class DatabaseLocks {
                 .orElse(null);
     }
 
-    /** Returns the time by which the statement takes longer than usual. */
+    /** Returns how much longer than usual the statement takes. */
     private double longer(String statement) {
         return each.getOrDefault(statement, 0.0) - operations.usualNamed(Phase.SQL, statement);
     }

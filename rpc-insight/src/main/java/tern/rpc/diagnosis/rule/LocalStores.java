@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.machine.BusyProcesses.Busiest;
 import tern.rpc.diagnosis.stack.StackReader;
 
 /**
- * Finds the operation for which a database or Redis server on this machine takes the processors. The server is another
+ * Finds the operation that makes a database or Redis server on this machine take the processors. The server is another
  * process, but it works for the calls of this process.
  */
 final class LocalStores extends Rule {
@@ -37,7 +37,7 @@ final class LocalStores extends Rule {
     }
 
     /**
-     * Attributes three times to the operation for which a server on this machine keeps the processors busy: the waits
+     * Attributes three times to the operation that makes a server on this machine keep the processors busy: the waits
      * for a processor, the extra time of all operations of the server, and the extra time of other operations that have
      * become slower to a lesser degree.
      *

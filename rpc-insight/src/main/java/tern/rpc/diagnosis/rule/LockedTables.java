@@ -39,7 +39,7 @@ public final class LockedTables {
      */
     private static final double MARGIN_TARGETS = 0.5;
 
-    /** An answer that is known only from the end of a call was received up to this much earlier. */
+    /** The end of a call shows that it received an answer, at most this long ago. */
     private static final double RECORDED_TARGETS = 2;
 
     /** The places where databases show which session holds a lock. */

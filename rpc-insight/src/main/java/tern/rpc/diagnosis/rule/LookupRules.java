@@ -19,7 +19,7 @@ import tern.rpc.diagnosis.stack.NameLookups;
 public final class LookupRules {
 
     /**
-     * If at least this many operations of the same kind took about their usual time, lookups do not explain the wait.
+     * If at least {@value} operations of the same kind took about their usual time, lookups do not explain the wait.
      */
     private static final int MIN_QUICK = 3;
 

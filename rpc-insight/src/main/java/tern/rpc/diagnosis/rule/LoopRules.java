@@ -32,7 +32,7 @@ final class LoopRules extends Rule {
     /** Code explains waits if at least {@value} threads run it for each call that waits at the same time. */
     private static final double MUCH = 0.3;
 
-    /** Waits below this share of the latency target are ignored. */
+    /** Waits of less than {@value} of the latency target are ignored. */
     private static final double NOTABLE = 0.1;
 
     private static final String LETTUCE = "lettuce-";

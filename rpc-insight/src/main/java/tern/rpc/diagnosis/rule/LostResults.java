@@ -20,7 +20,7 @@ public final class LostResults {
     /** The minimum wait for a lost result, as a multiple of the latency target. */
     private static final double LONG_TARGETS = 10;
 
-    /** Another call has begun later if it ended after this share of the time of the waiting call. */
+    /** Another call is assumed to have begun later if it ended after {@value} of the waiting call's time. */
     private static final double LATER = 0.5;
 
     private LostResults() {}

@@ -25,8 +25,8 @@ import tern.rpc.pool.PoolSnapshot;
 final class PoolRules extends Rule {
 
     /**
-     * Calls that wait for the results of tasks may also do other work. If the other work takes at least this share of
-     * the wait for results, only the other work can explain the full pool.
+     * Calls that wait for the results of tasks may also do other work. If the other work takes at least {@value} of the
+     * wait for results, only the other work can explain the full pool.
      */
     private static final double MIN_OTHER_WORK = 0.1;
 

@@ -22,7 +22,7 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class ProcessorRules extends Rule {
 
-    /** Times below this share of the extra time are ignored. */
+    /** Times of less than {@value} of the extra time are ignored. */
     private static final double NOTABLE = 0.1;
 
     private static final double HALF = 0.5;

@@ -20,7 +20,7 @@ import tern.rpc.diagnosis.sample.Statements;
  */
 final class RowHolderRules extends Rule {
 
-    /** Waits for rows below this share of the latency target are ignored. */
+    /** Waits for rows of less than {@value} of the latency target are ignored. */
     private static final double NOTABLE = 0.1;
 
     /**

@@ -48,7 +48,7 @@ public final class UnknownExecutors {
     /** Tasks take about as long as usual if they take at most their usual time multiplied by this factor. */
     private static final double AS_USUAL = 1.5;
 
-    /** The recommended number of threads keeps the waits for a thread below this share of the latency target. */
+    /** The recommended number of threads keeps the waits for a thread below {@value} of the latency target. */
     private static final double SHORT_WAIT = 0.25;
 
     private static final int MAX_THREADS = 2_000;

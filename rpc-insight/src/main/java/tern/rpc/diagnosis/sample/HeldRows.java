@@ -53,7 +53,7 @@ public final class HeldRows {
      */
     private static final int PART_OF_WAITS = 3;
 
-    /** A transaction or wait is forgotten if no inspection has found it for this time. */
+    /** A transaction or wait is forgotten if no inspection has found it for this long. */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final int MAX_TRANSACTIONS = 16; // the maximum number of transactions remembered for one Key

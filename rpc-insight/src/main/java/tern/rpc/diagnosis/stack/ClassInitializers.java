@@ -30,7 +30,7 @@ public final class ClassInitializers {
      */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** A thread counts as stopped if it used a processor for less than this share of the time between two samples. */
+    /** A thread counts as stopped if it used a processor for less than {@value} of the time between two samples. */
     private static final double STANDS = 0.01;
 
     private final Map<Long, Stand> last = new HashMap<>(); // the last sample of each thread that appeared to run

@@ -20,8 +20,8 @@ import tools.jackson.databind.deser.bean.PropertyValueBuffer;
 final class RoomOfObjects implements ValueInstantiators {
 
     /**
-     * The number of bytes of each object that do not count towards the limit. Objects of up to this size are too small
-     * for an attack.
+     * The number of bytes of each object that do not count towards the limit. Smaller objects are too small for an
+     * attack.
      */
     static final int FREE_BYTES = 24;
 

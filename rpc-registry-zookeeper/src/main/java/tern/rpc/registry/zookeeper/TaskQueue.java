@@ -12,10 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class TaskQueue {
 
-    /**
-     * The maximum number of tasks that run in a row. After this number, the thread's other tasks, such as delayed
-     * tasks, can run.
-     */
+    /** The maximum number of tasks that run in a row. Then the thread's other tasks, such as delayed tasks, can run. */
     private static final int MAX_TASKS = 256;
 
     private final Executor thread;

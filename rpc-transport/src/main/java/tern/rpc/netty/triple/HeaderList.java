@@ -20,7 +20,7 @@ final class HeaderList {
     private HeaderList() {}
 
     /**
-     * Returns the first elements of all headers with one name.
+     * Returns the first elements of all headers with the same name.
      *
      * @param values the values of the headers
      * @return the trimmed elements with their parameters; an element that is not complete within the first

@@ -24,7 +24,7 @@ final class Http1Exchange extends HttpExchange {
     private static final AsciiString OK_LINE = AsciiString.cached("HTTP/1.1 200 OK\r\n");
     private static final AsciiString LENGTH = AsciiString.cached("content-length");
 
-    /** Parts of an answer above this size, in bytes, are passed to the socket without a copy. */
+    /** Parts of an answer with more than {@value} bytes are passed to the socket without a copy. */
     private static final int COPIED_BYTES = 4 << 10;
 
     private final Http1ServerHandler handler;

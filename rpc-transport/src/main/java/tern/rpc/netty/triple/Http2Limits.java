@@ -21,9 +21,9 @@ final class Http2Limits {
     static final int MAX_RESETS = 2_000;
 
     /**
-     * If a call's timeout is not longer than this time, a reset of the stream might have been caused by the timeout,
-     * and does not count towards the share of resets. The client's timeout starts earlier than the server's timeout, so
-     * a busy server might read the request and its reset together.
+     * A reset of a stream does not count towards the share of resets if the call's timeout is at most this long,
+     * because the timeout might have caused the reset. The client's timeout starts earlier than the server's timeout,
+     * so a busy server might read the request and its reset together.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 

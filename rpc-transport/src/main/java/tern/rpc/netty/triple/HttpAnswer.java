@@ -40,7 +40,7 @@ final class HttpAnswer {
         ENDED
     }
 
-    /** A message up to this size, in bytes, is always accepted if its stream has no unsent bytes. */
+    /** A message of up to {@value} bytes is always accepted if its stream has no unsent bytes. */
     private static final int SMALL_BYTES = 4 << 10;
 
     /**

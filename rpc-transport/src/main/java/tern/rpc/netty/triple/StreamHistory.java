@@ -11,7 +11,7 @@ final class StreamHistory {
 
     /**
      * The minimum number of streams whose end states are stored. The ids of consecutive streams differ by 2, so the
-     * stored ids cover a range of twice this number.
+     * stored ids cover a range that is twice as large.
      */
     static final int STREAMS = 4_096;
 

@@ -14,7 +14,7 @@ import tern.rpc.endpoint.Endpoint;
  */
 final class UnfinishedAnswers {
 
-    /** An answer up to this size is not counted. */
+    /** The maximum size of an answer that is not counted. */
     static final int FREE_BYTES = 64 << 10;
 
     private static final int STEP_BITS = 16;

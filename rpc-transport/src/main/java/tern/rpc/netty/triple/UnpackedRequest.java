@@ -16,7 +16,7 @@ import tern.rpc.serialization.LargeWork;
 final class UnpackedRequest {
 
     /**
-     * A request up to this size is not counted. Decoding a request of this size takes about as much time as all other
+     * The maximum size of a request that is not counted. Decoding such a request takes about as much time as all other
      * work for its call.
      */
     static final int FREE_BYTES = 64 << 10;

@@ -41,8 +41,8 @@ final class Http2Model {
     private static final long MAX_WINDOW = Integer.MAX_VALUE;
 
     /**
-     * The server is allowed to close the connection if a client sends at least this number of consecutive empty DATA
-     * frames, or more than this number of pings.
+     * The server is allowed to close the connection if a client sends at least {@value} consecutive empty DATA frames,
+     * or more than {@value} pings.
      */
     private static final int FEW = 3;
 
