@@ -69,8 +69,7 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // If more calls are admitted, the limiter counts the admitted calls of a new call's tenant before it admits the new
-    // call.
+    // The number of admitted calls above which the limiter also limits each tenant before it admits a new call.
     private volatile int askedFrom;
     // Calls from tenants with few admitted calls are admitted beyond the limit, up to this total number of calls.
     private volatile int beyond;

@@ -39,10 +39,10 @@ final class BaselineUpdater {
      */
     private static final double MAX_SLOW_SHARE = 0.1;
 
-    /** The key under which the baseline stores how long a serving thread usually waits for a processor. */
+    /** The key, in the baseline, of a serving thread's usual wait for a processor. */
     private static final String DELAY = "delay";
 
-    /** The key under which the baseline stores how many processors this process usually keeps busy. */
+    /** The key, in the baseline, of the number of processors that this process usually keeps busy. */
     private static final String OWN = "own";
 
     /**

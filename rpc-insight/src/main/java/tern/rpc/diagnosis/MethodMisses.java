@@ -47,7 +47,7 @@ public final class MethodMisses {
      */
     private static final double MORE_THAN_USUAL = 3;
 
-    /** The prefix of the key under which the baseline stores the usual share of late or failed calls to a method. */
+    /** The key prefix, in the baseline, of the usual share of late or failed calls to a method. */
     private static final String LATE = "late calls of ";
 
     private final Baseline usual;

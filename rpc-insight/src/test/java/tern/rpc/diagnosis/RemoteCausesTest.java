@@ -20,8 +20,8 @@ class RemoteCausesTest {
     private final Shop shop = new Shop();
 
     /**
-     * Simulates calls of which one in seven makes the second exchange with the same peer. Returns the cause that the
-     * diagnosis names first.
+     * Simulates calls with one exchange each. Every seventh call makes a different exchange with the same peer. Returns
+     * the cause that the diagnosis names first.
      */
     private static String firstOfTwoExchanges(double secondMillis) {
         Shop shop = new Shop();

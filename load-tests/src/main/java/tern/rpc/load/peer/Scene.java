@@ -15,7 +15,7 @@ record Scene(String name, int callers, int pairs, String description) {
     private static final int FEW = 10;
     private static final int STREAMS = 50;
 
-    /** The beginnings of the names of the scenarios with streams. */
+    /** The name prefixes of the scenarios with streams. */
     private static final List<String> STREAM_KINDS = List.of("feed", "ping", "pipe", "map");
 
     static final List<Scene> ALL = List.of(

@@ -23,19 +23,19 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class Baseline {
 
-    /** The prefix of the keys under which the baseline stores the usual times of operations outside of calls. */
+    /** The key prefix, in the baseline, of the usual times of operations outside of calls. */
     public static final String OUTSIDE = "outside ";
 
-    /** The prefix of the keys under which the baseline stores how many tasks an executor usually starts per second. */
+    /** The key prefix, in the baseline, of the number of tasks that an executor usually starts per second. */
     public static final String TASKS = "tasks ";
 
-    /** The prefix of the keys under which the baseline stores the usual queue length of an executor. */
+    /** The key prefix, in the baseline, of an executor's usual queue length. */
     public static final String QUEUE = "queue ";
 
-    /** The prefix of the keys under which the baseline stores the usual number of rows in a statement's results. */
+    /** The key prefix, in the baseline, of the usual number of rows in a statement's results. */
     public static final String ROWS = "rows ";
 
-    /** The prefix of the keys under which the baseline stores the usual share of failed calls. */
+    /** The key prefix, in the baseline, of the usual share of failed calls. */
     public static final String FAILED_CALLS = "failed calls of ";
 
     /** An operation takes about its usual time if its time is at most its usual time multiplied by this factor. */
@@ -57,8 +57,8 @@ public final class Baseline {
     private static final int QUICK_SECONDS = 60;
 
     /**
-     * The minimum weight of the calls of the latest second. The weight falls from {@link #WEIGHT} to this minimum
-     * within about five minutes.
+     * The minimum weight of the latest second's calls. The weight falls from {@link #WEIGHT} to this minimum within
+     * about five minutes.
      */
     private static final double LEAST_WEIGHT = 1.0 / 300;
 

@@ -103,7 +103,7 @@ final class RedisPauses {
         return isPaused ? new TreeSet<>(delays.keySet()) : Set.of();
     }
 
-    /** Returns true if different commands are delayed by the same time and no command has a long run time itself. */
+    /** Returns true if different commands are delayed by the same amount and no command has a long run time itself. */
     private static boolean areAlike(Map<String, Delays> delays, double all) {
         double sum = 0;
         double shortest = Double.MAX_VALUE;

@@ -214,7 +214,10 @@ public final class RepeatedTransactions {
                 + " repeats the transaction can log its exception";
     }
 
-    /** Returns the exception with which calls fail after their last attempt, and its place; null if there is none. */
+    /**
+     * Returns the exception that calls fail with after their last attempt, and the code that throws it; null if there
+     * is none.
+     */
     private @Nullable String failure() {
         Map<String, Integer> names = new TreeMap<>();
         for (ExcessTime.Counted counted : excess.accounts) {

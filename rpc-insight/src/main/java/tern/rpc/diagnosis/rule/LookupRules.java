@@ -86,7 +86,7 @@ public final class LookupRules {
 
     /**
      * Attributes all host name lookups to the code with the most expensive lookups. The whole process uses the same
-     * resolver, so slow lookups in several places have one cause.
+     * resolver, so slow lookups in different code have one cause.
      */
     public static void merge(TimesByCause byCause) {
         Part longest = byCause.longestFirst().stream()

@@ -37,8 +37,7 @@ final class ProcessorRules extends Rule {
     private static final double SMALL = 0.05;
 
     /**
-     * An operation that takes more than {@value} of the extra time is slow for its own reason, even if all work takes
-     * longer.
+     * An operation that takes more than {@value} of the extra time is a separate cause, even if all work takes longer.
      */
     private static final double NOT_ALONE = 0.75;
 

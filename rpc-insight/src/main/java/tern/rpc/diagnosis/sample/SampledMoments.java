@@ -29,7 +29,7 @@ public final class SampledMoments {
             boolean isCommonPoolFull, @Nullable Work work) {}
 
     /**
-     * A snapshot of the work of the threads that serve no call.
+     * A snapshot of what the threads that serve no call are doing.
      *
      * @param busy the common names of the groups of threads in which at least one thread worked
      * @param incomplete the common names of the groups of threads in which some threads were not sampled

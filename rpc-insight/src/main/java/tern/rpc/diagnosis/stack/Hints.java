@@ -298,7 +298,7 @@ public final class Hints {
     /**
      * Returns the advice for code that accesses a file, preceded by a separator, or an empty string if there is none.
      *
-     * @param place the place of the code; contains the called method
+     * @param place the application code and the method that it calls
      */
     public static String file(String place) {
         if (FORCES.matcher(place).find()) {

@@ -20,7 +20,7 @@ public final class LibraryWaits {
     /** The name of a pool of database connections that Tern does not measure. */
     private static final String CONNECTIONS = "connection pool";
 
-    /** The prefix of the names of the classes that measure waits for connections. */
+    /** The name prefix of the classes that measure waits for connections. */
     private static final String MEASURES = "tern.rpc.spring.autoconfigure.pool.";
 
     private static final Pattern QUEUE = Pattern.compile(".*(Queue|Deque)\\.(take|poll)(First|Last)?");

@@ -17,7 +17,7 @@ public final class RowReads {
     private static final String SQL_SERVER = "com.microsoft.sqlserver.";
 
     /**
-     * A part of the names of the MySQL and MariaDB classes that read a result as one stream. A larger fetch size would
+     * A part of the name of each MySQL or MariaDB class that reads a result as one stream. A larger fetch size would
      * end the streaming.
      */
     private static final String STREAM = "Streaming";

@@ -11,7 +11,7 @@ class MissWatchTest {
     private int begun; // the number of misses that have begun
     private boolean open;
 
-    /** Adds seconds with 100 calls each, of which the given number is late. */
+    /** Adds seconds with 100 calls each. In each second, the given number of calls is late. */
     private void seconds(int count, int late) {
         for (int i = 0; i < count; i++) {
             boolean now = watch.second(100, late, 0, false);

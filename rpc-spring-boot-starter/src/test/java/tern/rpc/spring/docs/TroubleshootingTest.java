@@ -17,7 +17,7 @@ class TroubleshootingTest {
 
     /**
      * Matches the text between two string literals that are joined across a line break. The code formatter splits long
-     * messages in this way.
+     * messages like this.
      */
     private static final Pattern JOINED = Pattern.compile("\"\\s*\\+ \"");
 

@@ -44,8 +44,7 @@ final class DubboRequestBody {
     static final String GENERIC = "generic";
 
     /**
-     * The prefix of the name of the attachment with which a Dubbo consumer sends a callback object
-     * (docs/wire-protocol.md 1.9).
+     * The name prefix of the attachments that contain callback objects of a Dubbo consumer (docs/wire-protocol.md 1.9).
      */
     private static final String CALLBACK = "sys_callback_arg-";
 
