@@ -18,7 +18,7 @@ public final class OutputBuffer {
     private @Nullable MessageKind kind;
     // The kind of work for which a permit is needed to create a large array; null if no permit is needed.
     private @Nullable LargeWork inTurns;
-    private Object tenant = LargeWork.OWN_CALLS; // the tenant for whose message the permit is taken
+    private Object tenant = LargeWork.OWN_CALLS; // the tenant whose message needs the permit
     private @Nullable LargeWork turn; // the kind of work for which this buffer currently has a permit
 
     /**

@@ -68,7 +68,7 @@ final class ServedFailures {
                         cause);
     }
 
-    /** Returns the failure of a stream for whose callbacks no thread became free. */
+    /** Returns the failure of a stream that ended because no thread became free for its callbacks. */
     static RpcException noThread(String name, int threads) {
         return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,

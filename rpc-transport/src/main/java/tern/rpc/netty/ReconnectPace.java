@@ -14,9 +14,9 @@ import tern.rpc.Thrown;
  * Limits how many attempts to reconnect a transport starts on its own, for all endpoints together: {@value #AT_ONCE} at
  * once, then {@value #PER_SECOND} a second. If thousands of endpoints fail at once, the attempts would otherwise occupy
  * the processor and the network. Further attempts wait. The endpoint with the fewest failures comes first, so that a
- * restarted provider does not wait for endpoints that have been dead for long. One of {@value #TURNS} attempts goes to
- * the endpoint that has waited longest, so that each endpoint is tried. Attempts that are started by calls do not
- * count. Thread-safe.
+ * restarted provider does not wait for endpoints that have been dead for a long time. One of {@value #TURNS} attempts
+ * goes to the endpoint that has waited longest, so that each endpoint is tried. Attempts that are started by calls do
+ * not count. Thread-safe.
  */
 final class ReconnectPace {
 

@@ -43,7 +43,7 @@ public final class Account {
         return times;
     }
 
-    /** Returns the breakdown of a call's time from its ledger alone, without samples. */
+    /** Divides a call's time into its parts, using only its ledger and no samples. */
     public static Times of(EndedCall call, PauseTimes pauses) {
         Shares unknown = new Shares();
         return of(call, unknown, unknown, pauses);

@@ -25,12 +25,12 @@ public final class OperationNames {
     private static final Pattern REDIRECT = Pattern.compile(" \\((?:\\d+ )?redirects? to ([^ )]+)\\)$");
 
     /**
-     * The prefix of the name that stands for all operations on one of several stores (data sources or Redis servers) or
+     * The prefix of a name that represents all operations on one of several stores (data sources or Redis servers) or
      * peers.
      */
     public static final String ALL = "all of ";
 
-    /** The name that stands for all redirected exchanges, see {@link #isNamed}. */
+    /** The name that represents all redirected exchanges, see {@link #isNamed}. */
     public static final String REDIRECTED = "(redirected)";
 
     private OperationNames() {}
@@ -45,7 +45,7 @@ public final class OperationNames {
     }
 
     /**
-     * Returns the store or peer if the given name stands for all of its operations; null if the name stands for a
+     * Returns the store or peer if the given name represents all of its operations; null if the name belongs to a
      * single operation.
      */
     public static @Nullable String storeOfAll(Part part) {

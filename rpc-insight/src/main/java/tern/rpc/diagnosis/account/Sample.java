@@ -28,7 +28,7 @@ import tern.rpc.Phase;
  * @param delayNanos the total time that the thread has waited for a processor so far; -1 if unknown
  * @param ownersPart the activity of the lock's last owner; null if the thread is not waiting for a lock, or if the
  *     owner is unknown
- * @param operation the operation that the thread runs, or the asynchronous operation for whose result it waits, such as
+ * @param operation the operation that the thread runs, or the asynchronous operation whose result it waits for, such as
  *     an exchange of a WebClient; null if there is none or its name is unknown
  */
 public record Sample(

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param ofMs the time that all causes together add to a late or failed call on average, in milliseconds
  * @param saves the share (from 0 to 1) of late or failed calls that would meet the target without this cause
  * @param ofFailures the share of the failed and refused calls that failed or were refused because of this cause, if
- *     most of {@code ms} stands for failures; otherwise 0. Each failed or refused call counts as ten times the latency
- *     target
+ *     most of {@code ms} was added for failures; otherwise 0. Each failed or refused call counts as ten times the
+ *     latency target
  * @param certainMs a statistically certain lower bound on {@code ms}, given the number of samples
  * @param evidence the facts, one per short line; the first word of each line names its subject
  * @param changed the values that have changed, are new or have stayed the same since calls began to miss the latency

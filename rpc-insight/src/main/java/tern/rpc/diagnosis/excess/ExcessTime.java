@@ -53,7 +53,7 @@ public final class ExcessTime {
     /** The part of {@link #times} that was not measured, but added for failed calls. */
     public final Times failed = new Times();
 
-    /** The breakdown of each single call's time. The means were computed from these breakdowns. */
+    /** The parts of each single call's time. The means were computed from these parts. */
     public final List<Counted> accounts = new ArrayList<>();
 
     /** One late or failed call, and its time by activity or wait. */

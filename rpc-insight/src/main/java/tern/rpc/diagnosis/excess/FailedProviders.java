@@ -150,7 +150,7 @@ public final class FailedProviders {
         return label.isEmpty() ? "" : label + AT;
     }
 
-    /** Returns whether the cause stands for the merged failures of several providers. */
+    /** Returns whether the cause represents the merged failures of several providers. */
     public static boolean isOfSeveral(Part cause) {
         return cause.kind() == Kind.PEER_FAILS && cause.name().contains(PROVIDERS + TEXT);
     }

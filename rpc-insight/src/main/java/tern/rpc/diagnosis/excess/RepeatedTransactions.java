@@ -58,7 +58,7 @@ public final class RepeatedTransactions {
         private int attempts;
     }
 
-    /** Returns whether the part stands for transactions that are repeated, and not only for slow rollbacks. */
+    /** Returns whether the part represents repeated transactions, and not only slow rollbacks. */
     public boolean isOne(Part part) {
         if (part.kind() != Kind.SQL || !NamedTimes.isRollback(part.name())) {
             return false;

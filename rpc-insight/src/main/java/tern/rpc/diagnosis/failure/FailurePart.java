@@ -156,8 +156,8 @@ public final class FailurePart {
     }
 
     /**
-     * Returns the entry for a failed operation in the breakdown of a call's time. The exception of the operation is not
-     * known, because application code handled it.
+     * Returns the part of a call's time that a failed operation took. The exception of the operation is not known,
+     * because application code handled it.
      *
      * @param name the operation's name, which contains the failure
      */
@@ -215,9 +215,9 @@ public final class FailurePart {
     }
 
     /**
-     * Returns the entry that stands for an exception of a provider's service in the breakdown of a call's time; null if
-     * no exception in the chain came from a provider. The client adds a frame with the called method and the provider's
-     * address to an exception from a provider.
+     * Returns the part of a call's time that represents an exception of a provider's service; null if no exception in
+     * the chain came from a provider. The client adds a frame with the called method and the provider's address to an
+     * exception from a provider.
      */
     private static @Nullable Part ofProvider(List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
@@ -332,8 +332,8 @@ public final class FailurePart {
     }
 
     /**
-     * Returns the entry for a failure in the network or in another service in the breakdown of a call's time. Returns
-     * null for any other failure.
+     * Returns the part of a call's time that represents a failure in the network or in another service. Returns null
+     * for any other failure.
      */
     private static @Nullable Part ofPeer(EndedCall call, List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {

@@ -100,8 +100,8 @@ public final class LocalRefusals {
     }
 
     /**
-     * Returns the kind of limiter of the given entry in the breakdown of a call's time. Returns null if the entry does
-     * not stand for a refusal by a limiter.
+     * Returns the kind of limiter that the given part of a call's time represents; null if the part does not represent
+     * a refusal by a limiter.
      */
     public static @Nullable Limiter of(Part part) {
         for (Limiter limiter : Limiter.values()) {
@@ -113,8 +113,8 @@ public final class LocalRefusals {
     }
 
     /**
-     * Returns the entry for the refusal of a call in the breakdown of the call's time. The name of the entry contains
-     * the place and, if the exception shows it, the limiter's name.
+     * Returns the part of a call's time that represents the refusal of the call. The name of the part contains the
+     * refused code and, if the exception shows it, the limiter's name.
      *
      * @param place the application code whose execution the limiter refused, with a leading {@code in}; empty if
      *     unknown

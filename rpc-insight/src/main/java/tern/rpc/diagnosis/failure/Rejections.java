@@ -24,8 +24,8 @@ public final class Rejections {
     private Rejections() {}
 
     /**
-     * Returns the entry for the rejection of a task in the breakdown of a call's time. The entry's name contains the
-     * code that submitted the task and, if the exception names the executor, also the executor.
+     * Returns the part of a call's time that represents the rejection of a task. The part's name contains the code that
+     * submitted the task and, if the exception names the executor, also the executor.
      *
      * @param place the application code that submitted the task, with a leading {@code in}; empty if unknown
      */

@@ -1,4 +1,4 @@
-/** Names failures: the peer, database condition, timeout, limit or rejection that an exception stands for. */
+/** Names failures: the peer, database condition, timeout, limit or rejection that an exception reports. */
 @NullMarked
 package tern.rpc.diagnosis.failure;
 

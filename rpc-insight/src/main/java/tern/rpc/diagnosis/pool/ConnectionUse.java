@@ -38,8 +38,8 @@ public final class ConnectionUse {
      *
      * @param threads the name of the thread without trailing digits
      * @param line the application code that the thread runs; null if it is unknown
-     * @param operation the running statement of a holder outside of calls, or the pool for whose connection a call
-     *     waits; null if there is none
+     * @param operation the running statement of a holder outside of calls, or the pool whose connection a call waits
+     *     for; null if there is none
      */
     record Place(
             String threads, @Nullable String line, @Nullable String operation) {}

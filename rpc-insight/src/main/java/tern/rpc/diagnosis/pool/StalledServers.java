@@ -5,9 +5,9 @@ import tern.rpc.diagnosis.account.CallTrace;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Recognizes servers that answer nobody for moments. While such a server is blocked, each call that needs a connection
- * to it waits, because a pool opens or checks connections by asking the server. If only the opening of connections were
- * slow, other calls would use open connections in the meantime.
+ * Recognizes servers that stop answering from time to time. While such a server is blocked, each call that needs a
+ * connection to it waits, because a pool opens or checks connections by asking the server. If only the opening of
+ * connections were slow, other calls would use open connections in the meantime.
  */
 public final class StalledServers {
 
@@ -37,9 +37,8 @@ public final class StalledServers {
     }
 
     /**
-     * Returns whether the server of a pool of the given kind is blocked for moments: several calls wait for a
-     * connection, hardly any other call gets a connection in the meantime, and most calls get one quickly at other
-     * times.
+     * Returns whether the server of a pool of the given kind is blocked from time to time: several calls wait for a
+     * connection, hardly any other call gets one in the meantime, and most calls get one quickly at other times.
      *
      * @param calls the most recent calls
      */

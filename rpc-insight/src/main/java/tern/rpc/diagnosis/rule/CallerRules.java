@@ -84,7 +84,7 @@ final class CallerRules extends Rule {
     }
 
     /**
-     * Returns whether the given activity stands for all operations on one server. A rule merges the operations of a
+     * Returns whether the given activity represents all operations on one server. A rule merges the operations of a
      * server if they became slower together.
      */
     private boolean isEveryOperation(Part part) {

@@ -39,7 +39,7 @@ public final class LockedTables {
      */
     private static final double MARGIN_TARGETS = 0.5;
 
-    /** The end of a call shows that it received an answer, at most this long ago. */
+    /** An answer is recorded only when its call ends. The call may have received it this much earlier. */
     private static final double RECORDED_TARGETS = 2;
 
     /** The places where databases show which session holds a lock. */

@@ -107,7 +107,7 @@ public final class TaskSamples {
     }
 
     /**
-     * If the given part stands for a blocked event loop, returns the kind of wait that blocks the event loop. Otherwise
+     * If the given part represents a blocked event loop, returns the kind of wait that blocks the event loop. Otherwise
      * returns the kind of the given part.
      */
     public Part.Kind blockedBy(Part part) {

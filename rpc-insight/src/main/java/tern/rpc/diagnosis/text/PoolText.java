@@ -167,7 +167,7 @@ final class PoolText {
         };
     }
 
-    /** Describes a server that answers nobody for moments, so that calls get no connection to it. */
+    /** Describes a server that stops answering from time to time, so that calls get no connection to it. */
     private CauseDescription stalled(PoolVerdict verdict) {
         boolean isDatabase = verdict.isDatabase();
         String server = (isDatabase ? "the database of \"" : "the Redis server of \"") + verdict.name() + "\"";

@@ -44,8 +44,8 @@ final class HttpAnswer {
     private static final int SMALL_BYTES = 4 << 10;
 
     /**
-     * The size of an answer above which the memory budget is checked again after encoding, because encoding a large
-     * answer takes a long time.
+     * The memory budget is checked again after an answer of more than {@value} bytes has been encoded, because encoding
+     * a large answer takes a long time.
      */
     private static final int LARGE_BYTES = 256 << 10;
 

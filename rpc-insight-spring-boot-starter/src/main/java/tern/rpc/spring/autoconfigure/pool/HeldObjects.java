@@ -130,7 +130,7 @@ final class HeldObjects implements SmartInitializingSingleton {
     /**
      * Returns whether the field can hold an object that measures the given one. The JVM does not change the fields of
      * records. An object whose class is not public gets a proxy, so the type of its field must be an interface. A
-     * Spring proxy stands for a bean, which is already measured.
+     * Spring proxy represents a bean, which is already measured.
      */
     private static boolean isReplaceable(Field field, Object value) {
         return !field.getDeclaringClass().isRecord()

@@ -22,7 +22,7 @@ final class HttpExchanges {
     /** The maximum number of hosts to count. Counting more hosts would not change any advice. */
     private static final int MAX_HOSTS = 64;
 
-    /** The name of the client's pool, under which ledgers record waits for a connection. */
+    /** The name of the client's pool. Ledgers record waits for a connection under this name. */
     private final String pool;
 
     private final Borrowings borrowings = new Borrowings();

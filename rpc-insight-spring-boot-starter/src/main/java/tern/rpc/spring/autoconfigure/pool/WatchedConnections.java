@@ -42,7 +42,7 @@ final class WatchedConnections extends PooledConnectionProvider {
         borrowings.holders().size(max());
     }
 
-    /** @param pool the name of the pool, under which ledgers record waits for a connection */
+    /** @param pool the name of the pool; ledgers record waits for a connection under this name */
     static WatchedConnections of(
             String pool, PooledObjectFactory<Connection> factory, GenericObjectPoolConfig<Connection> config) {
         return new WatchedConnections(pool, factory, config, new Borrowings(), new ConcurrentHashMap<>());
