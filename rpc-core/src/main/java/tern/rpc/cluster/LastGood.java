@@ -39,7 +39,7 @@ record LastGood(
         Holding state,
         Longest longest) {
 
-    /** Why providers stay in use although the source no longer lists them; empty if there are no such providers. */
+    /** Why providers stay in use although the source no longer lists them. */
     enum Holding {
         /**
          * The list lost most of its entries. This is also the initial state, before any provider is held (kept in use

@@ -22,7 +22,7 @@ public final class Account {
     private Account() {}
 
     /**
-     * Returns the breakdown of a call's time.
+     * Divides a call's time into its parts.
      *
      * @param own the samples of this call
      * @param others the samples of all calls to the same method, used if fewer than 3 samples show this call's own time
