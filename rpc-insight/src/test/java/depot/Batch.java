@@ -4,7 +4,7 @@ import feign.Peer;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 
-/** Application work for which no call waits. */
+/** Application work that no call waits for. */
 public final class Batch {
 
     private Batch() {}

@@ -53,8 +53,8 @@ public record ClusterReport(
      * @param lastFailure the reason why the provider is not connected, or empty if it is connected
      * @param nextAttempt the time until the client's next planned attempt to connect, or null if no attempt is planned
      * @param held whether the provider stays in use although the source no longer lists it
-     * @param stalledFor the time for which the provider has sent nothing although calls are waiting, or zero if the
-     *     provider is not stalled
+     * @param stalledFor how long the provider has sent nothing although calls are waiting, or zero if the provider is
+     *     not stalled
      * @param cost the provider's response time as a multiple of the usual response time
      * @param score the score that load balancing compares; lower is better
      * @param inFlight the number of calls and streams that have not ended

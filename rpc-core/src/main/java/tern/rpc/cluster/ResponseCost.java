@@ -50,8 +50,8 @@ final class ResponseCost {
     private static final double GOOD_MEAN = 2.5;
 
     /**
-     * If the last response time exceeds the usual time multiplied by this factor, it affects load balancing even if the
-     * mean is good.
+     * If the last response time exceeds {@value} times the usual time, it affects load balancing even if the mean is
+     * good.
      */
     private static final double VERY_SLOW = 4;
 

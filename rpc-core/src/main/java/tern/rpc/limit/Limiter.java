@@ -45,8 +45,7 @@ public final class Limiter {
     private static final int MAX_HAVE_LEFT = 8;
 
     /**
-     * Calls hang if no call has ended for at least one second and for at least the mean call duration multiplied by
-     * this factor.
+     * Calls hang if no call has ended for at least one second and for at least {@value} times the mean call duration.
      */
     private static final int HANGING = 8;
 

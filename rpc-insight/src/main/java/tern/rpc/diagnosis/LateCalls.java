@@ -15,8 +15,8 @@ import tern.rpc.diagnosis.machine.ProcessWatch;
 import tern.rpc.diagnosis.sample.Sampler;
 
 /**
- * Selects the late and failed calls whose causes are searched for. Some late calls are left out because their lateness
- * is usual, or because their callers are the reason. Only the diagnosis thread uses this class.
+ * Selects the late and failed calls that the diagnosis explains. Leaves out calls that are usually late, and calls that
+ * are late because of their callers. Only the diagnosis thread uses this class.
  */
 final class LateCalls {
 

@@ -17,14 +17,13 @@ import tern.rpc.diagnosis.calls.MethodRate;
 final class MethodRates {
 
     /**
-     * A burst begins with the first second in which the number of calls is at least the usual number multiplied by this
-     * factor.
+     * A burst begins with the first second in which the number of calls is at least {@value} times the usual number.
      */
     private static final double ONSET = 1.6;
 
     /**
-     * When the compared period before a miss begins. The first late calls come shortly before a miss, so the period
-     * ends earlier.
+     * How long before a miss the compared period begins. The first late calls come shortly before a miss, so the period
+     * ends before them.
      */
     private static final long FROM_NANOS = TimeUnit.SECONDS.toNanos(25);
 

@@ -67,8 +67,8 @@ final class Ranking {
     private static final double MIN_CERTAIN = 0.3;
 
     /**
-     * If the weights ({@link #weight}) of two adjacent causes differ by less than {@value}, the cause without which
-     * more calls would meet the target is ranked first.
+     * If the weights ({@link #weight}) of two adjacent causes differ by less than {@value}, the cause whose removal
+     * would let more calls meet the target is ranked first.
      */
     private static final double CLOSE = 0.2;
 
@@ -323,7 +323,7 @@ final class Ranking {
 
     /**
      * Returns the causes sorted by weight, then by the lower bound on their time. If two adjacent causes have similar
-     * weights, the cause without which more calls would meet the target comes first.
+     * weights, the cause whose removal would let more calls meet the target comes first.
      */
     private List<Part> ranked() {
         List<Part> parts = new ArrayList<>(byCause.longestFirst());

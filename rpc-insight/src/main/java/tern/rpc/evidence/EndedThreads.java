@@ -24,7 +24,7 @@ public final class EndedThreads {
     private final Supplier<@Nullable List<Stack>> reader;
     private final LongSupplier clock;
     private final Set<Long> ended = new HashSet<>(); // guarded by this
-    // the earliest time at which the virtual threads are listed again; 0 before the first list; guarded by this
+    // the earliest time when the virtual threads are listed again; 0 before the first list; guarded by this
     private long next;
 
     public EndedThreads() {

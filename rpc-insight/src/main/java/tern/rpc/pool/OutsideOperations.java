@@ -166,7 +166,7 @@ public final class OutsideOperations {
         /** The weight of the last execution in the mean of the current times. */
         private static final double TOOK_WEIGHT = 0.3;
 
-        /** A pause between two executions is too long if it is at least the usual pause multiplied by this factor. */
+        /** A pause between two executions is too long if it is at least {@value} times the usual pause. */
         private static final double LATE = 3;
 
         /** After {@value} consecutive long pauses, long pauses count as usual, and the usual pause is adapted. */
@@ -180,10 +180,7 @@ public final class OutsideOperations {
         /** The minimum usual pause of a periodic operation. */
         private static final double MIN_USUAL_NANOS = 5e8;
 
-        /**
-         * The job that runs an operation has ended if a pause lasts for at least the usual pause multiplied by this
-         * factor.
-         */
+        /** The job that runs an operation has ended if a pause lasts for at least {@value} times the usual pause. */
         private static final double MAX_PAUSES = 100;
 
         private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(10);

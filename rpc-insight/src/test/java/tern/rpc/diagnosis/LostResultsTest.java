@@ -14,7 +14,7 @@ import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.cause.Cause;
 
-/** Tests calls that hang because the results for which they wait never come. */
+/** Tests calls that hang because the results that they wait for never come. */
 class LostResultsTest {
 
     private static final Consumer<Shop.Steps> USUAL = call -> call.own(2).in(Phase.SQL, "select label", 3);

@@ -9,7 +9,7 @@ import tern.rpc.NanoClock;
 /**
  * Limits the TLS records without application data that a peer sends after the handshake, such as changes of its keys
  * and empty records. A record without application data contains only a few bytes, but makes the receiver compute keys
- * and queue an answer. No other limit covers this work, for which other connections have to wait. A well-behaved peer
+ * and queue an answer. No other limit covers this work, and other connections have to wait for it. A well-behaved peer
  * sends many gigabytes of data between two such records. Confined to the event loop.
  */
 final class TlsRecordLimit {

@@ -19,16 +19,16 @@ public interface PauseTimes {
     Times between(long fromNanos, long toNanos);
 
     /**
-     * Returns the time within the given period for which the collector ran in cycles that began because threads waited
-     * for memory. The result is an upper bound on the time for which a thread waited.
+     * Returns how long, within the given period, the collector ran in cycles that began because threads waited for
+     * memory. The result is an upper bound on the time that a thread waited.
      */
     default double stalledNanos(long fromNanos, long toNanos) {
         return 0;
     }
 
     /**
-     * Returns the times for which operations of the JVM have recently stopped all threads, in nanoseconds by operation
-     * name. Collections are not included.
+     * Returns how long each operation of the JVM has recently stopped all threads, in nanoseconds by operation name.
+     * Collections are not included.
      */
     default Map<String, Double> operations() {
         return Map.of();

@@ -32,8 +32,8 @@ public final class Shares {
     }
 
     /**
-     * @param waitingShare the time for which threads wait for a processor, as a share of the time for which they run or
-     *     wait for a processor; used for samples without a previous sample of the same call, and for virtual threads
+     * @param waitingShare how long threads wait for a processor, as a share of the time that they run or wait for a
+     *     processor; used for samples without a previous sample of the same call, and for virtual threads
      */
     public Shares(double waitingShare) {
         this.waitingShare = waitingShare;

@@ -38,10 +38,10 @@ public final class Baseline {
     /** The key prefix, in the baseline, of the usual share of failed calls. */
     public static final String FAILED_CALLS = "failed calls of ";
 
-    /** An operation takes about its usual time if its time is at most its usual time multiplied by this factor. */
+    /** An operation takes about its usual time if its time is at most {@value} times its usual time. */
     public static final double AS_USUAL = 1.3;
 
-    /** An operation takes longer than usual if its time exceeds its usual time multiplied by this factor. */
+    /** An operation takes longer than usual if its time exceeds {@value} times its usual time. */
     public static final double SLOWER_THAN_USUAL = 1.1;
 
     /**
@@ -68,12 +68,12 @@ public final class Baseline {
      */
     private static final double CALLS_OF_FULL_WEIGHT = 10;
 
-    /** A late call counts as usual if it takes at most its usual time multiplied by this factor. */
+    /** A late call counts as usual if it takes at most {@value} times its usual time. */
     private static final double SLOWER = 1.5;
 
     /**
-     * A late call also counts as usual if it takes at most the longest usual time multiplied by this factor. The times
-     * of some calls, such as long polls, vary so much that the rule with {@link #SLOWER} is not sufficient.
+     * A late call also counts as usual if it takes at most {@value} times the longest usual time. The times of some
+     * calls, such as long polls, vary so much that the rule with {@link #SLOWER} is not sufficient.
      */
     private static final double LONGEST = 1.1;
 

@@ -28,8 +28,7 @@ public record MethodRate(
         double beforeMiss) {
 
     /**
-     * A method is called more often than usual if the number of its calls is at least the usual number multiplied by
-     * this factor.
+     * A method is called more often than usual if the number of its calls is at least {@value} times the usual number.
      */
     public static final double MORE = 3;
 
@@ -93,7 +92,7 @@ public record MethodRate(
         return rates.stream().allMatch(rate -> rate.beforeMiss >= 0) && perSecond > 0 && before >= AS_MANY * perSecond;
     }
 
-    /** Returns the caller from which at least half of the additional calls come; null if there is none. */
+    /** Returns the caller that makes at least half of the additional calls; null if there is none. */
     @Nullable
     public Caller mainCaller() {
         return isHigh() && isOfCaller(HALF) ? caller : null;

@@ -36,12 +36,12 @@ public final class MissWatch {
 
     private static final int MIN_HUNG = 3;
 
-    /** The number of consecutive seconds with hanging calls after which a miss of the latency target begins. */
+    /** A miss begins after {@value} consecutive seconds with hanging calls. */
     private static final int HUNG_SECONDS = 2;
 
     /**
-     * The minimum number of consecutive seconds with hanging calls that begin a miss during the warm-up. The number is
-     * high because the first calls also wait until connections are opened and clients are initialized.
+     * During the warm-up, a miss begins only after {@value} consecutive seconds with hanging calls. The number is high
+     * because the first calls also wait until connections are opened and clients are initialized.
      */
     private static final int EARLY_HUNG_SECONDS = 10;
 
@@ -65,8 +65,8 @@ public final class MissWatch {
     private static final int LULL_SECONDS = 8;
 
     /**
-     * Late calls after a lull are assumed to have a different cause if their share is at least the highest share before
-     * the lull, multiplied by this factor.
+     * Late calls after a lull are assumed to have a different cause if their share is at least {@value} times the
+     * highest share before the lull.
      */
     private static final double RENEWED = 3;
 

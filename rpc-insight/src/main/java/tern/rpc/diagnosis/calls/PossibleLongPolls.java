@@ -15,15 +15,15 @@ import tern.rpc.diagnosis.sample.SampledCall;
 /**
  * Recognizes running calls to methods whose usual times are unknown, if the calls may be long polls or the methods may
  * always be slow. Without this class, a few long polls soon after the start of the application would count as calls
- * that hang. The diagnosis would then report a miss of the latency target, and would not learn the usual times from
- * which it could see that long polls are always slow.
+ * that hang. The diagnosis would then report a miss of the latency target, and would not learn that long polls are
+ * always slow.
  */
 public final class PossibleLongPolls {
 
-    /** The time after the application's first call in which several long polls are expected to end. */
+    /** Several long polls are expected to end within this time after the application's first call. */
     private static final long EARLY_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    /** The time in which a call is expected to end if its thread is busy instead of waiting for an event. */
+    /** A call whose thread is busy, instead of waiting for an event, is expected to end within this time. */
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private PossibleLongPolls() {}

@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class Changes {
 
-    /** A value is reported as changed if it is at least its usual value multiplied by this factor. */
+    /** A value is reported as changed if it is at least {@value} times its usual value. */
     private static final double MUCH = 2;
 
     /**

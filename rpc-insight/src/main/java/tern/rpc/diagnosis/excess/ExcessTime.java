@@ -257,8 +257,8 @@ public final class ExcessTime {
     }
 
     /**
-     * Returns the operation of the given call that exceeded its usual time by the most, if the additional time is at
-     * least half of the latency target; otherwise null.
+     * Returns the operation of the given call with the longest additional time, if this time is at least half of the
+     * latency target; otherwise null.
      */
     @Nullable
     public Part slowOperation(EndedCall call) {

@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.calls.UsualOperations;
 final class MeanTimes {
 
     /**
-     * The maximum number of executions of an operation that is not compared with others, because so few executions
-     * prove little.
+     * An operation with at most {@value} executions is not compared with others, because so few executions prove
+     * little.
      */
     private static final double FEW = 2;
 

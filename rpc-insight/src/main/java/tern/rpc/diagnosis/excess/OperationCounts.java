@@ -19,13 +19,10 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class OperationCounts {
 
-    /** Operations are slower only if one operation takes at least its usual time multiplied by this factor. */
+    /** Operations are slower only if one operation takes at least {@value} times its usual time. */
     private static final double SLOWER = 1.5;
 
-    /**
-     * Calls run many more operations than usual if the number per call is at least the usual number multiplied by this
-     * factor.
-     */
+    /** Calls run many more operations than usual if the number per call is at least {@value} times the usual number. */
     private static final double MANY_MORE = 3;
 
     /**
@@ -41,24 +38,18 @@ public final class OperationCounts {
     private static final double ONCE = 1.3;
 
     /**
-     * Calls load cached values more often than usual if the number of loads per call is at least the usual number
-     * multiplied by this factor.
+     * Calls load cached values more often than usual if the number of loads per call is at least {@value} times the
+     * usual number.
      */
     private static final double MORE_MISSES = 2;
 
     /** Two numbers of operations are similar if the smaller number is at least {@value} of the larger number. */
     private static final double SIMILAR = 0.7;
 
-    /**
-     * Calls run an operation as often as usual if its number per call is at most the usual number multiplied by this
-     * factor.
-     */
+    /** Calls run an operation as often as usual if its number per call is at most {@value} times the usual number. */
     private static final double AS_OFTEN = 1.2;
 
-    /**
-     * An operation that calls run as often as usual is slower if it takes more than its usual time multiplied by this
-     * factor.
-     */
+    /** An operation that calls run as often as usual is slower if it takes more than {@value} times its usual time. */
     private static final double A_LITTLE_SLOWER = 1.2;
 
     private static final double HALF = 0.5;

@@ -21,7 +21,7 @@ import tern.rpc.pool.OutsideOperations;
  */
 public final class OutsideStatements {
 
-    /** A statement is assumed to wait for a lock if it takes more than its usual time multiplied by this factor. */
+    /** A statement is assumed to wait for a lock if it takes more than {@value} times its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
     private final Evidence evidence;

@@ -77,9 +77,9 @@ public final class RepeatedOperations {
     }
 
     /**
-     * Returns whether operations of one name may be the attempts of a polling loop. Many operations of one name may be
-     * attempts. Few operations of one name may be attempts only if calls run more operations of this kind than usual,
-     * and if the additional operations are at least half as many as the attempts.
+     * Returns whether operations with the same name may be the attempts of a polling loop. Many such operations may be
+     * attempts. Few such operations may be attempts only if calls run more operations of this kind than usual, and if
+     * the additional operations are at least half as many as the attempts.
      *
      * @param attempts the number of operations in all of these calls
      */

@@ -57,7 +57,7 @@ public final class RunningStatements {
     }
 
     /**
-     * Returns the mean time for which calls have been executing the given statement; 0 if fewer than three calls are
+     * Returns how long calls have been executing the given statement, on average; 0 if fewer than three calls are
      * executing it. The completed executions of a statement do not show how long others wait for a lock.
      */
     public double meanNanos(String statement) {

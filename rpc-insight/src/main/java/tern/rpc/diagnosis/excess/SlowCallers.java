@@ -18,7 +18,8 @@ public final class SlowCallers {
     private static final double MOST = 0.8;
 
     /**
-     * The minimum number of samples of a call that is judged, because a single sample may show a short wait by chance.
+     * A call is judged only if it has at least {@value} samples, because a single sample may show a short wait by
+     * chance.
      */
     private static final int MIN_LOOKS = 2;
 

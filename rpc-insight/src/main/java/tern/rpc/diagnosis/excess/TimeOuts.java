@@ -207,7 +207,7 @@ public final class TimeOuts {
                 List.of(deadlines(failed)));
     }
 
-    /** Returns text with the time after which the calls timed out, and with their usual time. */
+    /** Returns text that says after how long the calls timed out, and how long they usually take. */
     private static String times(Failed failed) {
         return "end after " + Times.millis(failed.eachNanos) + " ms"
                 + (failed.usualNanos <= 0 ? "" : ", and usually take " + Times.millis(failed.usualNanos) + " ms");

@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.pool.ApplicationCode;
 
-/** Finds the operations for which code waits with a time limit. */
+/** Finds the operations that code waits for with a time limit. */
 final class TimedWaits {
 
     private TimedWaits() {}

@@ -23,7 +23,7 @@ public record AnswerTimes(int recorded, double meanNanos, double medianNanos, do
     private static final double MEDIAN = 0.5;
     private static final double SLOW = 0.9;
 
-    /** The minimum time of slow answers, as a share of the timeout, if the timeout is too short. */
+    /** A timeout is too short only if slow answers take at least {@value} of it. */
     private static final double NEAR = 0.8;
 
     private static final double HALF = 0.5;

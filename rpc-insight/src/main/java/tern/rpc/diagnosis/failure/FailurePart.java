@@ -146,7 +146,9 @@ public final class FailurePart {
         return hidden != null || late ? hidden : DatabaseConditions.of(chain);
     }
 
-    /** Returns the entry for a statement of the call that failed; null if all statements were only slow. */
+    /**
+     * Returns the part of the call's time that represents its failed statement; null if all statements were only slow.
+     */
     private static @Nullable Part ofFailedStatement(EndedCall call) {
         return call.ledger().named().stream()
                 .filter(entry -> entry.kind() == Phase.SQL && OperationNames.isFailing(entry.name()))
@@ -272,9 +274,8 @@ public final class FailurePart {
     }
 
     /**
-     * Returns the operation whose timeout ended the call. If there is no such operation, returns an entry of the time
-     * breakdown that is named after the code that gave up. Returns null for a call that did not fail because of a
-     * timeout.
+     * Returns the operation whose timeout ended the call. If there is no such operation, returns a part of the call's
+     * time that is named after the code that gave up. Returns null for a call that did not fail because of a timeout.
      */
     public static @Nullable Part timedOut(EndedCall call) {
         Throwable failure = call.failure();

@@ -232,7 +232,7 @@ public final class FailureText {
     /** Matches the beginning of the name of a database or a Redis server. */
     private static final Pattern STORE = Pattern.compile("^(database|Redis)\\b");
 
-    /** Matches the status with which a provider answers. */
+    /** Matches the status in a provider's answer. */
     private static final Pattern STATUS = Pattern.compile("[A-Z]+(_[A-Z]+)*");
 
     private FailureText() {}

@@ -18,7 +18,7 @@ public final class Rejections {
     private static final Pattern STOPPED =
             Pattern.compile("is shut down|\\[(Shutting down|Terminated)|in (shutdown|terminated) state|been closed");
 
-    /** Part of the error message with which Reactor's bounded elastic scheduler rejects a task. */
+    /** A part of the error message of Reactor's bounded elastic scheduler when it rejects a task. */
     private static final String ELASTIC_FULL = "bounded elastic scheduler reached";
 
     private Rejections() {}

@@ -36,7 +36,7 @@ public final class WaitLimits {
 
     private WaitLimits() {}
 
-    /** Returns the time after which the code of the failed call gave up, in nanoseconds; -1 if it is unknown. */
+    /** Returns how long the code of the failed call waited before it gave up, in nanoseconds; -1 if it is unknown. */
     public static double nanos(EndedCall call) {
         return call.failure() == null ? -1 : nanos(Exceptions.chain(call.failure()));
     }
@@ -64,7 +64,7 @@ public final class WaitLimits {
                 .filter(entry -> FailurePart.isOperation(entry.kind()))
                 .toList();
         if (limit < 0) {
-            // If operations with different names are running, nothing shows for which one the code waited.
+            // If operations with different names are running, nothing shows which operation the code waited for.
             boolean isOne =
                     running.stream().map(NamedTimes.Entry::name).distinct().count() == 1;
             return isOne ? running.get(0) : null;

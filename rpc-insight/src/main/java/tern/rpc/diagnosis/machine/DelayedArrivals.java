@@ -8,8 +8,8 @@ import tern.rpc.diagnosis.machine.HiccupMeter.Stop;
 
 /**
  * Estimates how many calls arrived while the whole process was paused, and how long they waited. The process measures
- * the time of a call from the moment when it reads the request. The measured time therefore does not include the time
- * for which the request waited in the socket during a pause. The time that the caller measures includes this wait.
+ * the time of a call from the moment when it reads the request. The measured time therefore does not include the
+ * request's wait in the socket during a pause. The time that the caller measures includes this wait.
  */
 public final class DelayedArrivals {
 

@@ -43,7 +43,7 @@ public final class FlightRecording {
 
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-    /** How long after the start of a recording a redefinition of classes is attributed to this start. */
+    /** A redefinition of classes is attributed to the start of a recording if it follows within this time. */
     private static final long STARTING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final AtomicBoolean running = new AtomicBoolean();

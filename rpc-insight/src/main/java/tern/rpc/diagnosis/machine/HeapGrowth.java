@@ -66,7 +66,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
      */
     private static final double MIN_GROWTH_NEARLY_FULL = 0.01;
 
-    /** The minimum used share of a heap that can be full soon. */
+    /** A heap can be full soon only if at least {@value} of it is used. */
     private static final double MIN_SHARE_SOON = 0.6;
 
     /**
@@ -267,7 +267,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     }
 
     /**
-     * Returns the line with which a diagnosis describes the growth.
+     * Returns the line of a diagnosis about the growth.
      *
      * @param allocatedPerSecond the number of bytes that are allocated per second; negative if unknown
      */

@@ -99,7 +99,7 @@ public final class HiccupMeter {
     /**
      * Returns the recorded pauses, and the current pause if the meter's thread has not run since the pause began. When
      * a stopped process continues, the diagnosis thread may run before the meter's thread. If the current pause were
-     * missing, the diagnosis would report the operations for which calls waited when the process was stopped.
+     * missing, the diagnosis would report the operations that calls waited for when the process was stopped.
      */
     private synchronized List<Stop> known(long now) {
         List<Stop> known = new ArrayList<>(stops);

@@ -84,14 +84,14 @@ public record Machine(
     private static final double MUCH_OF_DEMAND = 0.25;
 
     /**
-     * Stolen processor time explains late calls only if it is at least its usual value multiplied by this factor. On
-     * some hosts, a little processor time is always stolen.
+     * Stolen processor time explains late calls only if it is at least {@value} times its usual value. On some hosts, a
+     * little processor time is always stolen.
      */
     private static final double MORE_THAN_USUAL = 2;
 
     /**
-     * The process allocates much more memory than usual if its allocation rate exceeds both {@link #MIN_STORM} and the
-     * usual rate multiplied by this factor.
+     * The process allocates much more memory than usual if its allocation rate exceeds both {@link #MIN_STORM} and
+     * {@value} times the usual rate.
      */
     private static final double STORM = 10;
 
@@ -106,13 +106,10 @@ public record Machine(
      */
     private static final double LONG_DELAY_NANOS = 3e6;
 
-    /**
-     * The waits for a processor are much longer than usual if they are at least the usual waits multiplied by this
-     * factor.
-     */
+    /** The waits for a processor are much longer than usual if they are at least {@value} times the usual waits. */
     private static final double LONGER = 3;
 
-    /** The waits for a processor are usual if they are below the usual waits multiplied by this factor. */
+    /** The waits for a processor are usual if they are below {@value} times the usual waits. */
     private static final double AS_USUAL = 1.5;
 
     /** The garbage collector's pauses make calls late if they take at least {@value} of the time. */
@@ -227,7 +224,7 @@ public record Machine(
      *
      * @param nanos the mean wait each time that such a thread is ready to run
      * @param usualNanos the usual value of {@code nanos}
-     * @param perRun the whole wait, as a multiple of the time for which these threads ran
+     * @param perRun the total wait divided by the run time of these threads
      * @param usuallyOwn the number of processors that this process usually keeps busy
      * @param isSettled whether the usual value was learned for long enough to show what is usual after the start
      */
@@ -460,9 +457,9 @@ public record Machine(
     }
 
     /**
-     * Returns the share of time that the threads serving calls spend waiting for a processor. The total is the time for
-     * which they run or wait. Returns 0 unless work other than calls or a CPU quota takes the processors. With this
-     * share, times without samples can be divided into work and waits.
+     * Returns the time that the threads serving calls wait for a processor, as a share of the time that they run or
+     * wait. Returns 0 unless work other than calls or a CPU quota takes the processors. With this share, times without
+     * samples can be divided into work and waits.
      */
     public double waitingShare() {
         boolean isTaken = isDelayedByOtherThreads() || isFullOfOthers() || throttled > THROTTLED;

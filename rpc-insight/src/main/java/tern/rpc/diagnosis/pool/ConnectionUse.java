@@ -16,8 +16,8 @@ import tern.rpc.pool.Holders.Holder;
 
 /**
  * The holders of a pool's connections, as found by inspections several times a second. A single inspection shows only
- * the current holders. If there are many inspections, the share of inspections that find a holder shows the share of
- * the time for which it holds a connection. Not thread-safe: only the diagnosis thread uses it.
+ * the current holders. If there are many inspections, the share of inspections that find a holder is about the share of
+ * time that it holds a connection. Not thread-safe: only the diagnosis thread uses it.
  */
 public final class ConnectionUse {
 

@@ -94,7 +94,7 @@ public record ObservedPool(
         return ofKind;
     }
 
-    /** Returns the mean time for which a connection was in use, in nanoseconds; -1 if unknown. */
+    /** Returns how long a connection was in use on average, in nanoseconds; -1 if unknown. */
     public double holdNanos() {
         return since.held().isNegative() || since.taken() <= 0
                 ? -1

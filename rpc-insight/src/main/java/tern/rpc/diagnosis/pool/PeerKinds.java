@@ -37,7 +37,7 @@ public final class PeerKinds {
     }
 
     /**
-     * Returns the kind of peer for which a call waits in the given wait; null if the call does not wait for a peer.
+     * Returns the kind of peer that the given wait is for; null if the call does not wait for a peer.
      *
      * @param ledger the ledger of the call; it shows whether a wait without a known pool is for an executor or for a
      *     data source

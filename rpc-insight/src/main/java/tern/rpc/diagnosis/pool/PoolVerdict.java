@@ -60,12 +60,12 @@ public record PoolVerdict(
 
     private static final double USUAL_FACTOR = 1.5;
 
-    /** The maximum time for which a connection counts as held for the usual time, as a multiple of this time. */
+    /** A connection is held for the usual time if it is held for at most {@value} times as long as usual. */
     private static final double SAME_FACTOR = 1.15;
 
     private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A connection is held for a long time if it is held for at least the usual time multiplied by this factor. */
+    /** A connection is held for a long time if it is held for at least {@value} times as long as usual. */
     private static final int LONG_HOLD = 20;
 
     private static final long MIN_LONG_HOLD_NANOS = TimeUnit.SECONDS.toNanos(1);

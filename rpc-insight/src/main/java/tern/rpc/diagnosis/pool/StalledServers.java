@@ -13,10 +13,10 @@ public final class StalledServers {
 
     private static final int MIN_WAITING = 5;
 
-    /** The minimum number of calls that must have got a connection quickly, for each call that waited. */
+    /** For each call that waited, at least {@value} other calls must have got a connection quickly. */
     private static final int QUICK_CALLS = 3;
 
-    /** The maximum share of the latency target that a short wait takes. */
+    /** A wait is short if it takes at most {@value} of the latency target. */
     private static final double SHORT = 0.1;
 
     /** At most one in {@value} calls may get a connection quickly while other calls wait. */

@@ -32,7 +32,7 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns the name of the data source or Redis server (store) for which a running call waits. For an ended call,
+     * Returns the name of the data source or Redis server (store) that a running call waits for. For an ended call,
      * returns the store that the call waited longest for. Returns an empty string if the name is unknown.
      */
     String awaitedBy(EndedCall call, Kind kind) {
@@ -75,8 +75,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns the text with which the diagnosis names the data source or Redis server. The text contains its name and,
-     * if known, the address of its server.
+     * Returns the diagnosis's text for the data source or Redis server. The text contains its name and, if known, the
+     * address of its server.
      */
     String shown(Kind kind, String name) {
         String store = kind == Kind.REDIS ? "Redis" : "database";

@@ -212,7 +212,7 @@ public final class AwaitedWork {
         }
     }
 
-    /** Counts the samples of the given wait, and those in which a thread with the given name was working. */
+    /** Counts the samples of the given wait, and how many of them show a thread with the given name at work. */
     private Looks looks(Part wait, String name) {
         int all = 0;
         int working = 0;
@@ -227,7 +227,7 @@ public final class AwaitedWork {
     }
 
     /**
-     * Counts the samples of calls with the given wait, and those in which a measured task of the call was running or
+     * Counts the samples of calls with the given wait, and how many of them show a measured task of the call running or
      * queued. Samples of a call that has submitted no task to the executor are counted, too, because another call or
      * thread may have submitted the awaited task.
      */
@@ -245,10 +245,10 @@ public final class AwaitedWork {
     }
 
     /**
-     * Returns whether a call that has tasks on measured executors has submitted one to the executor that owns the given
-     * threads. A ledger contains the name of an executor only if a task of the call waited for a thread of this
-     * executor. If a ledger contains no executor's name, the call is assumed to have used the given executor, provided
-     * that Tern measures no other executor.
+     * Returns whether the call has submitted a task to the executor that owns the given threads, as far as its ledger
+     * shows. A ledger contains the name of an executor only if a task of the call waited for a thread of this executor.
+     * If a ledger contains no executor's name, the call is assumed to have used the given executor, provided that Tern
+     * measures no other executor.
      */
     private boolean hasUsed(String threads, CallLedger ledger) {
         PoolVerdict pool = poolOf(threads);

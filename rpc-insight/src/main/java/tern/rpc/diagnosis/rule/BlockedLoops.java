@@ -63,8 +63,8 @@ public final class BlockedLoops {
     }
 
     /**
-     * Returns the mean time for which a late or failed call blocks an event loop, by the code that blocks the loop. The
-     * mean time includes the time for which the loop's thread waits for results of operations.
+     * Returns how long a late or failed call blocks an event loop on average, by the code that blocks the loop. This
+     * time includes the waits of the loop's thread for results of operations.
      */
     static Times blocked(Evidence evidence, ExcessTime excess) {
         Times blocked = new Times();

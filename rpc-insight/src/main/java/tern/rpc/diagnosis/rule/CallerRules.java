@@ -13,12 +13,12 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 /** Attributes the extra time of calls to their callers, if the callers send several times the usual number of calls. */
 final class CallerRules extends Rule {
 
-    /** The number of calls is a burst if it is at least the usual number multiplied by this factor. */
+    /** The number of calls is a burst if it is at least {@value} times the usual number. */
     private static final double BURST = 4;
 
     /**
-     * A burst of calls is always the cause if the number of calls is at least the usual number multiplied by this
-     * factor. Even a resource that takes most of the calls' time is then not the cause, because the calls overload it.
+     * A burst of calls is always the cause if the number of calls is at least {@value} times the usual number. Even a
+     * resource that takes most of the calls' time is then not the cause, because the calls overload it.
      */
     private static final double LARGE_BURST = 8;
 

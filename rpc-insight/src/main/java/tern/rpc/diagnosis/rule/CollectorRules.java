@@ -25,7 +25,7 @@ final class CollectorRules extends Rule {
      */
     private static final double LARGE_OF_TARGET = 0.2;
 
-    /** Requests count as large if reading a request takes at least its usual time multiplied by this factor. */
+    /** Requests count as large if reading a request takes at least {@value} times its usual time. */
     private static final double LARGE_FACTOR = 5;
 
     /**
@@ -49,12 +49,12 @@ final class CollectorRules extends Rule {
     /** The collector slows down all work only if its pauses take at least {@value} of the extra time. */
     private static final double SHARE = 0.2;
 
-    /** The minimum extra time of slower work, as a share of the latency target. */
+    /** Work is slower if its extra time is at least {@value} of the latency target. */
     private static final double SLOWER = 0.1;
 
     /**
-     * The minimum number of kinds of work that must become slower for all work to count as slower. If only one kind of
-     * work is slower, a server may be slow.
+     * All work is slower only if at least {@value} kinds of work became slower. If only one kind of work is slower, a
+     * server may be slow.
      */
     private static final int SEVERAL_KINDS = 2;
 

@@ -24,15 +24,15 @@ import tern.rpc.pool.StoreNames;
  */
 public final class DatabaseLocks {
 
-    /** A statement is assumed to wait for a lock if it takes more than its usual time multiplied by this factor. */
+    /** A statement is assumed to wait for a lock if it takes more than {@value} times its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
     private static final double SLOWER_FACTOR = 3;
     private static final double LEAST_NANOS = 3e6;
 
     /**
-     * The additional times of two statements are about the same if the longer one is at most the shorter one multiplied
-     * by this factor.
+     * The additional times of two statements are about the same if the longer one is at most {@value} times the shorter
+     * one.
      */
     private static final double SIMILAR = 3;
 

@@ -48,8 +48,8 @@ public final class ForkedWork extends Rule {
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The minimum number of slow exchanges for the common pool to count as delaying answers. A single slow exchange
-     * more likely indicates a slow peer.
+     * The common pool delays answers only if at least {@value} exchanges are slow. A single slow exchange more likely
+     * indicates a slow peer.
      */
     private static final int MIN_EXCHANGES = 2;
 

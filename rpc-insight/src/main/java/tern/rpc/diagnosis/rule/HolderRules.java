@@ -42,7 +42,7 @@ public final class HolderRules extends Rule {
      */
     private static final double GROWN = 0.05;
 
-    /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
+    /** An operation counts as usual if its time is at most {@value} times its usual time. */
     private static final double AS_USUAL = 1.5;
 
     HolderRules(Rule other) {

@@ -46,7 +46,7 @@ public final class HttpConnections {
 
     private static final double MIN_CLIENTS = 1; // per second
 
-    /** A peer is slow if an exchange keeps its connection for at least the usual time multiplied by this factor. */
+    /** A peer is slow if an exchange keeps its connection for at least {@value} times the usual time. */
     private static final double SLOWER = 1.5;
 
     private static final double WIDE_NANOS = 10e6;

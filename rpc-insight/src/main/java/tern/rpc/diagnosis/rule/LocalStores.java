@@ -70,7 +70,7 @@ final class LocalStores extends Rule {
     }
 
     /**
-     * Returns the operation for which a server on this machine keeps the processors busy; null if there is none. The
+     * Returns the operation that makes a server on this machine keep the processors busy; null if there is none. The
      * operation is either additional, and then slows down the other operations of the server, or it is slower than
      * usual and takes most of the extra time.
      */

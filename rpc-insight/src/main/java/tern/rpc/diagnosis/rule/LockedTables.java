@@ -34,8 +34,8 @@ public final class LockedTables {
     private static final double MOST = 0.8;
 
     /**
-     * A database that has stopped answering may have received the last answered statement this much later than the
-     * first statement that hangs, as a multiple of the latency target.
+     * A database may still answer some statements after the first statement hangs, and then stop answering. This is the
+     * maximum time between the first hanging and the last answered statement, as a multiple of the latency target.
      */
     private static final double MARGIN_TARGETS = 0.5;
 
@@ -65,7 +65,7 @@ public final class LockedTables {
     }
 
     /**
-     * The table for which statements wait, and these statements.
+     * A table, and the statements that wait for it.
      *
      * @param sinceNanos the time when the first of them began
      */

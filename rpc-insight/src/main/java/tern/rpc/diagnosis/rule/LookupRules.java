@@ -26,7 +26,7 @@ public final class LookupRules {
     /** The minimum number of samples that must show a call looking up a name while it opens a pooled connection. */
     private static final int MIN_LOOKS = 3;
 
-    /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
+    /** An operation counts as usual if its time is at most {@value} times its usual time. */
     private static final double QUICK_FACTOR = 2;
 
     private LookupRules() {}

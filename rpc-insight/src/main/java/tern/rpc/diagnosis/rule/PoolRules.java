@@ -136,9 +136,9 @@ final class PoolRules extends Rule {
     }
 
     /**
-     * Returns the operations on the server to which a pool opens connections slowly, if they have become slower, too;
-     * otherwise an empty result. The server is then slow for new and open connections, or does not answer for a while,
-     * and the pool opens new connections only because timeouts have closed the other ones.
+     * Returns the operations on the server of a pool that opens connections slowly, if these operations have become
+     * slower too; otherwise an empty result. The server is then slow for new and open connections, or does not answer
+     * for a while, and the pool opens new connections only because timeouts have closed the other ones.
      */
     private Times ofSlowServer(Part wait, PoolVerdict verdict) {
         Kind kind = operationOf(verdict) == null ? Kind.SQL : operationOf(verdict);

@@ -47,7 +47,7 @@ public final class Pressure {
 
     private static final double MIN_OTHER_BYTES = 5e6;
 
-    /** A value is higher than usual if it is at least the usual value multiplied by this factor. */
+    /** A value is higher than usual if it is at least {@value} times the usual value. */
     private static final double MORE_THAN_USUAL = 2;
 
     private static final double MEGA = 1e6;

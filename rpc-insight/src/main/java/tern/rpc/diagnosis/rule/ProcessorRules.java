@@ -33,7 +33,7 @@ final class ProcessorRules extends Rule {
      */
     private static final double MOSTLY_THROTTLED = 0.25;
 
-    /** The minimum share of the extra time that slower work takes. */
+    /** Work is slower if it takes at least {@value} of the extra time. */
     private static final double SMALL = 0.05;
 
     /**
@@ -51,8 +51,8 @@ final class ProcessorRules extends Rule {
     private static final double LONG_PAUSE_NANOS = 5e8;
 
     /**
-     * The number of slower operations that is enough to make the processors the cause, if work other than calls
-     * saturates the processors.
+     * If work other than calls saturates the processors, {@value} slower operations are enough to make the processors
+     * the cause.
      */
     private static final int SEVERAL = 3;
 

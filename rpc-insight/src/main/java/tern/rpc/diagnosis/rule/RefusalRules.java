@@ -21,7 +21,7 @@ import tern.rpc.diagnosis.stack.LibraryWaits;
 /** Attributes refused calls to the work that makes the served calls slow, or makes them fail. */
 final class RefusalRules extends Rule {
 
-    /** The number of calls is usual if it is less than the usual number multiplied by this factor. */
+    /** The number of calls is usual if it is less than {@value} times the usual number. */
     private static final double MORE = 1.5;
 
     /** The served calls can explain the refusals if at least {@value} of them are late, fail or hang. */
@@ -142,7 +142,7 @@ final class RefusalRules extends Rule {
         return mostFrequent;
     }
 
-    /** Returns the cause into which earlier rules have merged the given operation. */
+    /** Returns the cause that earlier rules have merged the given operation into. */
     private Part merged(Part part) {
         Part all = Part.of(part.kind());
         boolean isMerged = Operations.phase(part.kind()) != null && byCause.of(part) <= 0 && byCause.of(all) > 0;

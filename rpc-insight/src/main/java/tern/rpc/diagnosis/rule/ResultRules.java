@@ -39,10 +39,7 @@ public final class ResultRules extends Rule {
     /** Threads work most of the time if at least {@value} of them are busy on average. */
     private static final double MOSTLY = 0.5;
 
-    /**
-     * An executor's queue is much longer than usual if its length is at least the usual length multiplied by this
-     * factor.
-     */
+    /** An executor's queue is much longer than usual if its length is at least {@value} times the usual length. */
     private static final double MUCH_LONGER = 10;
 
     private final AwaitedWork work;
@@ -131,7 +128,7 @@ public final class ResultRules extends Rule {
 
     /**
      * Returns the only executor that is full and has many more waiting tasks than usual, if the code waits for a task
-     * or a future. Returns null if there is no such executor. The tasks for which the calls wait have not started on
+     * or a future. Returns null if there is no such executor. The tasks that the calls wait for have not started on
      * such an executor, so no stack shows these tasks.
      */
     private @Nullable PoolVerdict onlyFullExecutor(Part wait) {

@@ -49,13 +49,13 @@ final class SilentStores {
     /**
      * If all hanging statements use the same table, or if none of them has a usual time, the cause may be a lock or a
      * slow statement. In these two cases, the waits are attributed to the store only if one of the waiting calls has
-     * taken at least the latency target multiplied by this factor.
+     * taken at least {@value} times the latency target.
      */
     private static final int LONG_HANG_TARGETS = 50;
 
     /**
-     * An answer of a store is recorded only when the call that received it ends. The delay is assumed to be at most the
-     * latency target multiplied by this factor.
+     * An answer of a store is recorded only when the call that received it ends. The delay is assumed to be at most
+     * {@value} times the latency target.
      */
     private static final int RECORDED_TARGETS = 2;
 

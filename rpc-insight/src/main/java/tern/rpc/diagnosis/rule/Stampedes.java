@@ -68,12 +68,12 @@ public final class Stampedes {
     private static final double HALF = 0.5;
 
     /**
-     * If more calls arrive during a burst than {@link #MIN_AT_ONCE} plus the usual number in the same time multiplied
-     * by this factor, they arrive in bursts for a reason other than the cache.
+     * Calls arrive in bursts for a reason other than the cache if more calls arrive during a burst than
+     * {@link #MIN_AT_ONCE} plus {@value} times the usual number.
      */
     private static final double MANY_MORE = 2;
 
-    /** The minimum share of the extra time of all operations of its kind that the operation of a stampede takes. */
+    /** The operation of a stampede takes at least {@value} of the extra time of all operations of its kind. */
     private static final double MAIN = 0.2;
 
     private final Evidence evidence;

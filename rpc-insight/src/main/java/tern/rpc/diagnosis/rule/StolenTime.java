@@ -15,15 +15,15 @@ import tern.rpc.pool.PoolKind;
  */
 final class StolenTime extends Rule {
 
-    /** The minimum share of the extra time that a slower kind of work takes. */
+    /** A kind of work is slower if it takes at least {@value} of the extra time. */
     private static final double NOTABLE = 0.1;
 
     /** An activity or wait that takes more than {@value} of the extra time remains a separate cause. */
     private static final double NEARLY_ALL = 0.9;
 
     /**
-     * An activity or wait remains a separate cause if it takes most of the extra time, and more than the target
-     * multiplied by this factor.
+     * An activity or wait remains a separate cause if it takes most of the extra time, and more than {@value} times the
+     * target.
      */
     private static final double LONG_TARGETS = 3;
 

@@ -27,7 +27,7 @@ final class TaskRules extends Rule {
     /** The minimum number of samples of busy threads. Fewer samples do not show what an executor's tasks wait for. */
     private static final int MIN_BUSY = 2;
 
-    /** Tasks are slower than usual if they take at least their usual time multiplied by this factor. */
+    /** Tasks are slower than usual if they take at least {@value} times their usual time. */
     private static final double SLOWER = 1.5;
 
     private static final Set<Kind> OPERATIONS = Set.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
@@ -129,7 +129,7 @@ final class TaskRules extends Rule {
     }
 
     /**
-     * Returns the operation of a peer for which tasks of the executor wait without running it themselves, as with an
+     * Returns the operation of a peer that tasks of the executor wait for without running it themselves, as with an
      * asynchronous client; null if there is none. The operation must take at least half of the tasks' time.
      *
      * @param ofCalls the slow operations of the calls whose tasks the executor runs
@@ -149,7 +149,7 @@ final class TaskRules extends Rule {
     }
 
     /**
-     * Returns the pool of HTTP connections for which the tasks wait; null if there is none. A task that waits for the
+     * Returns the pool of HTTP connections that the tasks wait for; null if there is none. A task that waits for the
      * answer of a reactive client shows only a wait for a result. The ledgers of its call and the pool show that the
      * client waits for a connection. Such waits must take most of the tasks' time.
      */

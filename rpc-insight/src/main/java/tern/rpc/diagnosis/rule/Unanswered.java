@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.ExcessTime;
 
 /**
- * Finds the asynchronous operation for which late or failed calls waited, and which was still running when these calls
+ * Finds the asynchronous operation that late or failed calls waited for and that was still running when these calls
  * ended. Calls may also have waited for a task that had not started yet, because its executor had no free thread.
  */
 final class Unanswered {

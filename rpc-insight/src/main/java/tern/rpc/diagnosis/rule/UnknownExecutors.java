@@ -30,22 +30,16 @@ public final class UnknownExecutors {
     /** The prefix of the names of waits for an executor's threads, for executors whose state Tern does not measure. */
     private static final String THREADS = "threads ";
 
-    /**
-     * Tasks are assumed to wait for a thread if calls wait for at least the time that a task takes, multiplied by this
-     * factor.
-     */
+    /** Tasks are assumed to wait for a thread if calls wait at least {@value} times as long as a task takes. */
     private static final double QUEUED = 2;
 
     /** More threads can help only if a task takes at most {@value} of the latency target. */
     private static final double SHORT = 0.8;
 
-    /**
-     * The number of calls is higher than usual if the rate of calls is at least the usual rate multiplied by this
-     * factor.
-     */
+    /** The number of calls is higher than usual if the rate of calls is at least {@value} times the usual rate. */
     private static final double MORE = 1.2;
 
-    /** Tasks take about as long as usual if they take at most their usual time multiplied by this factor. */
+    /** Tasks take about as long as usual if they take at most {@value} times their usual time. */
     private static final double AS_USUAL = 1.5;
 
     /** The recommended number of threads keeps the waits for a thread below {@value} of the latency target. */
@@ -54,8 +48,8 @@ public final class UnknownExecutors {
     private static final int MAX_THREADS = 2_000;
 
     /**
-     * The minimum share of the samples of an executor's busy threads that must contain the class in which calls wait.
-     * Otherwise, other work occupies the executor.
+     * If less than {@value} of the samples of an executor's busy threads contain the class where calls wait, other work
+     * occupies the executor.
      */
     private static final double OWN_SHARE = 0.3;
 
@@ -73,12 +67,12 @@ public final class UnknownExecutors {
      * The waits of late or failed calls for a result.
      *
      * @param perSecond the number of waiting calls that end per second
-     * @param waitNanos the mean time for which a call waits for a result
+     * @param waitNanos how long a call waits for a result on average
      * @param usualNanos the time that these calls usually spend outside of operations; -1 if unknown
      */
     private record Waiting(double perSecond, double waitNanos, double usualNanos) {
 
-        /** Returns the mean time for which the busy threads work for one call. */
+        /** Returns how long the busy threads work for one call, on average. */
         double workNanos(int threads) {
             return threads * 1e9 / perSecond;
         }

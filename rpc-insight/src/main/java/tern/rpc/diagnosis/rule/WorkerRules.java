@@ -71,7 +71,7 @@ public final class WorkerRules extends Rule {
         return part.kind() != Kind.QUEUE;
     }
 
-    /** Returns the usual time for which a late or failed call occupies a worker; 0 if unknown. */
+    /** Returns how long a late or failed call usually occupies a worker; 0 if unknown. */
     private double usualService() {
         double sum = 0;
         int all = 0;

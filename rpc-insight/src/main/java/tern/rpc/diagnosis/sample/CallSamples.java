@@ -47,8 +47,8 @@ public final class CallSamples {
     }
 
     /**
-     * @param waitingShare the time for which threads wait for a processor, as a share of the time for which they run or
-     *     wait for a processor
+     * @param waitingShare how long threads wait for a processor, as a share of the time that they run or wait for a
+     *     processor
      */
     public CallSamples(List<EndedCall> bad, Map<CallLedger, SampledCall> samples, double waitingShare) {
         this.waitingShare = waitingShare;

@@ -67,7 +67,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         return sample;
     }
 
-    /** Returns the lock for which the sampled thread waits; null if the thread does not wait for a lock. */
+    /** Returns the lock that the sampled thread waits for; null if the thread does not wait for a lock. */
     private static @Nullable String lock(Sample sample) {
         if (sample.part().kind() != Part.Kind.LOCK) {
             return null;

@@ -25,7 +25,7 @@ public final class ExecutorNames {
 
     private static final String BOOT_THREADS = "task";
 
-    /** The name under which waits for a thread of Reactor's scheduler for blocking work are reported. */
+    /** The name of waits for a thread of Reactor's scheduler for blocking work. */
     public static final String REACTOR = "reactor";
 
     private static final String REACTOR_THREADS = "boundedElastic";

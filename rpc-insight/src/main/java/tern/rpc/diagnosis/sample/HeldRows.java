@@ -25,7 +25,7 @@ import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.PoolSource;
 
 /**
- * The transactions that probably hold locks for which statements wait. An inspection finds such a transaction only by
+ * The transactions that probably hold locks that statements wait for. An inspection finds such a transaction only by
  * chance: it must be between its statements while another connection waits for the same table. Therefore a transaction
  * that was found remains the likely holder until the miss of the latency target ends. Not thread-safe: only the
  * diagnosis thread uses it.
@@ -127,7 +127,7 @@ public final class HeldRows {
     }
 
     /**
-     * A transaction that probably holds the lock for which a statement waits.
+     * A transaction that probably holds the lock that a statement waits for.
      *
      * @param locking the statement that locked the rows
      * @param threads the name of the holder's thread without trailing digits
@@ -165,8 +165,8 @@ public final class HeldRows {
     }
 
     /**
-     * Inspects all connections of the pools once, and finds the transactions that hold the locks for which statements
-     * are waiting.
+     * Inspects all connections of the pools once, and finds the transactions that hold the locks that statements are
+     * waiting for.
      */
     public void look(List<PoolSource> pools, long targetNanos) {
         long now = System.nanoTime();
@@ -285,7 +285,7 @@ public final class HeldRows {
     /**
      * Counts an inspection if exactly one holder was running an operation on a server other than the database. The
      * inspection is not counted if several holders were running such operations: they hold different rows at the same
-     * time, and it is unknown for which rows the statement waits.
+     * time, and it is unknown which of these rows the statement waits for.
      */
     private void countOutside(Seen seen) {
         if (seen.outsideIn != number) {

@@ -88,7 +88,7 @@ public final class LikelyHolders {
 
     /**
      * Considers the calls that have waited for the permit and now continue without a thread. Such a call returns the
-     * permit when its operation ends. Returns the operation for which most of these calls wait; null if there is none.
+     * permit when its operation ends. Returns the operation that most of these calls wait for; null if there is none.
      *
      * @param calls the calls that have continued without a thread
      */

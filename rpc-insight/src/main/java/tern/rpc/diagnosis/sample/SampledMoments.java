@@ -42,8 +42,8 @@ public final class SampledMoments {
         }
 
         /**
-         * Returns whether the samples show if threads with the given name were working: one of them was found working,
-         * or all of them were sampled.
+         * Returns whether the samples are sufficient to decide if threads with the given name were working: one of them
+         * was found working, or all of them were sampled.
          */
         public boolean isKnown(String threads) {
             return isBusy(threads) || !incomplete.contains(threads);

@@ -34,8 +34,8 @@ import tern.rpc.diagnosis.stack.ThreadSnapshots;
 import tern.rpc.evidence.RunQueue;
 
 /**
- * SampledCall the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. Not thread-safe:
- * only one thread uses it.
+ * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. Not thread-safe: only
+ * one thread uses it.
  */
 public final class Sampler {
 
@@ -68,7 +68,7 @@ public final class Sampler {
         return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), Math.min(lookNanos * 100, longest));
     }
 
-    /** SampledCall the threads of the calls that have run longest, and of some randomly chosen calls. */
+    /** Samples the threads of the calls that have run longest, and of some randomly chosen calls. */
     public void look(List<RunningCall> running, long now) {
         boolean isCommonPoolFull = CommonPool.isFull();
         tasks.moments().add(now, isCommonPoolFull);
@@ -205,8 +205,8 @@ public final class Sampler {
     }
 
     /**
-     * Returns the phase of the call that a lock's owner serves, or the kind of the asynchronous operation for which the
-     * owner waits; null if it serves no call.
+     * Returns the phase of the call that a lock's owner serves, or the kind of the asynchronous operation that the
+     * owner waits for; null if it serves no call.
      */
     private static @Nullable Phase phaseOf(ThreadSnapshot owner, @Nullable RunningCall call) {
         if (call == null) {

@@ -25,7 +25,7 @@ public final class TaskSamples {
     /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */
     private static final List<String> CALLBACKS = List.of("rpc-callback-", "HttpClient-");
 
-    /** The prefix of the methods into which the compiler translates lambdas. */
+    /** The name prefix of the methods that the compiler generates from lambdas. */
     private static final String LAMBDA = "lambda$";
 
     /** An executor is full if at least {@value} of its threads are running tasks. */
@@ -344,7 +344,7 @@ public final class TaskSamples {
     /**
      * A source line that a sampled task executed.
      *
-     * @param rank the lower the rank, the more likely the task holds a lock at this line. The rank is high where the
+     * @param rank a lower rank means that the task more likely holds a lock at this line. The rank is high where the
      *     task sleeps or waits for work, because it usually does not hold the lock there
      */
     record Inside(StackTraceElement line, int rank) {

@@ -114,7 +114,7 @@ public final class ClassInitializers {
     }
 
     /**
-     * Returns the initializing thread for which the waiting thread most likely waits. The JVM does not report the class
+     * Returns the initializing thread that the waiting thread most likely waits for. The JVM does not report the class
      * that is being initialized. Therefore this method compares the classes of the innermost application frames, and
      * chooses the thread whose class name has the longest prefix in common with the waiting thread's class name.
      */

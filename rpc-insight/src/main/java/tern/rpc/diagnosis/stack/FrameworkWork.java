@@ -24,7 +24,7 @@ public final class FrameworkWork {
     private static final String WRITES = "writeWithMessageConverters";
     private static final String DISPATCHER = "org.springframework.web.servlet.DispatcherServlet";
 
-    /** The package prefixes of the codecs with which WebFlux reads and writes bodies. */
+    /** The package prefixes of WebFlux's codecs for bodies. */
     private static final List<String> CODECS =
             List.of("org.springframework.http.codec.", "org.springframework.core.codec.");
 

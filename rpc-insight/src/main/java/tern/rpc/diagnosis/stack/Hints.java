@@ -93,7 +93,7 @@ public final class Hints {
     private static final Pattern FORMATS =
             Pattern.compile("(?:monitor|lock) of (?:SimpleDateFormat|DateFormat|DecimalFormat|NumberFormat)" + END);
 
-    /** Matches classes of rate limiters, and the aspects through which annotations call them. */
+    /** Matches classes of rate limiters, and the aspects that call them for annotated methods. */
     private static final Pattern LIMITERS = Pattern.compile("RateLimit(er|ing)|Bucket\\.");
 
     /**
@@ -262,7 +262,7 @@ public final class Hints {
     private static final Pattern SIGNALS = Pattern.compile(
             "(CountDownLatch|CyclicBarrier|Phaser|Object|ConditionObject|Condition)\\.(a?wait\\w*|arrive\\w*)");
 
-    /** Matches methods that wait for a signal which may wake only one of several waiting threads. */
+    /** Matches methods that wait for a signal that may wake only one of several waiting threads. */
     private static final Pattern MONITORS = Pattern.compile("^(Object|ConditionObject|Condition)\\.");
 
     private Hints() {}

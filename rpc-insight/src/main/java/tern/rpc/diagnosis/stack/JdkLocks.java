@@ -57,9 +57,9 @@ public final class JdkLocks {
     }
 
     /**
-     * Returns whether the given class, which takes the lock, itself does the work during which the lock is held.
-     * Returns false if the class holds the lock while it calls application code, as a map may do. In this case, the
-     * application code is slow, and not the class.
+     * Returns whether the given class, which takes the lock, itself does the work that is done under the lock. Returns
+     * false if the class holds the lock while it calls application code, as a map may do. In this case, the application
+     * code is slow, and not the class.
      */
     private static boolean isInside(ThreadSnapshot owner, String taker) {
         for (StackTraceElement frame : owner.frames()) {

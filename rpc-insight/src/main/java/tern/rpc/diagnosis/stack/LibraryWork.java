@@ -35,7 +35,7 @@ public final class LibraryWork {
     /** Matches the classes of loggers that write to a file, the console or a network. */
     private static final Pattern WRITES = Pattern.compile("(?:Appender|Manager|Handler|AppenderBase)$");
 
-    /** Matches the classes with which loggers search a stack for the line that logs. */
+    /** Matches the classes of loggers that search a stack for the line that logs. */
     private static final Pattern LOCATIONS = Pattern.compile("\\.(?:StackLocator(?:Util)?|CallerData)$");
 
     private LibraryWork() {}

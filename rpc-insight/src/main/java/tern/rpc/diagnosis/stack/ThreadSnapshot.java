@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param lock the class of the object that the thread waits for; null if the thread does not wait
  * @param owner the thread that holds the lock; null if the lock is free or its owner is unknown
  * @param cpuNanos the processor time that the thread has used so far; -1 if unknown
- * @param holdsAt the index of the frame that entered the monitor for which another thread is waiting; -1 if unknown or
+ * @param holdsAt the index of the frame that entered the monitor that another thread is waiting for; -1 if unknown or
  *     if this thread owns no such monitor
  * @param carrier whether the thread is a virtual thread that occupies a carrier thread or waits for one
  */

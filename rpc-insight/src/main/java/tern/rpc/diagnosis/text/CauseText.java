@@ -53,13 +53,10 @@ public final class CauseText {
     /** A wait for a connection is noticeable if it takes at least {@value} of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
-    /**
-     * More permits are recommended only if the wait for a permit is at least the time of its use multiplied by this
-     * factor.
-     */
+    /** More permits are recommended only if the wait for a permit is at least {@value} times the time of its use. */
     private static final double PERMIT_FACTOR = 3;
 
-    /** More permits are not recommended if the operation takes at least its usual time multiplied by this factor. */
+    /** More permits are not recommended if the operation takes at least {@value} times its usual time. */
     private static final double MUCH_SLOWER = 3;
 
     /** The kinds of operations that can run during a transaction without using the transaction's database. */

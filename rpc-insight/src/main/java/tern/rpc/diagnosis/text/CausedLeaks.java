@@ -63,9 +63,9 @@ public final class CausedLeaks {
     }
 
     /**
-     * Returns the fault that makes calls lose the permits or connections for which other calls wait. The fault must
-     * have begun before the waits, and must still make calls fail. Returns null if there is no such fault, or if the
-     * given activity or wait is not a wait for permits or connections that calls can lose.
+     * Returns the fault that makes calls lose the permits or connections that other calls wait for. The fault must have
+     * begun before the waits, and must still make calls fail. Returns null if there is no such fault, or if the given
+     * activity or wait is not a wait for permits or connections that calls can lose.
      */
     @Nullable
     public Part fault(Part wait) {
@@ -91,7 +91,7 @@ public final class CausedLeaks {
                 .orElse(null);
     }
 
-    /** Returns the failed calls that did not return a permit or connection for which calls are now waiting. */
+    /** Returns the failed calls that did not return a permit or connection that calls are now waiting for. */
     private List<EndedCall> losing(Part wait) {
         PoolVerdict pool = wait.kind() == Kind.POOL ? PoolVerdict.find(pools, wait) : null;
         if (pool != null) {

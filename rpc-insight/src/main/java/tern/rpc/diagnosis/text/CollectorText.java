@@ -191,7 +191,7 @@ public final class CollectorText {
     }
 
     /**
-     * Returns advice that names the code in which calls use the most processor time, if this code mostly adds elements
+     * Returns advice that names the code that uses the most processor time in calls, if this code mostly adds elements
      * to a collection. Otherwise returns the given text.
      */
     private String keeper(String otherwise) {
@@ -237,7 +237,7 @@ public final class CollectorText {
         return "; " + HeapText.text(topAllocator);
     }
 
-    /** Returns the code in which calls use the most processor time; null if calls use none. */
+    /** Returns the code that uses the most processor time in calls; null if calls use none. */
     @Nullable
     Part longestComputing() {
         for (Part part : excess.account.longestFirst()) {

@@ -56,7 +56,7 @@ final class LookedUpHosts {
                 found.longestFirst().stream().limit(MAX_HOSTS).map(Part::name).toList());
     }
 
-    /** Returns the addresses to which the call of the sample connects. */
+    /** Returns the addresses that the call of the sample connects to. */
     private Stream<String> addresses(ExcessTime.Counted counted, Sample sample) {
         if (sample.phase() == Phase.JDBC_CONNECTION || sample.phase() == Phase.REDIS_CONNECTION) {
             return counted.times().only(part -> part.kind() == Kind.POOL).longestFirst().stream()
@@ -70,7 +70,7 @@ final class LookedUpHosts {
         return Stream.of(OperationNames.store(name));
     }
 
-    /** Returns the hosts of the operations and pools for which late calls wait while other threads look up names. */
+    /** Returns the hosts of the operations and pools that late calls wait for while other threads look up names. */
     private List<String> ofAwaited() {
         List<String> hosts = new ArrayList<>();
         for (Part part : excess.account.longestFirst()) {

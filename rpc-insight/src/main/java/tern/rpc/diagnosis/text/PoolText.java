@@ -189,7 +189,7 @@ final class PoolText {
                 facts);
     }
 
-    /** Returns advice that names the settings with which the pool checks connections before it lends them. */
+    /** Returns advice that names the settings for checking connections before the pool lends them. */
     private static String check(PoolVerdict verdict) {
         String settings = verdict.pool().now().settings().stream()
                 .filter(setting -> setting.use() == PoolSetting.Use.CHECK)

@@ -40,10 +40,10 @@ final class RemoteText {
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
-    /** A provider hangs if a timeout ends the calls to it after at least their usual time multiplied by this factor. */
+    /** A provider hangs if a timeout ends the calls to it after at least {@value} times their usual time. */
     private static final double HANGS = 10;
 
-    /** Calls repeat failed requests if they send at least the usual number multiplied by this factor. */
+    /** Calls repeat failed requests if they send at least {@value} times the usual number. */
     private static final double REPEATED = 3;
 
     /** Calls make several exchanges if they make at least {@value} with the same name. */
@@ -408,8 +408,8 @@ final class RemoteText {
     }
 
     /**
-     * Returns the service to which all of the given remote methods belong. The providers of this service are then a
-     * more likely cause than the network. Returns null if the methods belong to several services.
+     * Returns the service that all of the given remote methods belong to. The providers of this service are then a more
+     * likely cause than the network. Returns null if the methods belong to several services.
      */
     private static @Nullable String onlyService(Set<String> operations) {
         Set<String> services = new HashSet<>();

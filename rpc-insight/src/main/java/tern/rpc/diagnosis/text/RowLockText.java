@@ -23,7 +23,7 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
 
 /**
- * Finds the transactions that hold the locks for which statements wait, and creates the cause descriptions for these
+ * Finds the transactions that hold the locks that statements wait for, and creates the cause descriptions for these
  * locks.
  */
 final class RowLockText {
@@ -34,9 +34,7 @@ final class RowLockText {
      */
     private static final double IDLE_OF_TARGET = 0.1;
 
-    /**
-     * A write statement is assumed to wait for a lock if it takes more than its usual time multiplied by this factor.
-     */
+    /** A write statement is assumed to wait for a lock if it takes more than {@value} times its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
     private final Evidence evidence;
@@ -94,7 +92,7 @@ final class RowLockText {
     }
 
     /**
-     * Returns the connection that probably holds the lock of the row for which a write statement waits: a connection
+     * Returns the connection that probably holds the lock of the row that a write statement waits for: a connection
      * with an open transaction on the same table.
      */
     @Nullable

@@ -21,7 +21,7 @@ import tern.rpc.pool.LargeReplies;
 final class ServerText {
 
     /**
-     * A command takes about its usual time if it takes at most its usual time multiplied by this factor, plus
+     * A command takes about its usual time if it takes at most {@value} times its usual time, plus
      * {@link #QUICK_NANOS}.
      */
     private static final double QUICK = 1.5;

@@ -181,7 +181,7 @@ final class SlowStatementText {
                                         + results.text(part) + ": " + text + "; a different pool size does not help"));
     }
 
-    /** Returns the description of a lock for which several statements wait; null if there is none. */
+    /** Returns the description of a lock that several statements wait for; null if there is none. */
     private @Nullable CauseDescription lockedTogether() {
         DatabaseLocks locks = new DatabaseLocks(operations, pools);
         DatabaseLocks.Found hanging = new LockedTables(evidence, excess).of(text, Operations.at(place));
@@ -211,7 +211,7 @@ final class SlowStatementText {
                                 DatabaseLocks.CHECK + "; run fewer transactions per call" + Operations.at(place)));
     }
 
-    /** Returns the description of a lock for which only this statement waits; null if it waits for no lock. */
+    /** Returns the description of a lock that only this statement waits for; null if it waits for no lock. */
     private @Nullable CauseDescription lockedRow() {
         HeldRows.Found found =
                 Statements.writes(text.toLowerCase(Locale.ROOT)) ? rowLocks.holderDuring(Set.of(text)) : null;

@@ -28,7 +28,7 @@ final class WorkerText {
     /** More workers are recommended only if a call that has a worker takes at most {@value} of the latency target. */
     private static final double FULL = 0.8;
 
-    /** The number of calls is higher than usual if it is at least the usual number multiplied by this factor. */
+    /** The number of calls is higher than usual if it is at least {@value} times the usual number. */
     private static final double MORE = 1.5;
 
     /** A wait for a worker is noticeable if it takes at least {@value} of the latency target. */

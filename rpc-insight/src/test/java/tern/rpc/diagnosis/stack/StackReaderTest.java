@@ -311,7 +311,7 @@ class StackReaderTest {
                 .isEqualTo("lock of SecureRandom held in Audit.sign");
     }
 
-    /** The JVM does not report the monitor for which a virtual thread waits. */
+    /** The JVM does not report the monitor that a virtual thread waits for. */
     @ParameterizedTest
     @CsvSource({
         "java.util.concurrent.ConcurrentHashMap/computeIfAbsent, monitor of ConcurrentHashMap wanted in Tracking.track",

@@ -114,7 +114,7 @@ final class AnswerOutput {
 
     // The following methods write answers without Netty's codec, and the headers of all other answers.
 
-    /** Writes the interim answer 100 (Continue), for which the client waits before it sends the body. */
+    /** Writes the interim answer 100 (Continue). The client waits for this answer before it sends the body. */
     void writeContinue(Http2Stream stream) {
         Http2Headers head = new DefaultHttp2Headers(false, 1).status(HttpResponseStatus.CONTINUE.codeAsText());
         headersWritten(encoder.writeHeaders(

@@ -303,8 +303,8 @@ final class RequestBody {
     // ---- request memory
 
     /**
-     * Reports to the connection how much memory the request occupies. An incomplete message for which the receiver is
-     * waiting is reported separately.
+     * Reports to the connection how much memory the request occupies. An incomplete message that the receiver is
+     * waiting for is reported separately.
      */
     private void account() {
         int bytes = !isRead() ? 0 : lingers ? heldWhileOpen() : InboundAccount.counted(reader.held());
