@@ -94,7 +94,10 @@ class BlockingCommandsTest {
         assertThat(DiagnosisText.title(first(slowCommands()))).isEqualTo("SLOW REDIS: every command");
     }
 
-    /** Returns the first cause after a thread that serves no call has run a command for the given time. */
+    /**
+     * Simulates a thread that serves no call and has run a command for the given time. Returns the cause that the
+     * diagnosis names first.
+     */
     private Cause firstWhileAJobRuns(String command, double commandMillis, double waitMillis) {
         shop.healthy(commands(1));
         OutsideOperations.ran(Phase.REDIS, command, (long) (commandMillis * 1e6));

@@ -53,7 +53,8 @@ public class DelayedThreadsTest {
     }
 
     /**
-     * Returns the diagnosis of a miss shortly after the start, if the processors have been saturated from the start.
+     * Simulates a miss shortly after the start, with processors that have been saturated from the start. Returns the
+     * diagnosis.
      */
     private Diagnosis missSoonAfterStart(Consumer<Shop.Steps> slower) {
         shop.machine = full(0.4, 8);

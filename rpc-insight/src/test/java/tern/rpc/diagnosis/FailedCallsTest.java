@@ -20,7 +20,7 @@ import tern.rpc.diagnosis.failure.WebRefusals;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests the causes to which failed calls are attributed. */
+/** Tests which causes failed calls are attributed to. */
 class FailedCallsTest {
 
     private final Shop shop = new Shop().healthy(USUAL);

@@ -98,7 +98,7 @@ class MachineCausesTest {
         return new Machine(2, 1, 0, 0, collecting, 0.3, null, 480e6, 9e6, List.of(), 0, null, List.of());
     }
 
-    /** Returns the text with which the diagnosis describes the given activity or wait of one late call. */
+    /** Returns the diagnosis's description of the given activity or wait of one late call. */
     private static CauseDescription describe(Part part, Machine machine) {
         CallLedger ledger = new CallLedger(() -> 0);
         SampledCall samples = new SampledCall(Shop.PLACE);

@@ -26,8 +26,8 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Tests the causes to which the time of waits is attributed. Also tests that the ranking of causes is consistent with
- * the number of late or failed calls that would meet the latency target without the cause.
+ * Tests which causes the time of waits is attributed to. Also tests that the ranking of causes is consistent with the
+ * number of late or failed calls that would meet the latency target without the cause.
  */
 class PassedOnTimeTest {
 

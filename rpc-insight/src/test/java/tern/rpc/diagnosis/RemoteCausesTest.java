@@ -170,7 +170,10 @@ class RemoteCausesTest {
         assertThat(first(shop.diagnosis()).kind()).isEqualTo("PEER FAILS");
     }
 
-    /** Returns the first cause after calls of two methods at two providers have failed with the given shares. */
+    /**
+     * Simulates calls of two methods at two providers that fail with the given shares. Returns the cause that the
+     * diagnosis names first.
+     */
     private Diagnosis failingAtTwoProviders(int firstProvider, int secondProvider) {
         shop.healthy(USUAL);
         for (int i = 0; i < 6; i++) {

@@ -339,7 +339,7 @@ public final class SampledCalls {
         return add(method, waitMillis, Phase.HTTP, operation, 1, millis, look);
     }
 
-    /** Adds calls that run a statement and then compute. */
+    /** Adds calls that run a statement and then use processor time. */
     public SampledCalls running(
             String method, String statement, double millis, double ownMillis, Consumer<SampledCall> look) {
         return add(method, ownMillis, Phase.SQL, statement, 1, millis, look);

@@ -25,7 +25,9 @@ class StoppedProcessesTest {
 
     private final Shop shop = new Shop();
 
-    /** Returns the diagnosis if the process is stopped for the given share of the time of calls that fail. */
+    /**
+     * Simulates calls that fail while the process is stopped for the given share of their time. Returns the diagnosis.
+     */
     private Diagnosis failing(double stood, Throwable failure) {
         shop.healthy(call -> call.own(2).in(Phase.HTTP, STOCK, 20));
         shop.pauses = (from, to) -> {
@@ -68,8 +70,8 @@ class StoppedProcessesTest {
     }
 
     /**
-     * Returns the diagnosis if other processes have become busy, and the process pauses for a part of the additional
-     * time of each call.
+     * Simulates other processes that have become busy, and a process that pauses for a part of the additional time of
+     * each call. Returns the diagnosis.
      */
     private Diagnosis pausedOnABusyMachine(double millis, double additional) {
         shop.machine = withOthers(0.1);

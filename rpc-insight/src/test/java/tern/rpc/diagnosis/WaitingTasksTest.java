@@ -87,7 +87,9 @@ class WaitingTasksTest {
         assertThat(first.name()).contains("packager").contains("Packages.whole");
     }
 
-    /** The executor belongs to a field, so its threads do not bear its name and the submitters of tasks are unknown. */
+    /**
+     * The executor belongs to a field, so its threads do not have its name, and the submitters of tasks are unknown.
+     */
     @Test
     void tasksThatWaitForQueuedTasksOfAnExecutorWithUnnamedThreadsAreTheCause() throws Exception {
         shop.healthy(USUAL);

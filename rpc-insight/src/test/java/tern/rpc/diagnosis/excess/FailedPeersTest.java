@@ -325,7 +325,7 @@ class FailedPeersTest {
                 .contains("allow more connections in the application's own HTTP client", "pendingAcquireMaxCount");
     }
 
-    /** An exception with the simple name of the exception with which Tomcat's pool ends a wait. */
+    /** An exception with the simple name of the exception that Tomcat's pool throws to end a wait. */
     private static final class PoolExhaustedException extends SQLException {
         private static final long serialVersionUID = 1;
 
@@ -363,7 +363,7 @@ class FailedPeersTest {
                         + " of memory or process/resource limits reached")));
     }
 
-    /** An exception with the simple name of the exception in which Spring wraps failures of Redis connections. */
+    /** An exception with the simple name of the exception that Spring wraps around failures of Redis connections. */
     private static final class RedisConnectionFailureException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

@@ -32,7 +32,10 @@ class OutsideStatementsTest {
         return new StackTraceElement(type, method, null, 7);
     }
 
-    /** Returns the first cause while a thread that writes for all calls runs a statement for the given time. */
+    /**
+     * Simulates a thread that writes for all calls and runs a statement for the given time. Returns the cause that the
+     * diagnosis names first.
+     */
     private static Cause firstCause(String statement, double millis, double usualMillis) throws InterruptedException {
         TaskWatch tasks = new TaskWatch();
         StackTraceElement[] writes = {

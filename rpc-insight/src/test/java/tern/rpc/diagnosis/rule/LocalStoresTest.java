@@ -29,7 +29,9 @@ class LocalStoresTest {
                 .busyWith(new Busiest(program, 1, 0.8 * others, false));
     }
 
-    /** Returns the diagnosis of calls that miss the target while the given program keeps the processors busy. */
+    /**
+     * Simulates calls that miss the target while the given program keeps the processors busy. Returns the diagnosis.
+     */
     private Diagnosis miss(String program, Consumer<Shop.Steps> usual, Consumer<Shop.Steps> late) {
         shop.machine = machine(0.2, program);
         shop.healthy(usual);

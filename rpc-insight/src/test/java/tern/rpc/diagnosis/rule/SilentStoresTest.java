@@ -427,7 +427,9 @@ class SilentStoresTest {
                 List.of());
     }
 
-    /** Returns the failure to which the waits are attributed if calls hang in a client that is not measured. */
+    /**
+     * Simulates calls that hang in a client that is not measured. Returns the failure that the waits are attributed to.
+     */
     private static Part hangingIn(Part wait, long answeredSeconds) {
         long now = TimeUnit.SECONDS.toNanos(60);
         List<EndedCall> bad = new ArrayList<>();

@@ -16,7 +16,7 @@ final class HttpName {
     /** Matches the end of the name of an exchange that was redirected. */
     private static final Pattern REDIRECTED = Pattern.compile("^ \\((?:\\d+ )?redirects? to ");
 
-    /** The statuses with which a server redirects its client to another address. */
+    /** The statuses of answers that redirect the client to another address. */
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
 
     private HttpName() {}
