@@ -1,4 +1,4 @@
-/** An application, the services on which it depends, and faults that are injected into them to test the diagnosis. */
+/** An application, the services that it calls, and faults that are injected into them to test the diagnosis. */
 @NullMarked
 package garden;
 

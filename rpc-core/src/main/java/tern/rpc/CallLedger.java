@@ -22,8 +22,8 @@ public final class CallLedger {
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
-     * The number of operations of one kind after which even short operations of this kind (see {@link
-     * #NAMED_FROM_NANOS}) are recorded with their names.
+     * After {@value} operations of one kind, even short operations of this kind (see {@link #NAMED_FROM_NANOS}) are
+     * recorded with their names.
      */
     private static final int NAMED_FROM_COUNT = 8;
 
@@ -379,8 +379,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the total time during which the call's thread ran no operation, in nanoseconds. The thread may have been
-     * waiting for other threads.
+     * Returns the total time that the call's thread ran no operation, in nanoseconds. The thread may have been waiting
+     * for other threads.
      */
     long idleNanos() {
         if (!open) {

@@ -70,7 +70,7 @@ final class ConsoleCalls {
     }
 
     /**
-     * Stops the call named in the request for which the ticket was issued. The request that made the call then returns
+     * Stops the call named in the request that the ticket was issued for. The request that made the call then returns
      * the answers that have arrived so far.
      *
      * @throws WrongRequestException if the ticket is invalid or the request names no call

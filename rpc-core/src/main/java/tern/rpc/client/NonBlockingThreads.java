@@ -27,7 +27,7 @@ final class NonBlockingThreads {
 
     private static final int MAX_METHODS = 1_000;
 
-    /** The methods for which the warning has already been logged. */
+    /** The methods whose warning has already been logged. */
     private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
 
     private NonBlockingThreads() {}

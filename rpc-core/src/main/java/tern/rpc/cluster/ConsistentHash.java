@@ -28,7 +28,7 @@ final class ConsistentHash implements Balancer {
     private static final int MAX_OWNERS = Character.MAX_VALUE;
 
     /**
-     * The maximum number of providers for which a slot's provider is computed for each call. The computation is then
+     * If there are at most {@value} providers, a slot's provider is computed for each call. The computation is then
      * cheap enough to do without a table.
      */
     private static final int FEW_TARGETS = 16;

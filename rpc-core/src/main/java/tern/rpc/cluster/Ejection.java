@@ -16,7 +16,7 @@ public final class Ejection {
     private static final long EJECTED_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long MAX_EJECTED_NANOS = TimeUnit.SECONDS.toNanos(300);
 
-    /** The period for which the share of failed calls is measured. */
+    /** The period over which the share of failed calls is measured. */
     private static final long RATE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final int RATE_MIN_CALLS = 20;

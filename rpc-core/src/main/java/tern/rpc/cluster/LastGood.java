@@ -128,8 +128,7 @@ record LastGood(
 
     /**
      * Returns whether fewer than half of the providers in use are in the next list. Unlisted providers that are tried
-     * last do not count. Otherwise, each additional list change would extend the time for which these providers stay in
-     * use.
+     * last do not count. Otherwise, each additional list change would keep these providers in use for longer.
      */
     private boolean hasLostMost(List<Instance> next, ListChange change) {
         List<Instance> counted = areHeldTriedLast() ? listed : all();

@@ -155,7 +155,7 @@ final class Membership {
         }
     }
 
-    /** Returns the providers for which an outage has begun. */
+    /** Returns the providers whose outage has begun. */
     private synchronized List<Node> reviewed() {
         if (closed) {
             return List.of();

@@ -21,7 +21,7 @@ public final class Node {
      */
     private static final double LONG_WAIT = 3;
 
-    /** The minimum time for which a probe (a copy of an idempotent call) waits for its answer. */
+    /** The minimum time that a probe (a copy of an idempotent call) waits for its answer. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
     /**

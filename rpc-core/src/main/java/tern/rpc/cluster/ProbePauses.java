@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 final class ProbePauses {
 
     /**
-     * The minimum time for which a client waits for the answer to a probe, even if the timeout of the copied call is
+     * The minimum time that a client waits for the answer to a probe, even if the timeout of the copied call is
      * shorter. An overloaded provider answers late, and sending another probe instead of waiting would increase the
      * overload.
      */

@@ -230,8 +230,8 @@ final class ResponseCost {
     }
 
     /**
-     * Returns the decay since the last change, as a factor by which the part of the cost above 1 is multiplied. The
-     * formula approximates e^(-t/τ) without calling the math library.
+     * Returns the decay since the last change, as a factor for the part of the cost above 1. The formula approximates
+     * e^(-t/τ) without calling the math library.
      */
     private double kept(long now) {
         double age = Math.max(0, now - costNanos) / DECAY_NANOS;

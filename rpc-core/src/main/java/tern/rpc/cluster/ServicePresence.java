@@ -58,7 +58,7 @@ final class ServicePresence {
     /**
      * Records that the provider does not offer the service.
      *
-     * @return the time for which the provider will be avoided, or 0 if it is already avoided
+     * @return how long the provider will be avoided, or 0 if it is already avoided
      */
     synchronized long missing(long usableSince, long now) {
         if (isMissing(usableSince, now)) {

@@ -26,9 +26,9 @@ final class StallRelief {
     private static final int CHECKS_BEFORE_GIVING_UP = 10;
 
     /**
-     * The number of checks without a waiting task after which no more additional threads may start. The permission is
-     * kept for a while, because a pool whose threads were all blocked is often blocked again soon, and would then lose
-     * another second.
+     * After {@value} checks without a waiting task, no more additional threads may start. The permission is kept for a
+     * while, because a pool whose threads were all blocked is often blocked again soon, and would then lose another
+     * second.
      */
     private static final int CHECKS_BEFORE_SHRINKING = 60;
 

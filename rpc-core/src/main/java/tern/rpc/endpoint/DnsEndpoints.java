@@ -82,7 +82,7 @@ public final class DnsEndpoints implements EndpointSource {
     private int workers; // The number of threads that are looking up names.
     private boolean isFirstListDue; // True if incomplete lists are also reported.
 
-    // The addresses for which a warning has already been logged. This object's lock guards this field.
+    // The addresses whose warning has already been logged. This object's lock guards this field.
     private final Set<String> refused = new HashSet<>();
     // The last snapshot passed to the listener. This object's lock guards this field.
     private @Nullable EndpointSnapshot reported;

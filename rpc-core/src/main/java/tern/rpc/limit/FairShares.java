@@ -57,7 +57,7 @@ final class FairShares {
     private final AtomicInteger wholeTenants = new AtomicInteger();
     private final AtomicInteger connectionTenants = new AtomicInteger();
 
-    // The tenant for which permits were last reserved, and the end of the reservation.
+    // The tenant that permits were last reserved for, and the end of the reservation.
     private volatile @Nullable Share other;
     private volatile long othersUntil;
 

@@ -66,7 +66,7 @@ public final class RememberedSource implements EndpointSource {
     /** An unfinished file of at least this age probably belongs to a crashed process. */
     private static final Duration CRASHED_AFTER = Duration.ofMinutes(10);
 
-    /** The directories from which this process has already removed the unfinished files of crashed processes. */
+    /** The directories whose unfinished files of crashed processes this process has already removed. */
     private static final Set<Path> CLEANED = ConcurrentHashMap.newKeySet();
 
     private static final Set<PosixFilePermission> OWNER_ONLY =

@@ -229,9 +229,9 @@ final class FairPermits {
     }
 
     /**
-     * Grants permits to the first waiting request for which enough permits are free. The tenants are checked in their
-     * current order, and the requests of each tenant from the oldest to the newest. Returns false if no request got
-     * permits. If the next request has waited for more than a second, only this request may get permits.
+     * Grants permits to the first waiting request that needs no more permits than are free. The tenants are checked in
+     * their current order, and the requests of each tenant from the oldest to the newest. Returns false if no request
+     * got permits. If the next request has waited for more than a second, only this request may get permits.
      */
     private boolean grantOne() {
         if (isNextOverdue()) {

@@ -127,7 +127,7 @@ final class MethodHandler {
         limiter = changed;
     }
 
-    /** Returns the failure of a call for which a filter returned no response. */
+    /** Returns the failure of a call whose filter returned no response. */
     RpcException withoutResponse() {
         String text = "a filter around " + method + " gave no response";
         repeated.warn(() -> text + "; the filters are " + Filter.names(filters));

@@ -48,9 +48,9 @@ public interface MessageStream {
     }
 
     /**
-     * Returns the report size of the peer: the maximum number of bytes by which {@link #takenBytes} grows at a time.
-     * Returns 0 if the peer reports each message. For example, HTTP/2 peers usually report the bytes that they have
-     * read when these bytes fill half of the flow-control window. Any thread may call this.
+     * Returns the report size of the peer: the maximum growth of {@link #takenBytes} at a time, in bytes. Returns 0 if
+     * the peer reports each message. For example, HTTP/2 peers usually report the bytes that they have read when these
+     * bytes fill half of the flow-control window. Any thread may call this.
      */
     default long takenStepBytes() {
         return 0;

@@ -24,12 +24,12 @@ public final class MissingMethods {
     /** The maximum number of characters of a name that are compared. Callers choose the length of the name. */
     private static final int MAX_COMPARED = 32;
 
-    /** The maximum number of methods of a service for which names are compared, because the comparison is slow. */
+    /** The maximum number of methods of a service whose names are compared, because the comparison is slow. */
     private static final int MAX_RANKED = 30;
 
     /**
-     * The maximum number of refusals per second for which names are compared. Requests with unknown names are refused
-     * on event loops, before any other limit applies. Comparing 30 names takes longer than a small call.
+     * The maximum number of refusals per second with a comparison of names. Requests with unknown names are refused on
+     * event loops, before any other limit applies. Comparing 30 names takes longer than a small call.
      */
     private static final int RANKED_PER_SECOND = 50;
 

@@ -55,7 +55,7 @@ class TrialCallsTest extends ScriptedProviders {
         return List.copyOf(asked);
     }
 
-    /** Returns a key for which consistent hashing chooses the provider. */
+    /** Returns a key whose calls consistent hashing sends to the provider. */
     private String keyOf(Endpoint provider, Service proxy) {
         for (int i = 0; ; i++) {
             if (makeCalls(proxy, "key" + i, 1).contains(provider)) {

@@ -160,8 +160,8 @@ class BalancersTest {
      * the calls.
      *
      * @param atOnce the number of calls in flight
-     * @param slowest the factor by which provider 0 becomes slower after a sixth of the calls; these first calls are
-     *     not counted
+     * @param slowest how many times slower provider 0 becomes after a sixth of the calls; these first calls are not
+     *     counted
      */
     private static double[] sharesOfVaryingCalls(int atOnce, double slowest, List<Candidate> targets) {
         // A new group sets the weights of its targets.

@@ -16,7 +16,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The sockets of one endpoint on which blocking callers write and read directly. The most recently used idle socket is
+ * The sockets of one endpoint that blocking callers write and read directly. The most recently used idle socket is
  * reused first. Event loops only run timers, which fail calls at their deadline and periodically check whether the
  * server has closed idle sockets. Thread-safe.
  */

@@ -120,7 +120,7 @@ public record ClientTransportSettings(
     }
 
     /**
-     * @param after how long no bytes must arrive, while calls wait for an answer, before the client sends a heartbeat
+     * @param after the time without received bytes, while calls wait for an answer, before the client sends a heartbeat
      * @param timeout the time limit for the answer to this heartbeat
      */
     public ClientTransportSettings withProbe(Duration after, Duration timeout) {

@@ -13,7 +13,7 @@ interface ConnectionOwner {
     default void released(Connection connection) {}
 
     /**
-     * Called when calls have waited for a while on a connection on which the server serves no more calls.
+     * Called when calls have waited for a while because the server serves no more calls on their connection.
      *
      * @return how many of the waiting calls another connection can serve now
      */

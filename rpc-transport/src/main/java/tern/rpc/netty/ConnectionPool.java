@@ -192,8 +192,8 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     }
 
     /**
-     * Returns the next ready connection, round-robin. Prefers a connection on which the server serves another call
-     * immediately. If none is ready, returns a connection that is being opened, or null.
+     * Returns the next ready connection, round-robin. Prefers a connection that can serve another call immediately. If
+     * none is ready, returns a connection that is being opened, or null.
      */
     private @Nullable Connection choose() {
         int size = current.length();

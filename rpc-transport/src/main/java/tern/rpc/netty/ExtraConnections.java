@@ -63,7 +63,7 @@ final class ExtraConnections implements ConnectionOwner {
         made.connect(loops);
     }
 
-    /** Returns a connection on which the server serves another call immediately; null if there is none. */
+    /** Returns a connection that can serve another call immediately; null if there is none. */
     @Nullable
     Connection free() {
         for (Connection connection : open) {

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Limits the time for which one connection occupies its event loop before other connections are read. Netty alone reads
- * up to 16 buffers of 64 KiB in a row. A peer that fills these buffers with tiny frames would occupy the event loop for
- * hundreds of milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the
- * event loop for {@link #TURN_NANOS}, other connections are read first. A connection whose previous bytes took a long
- * time gets a smaller buffer for its next read. If many connections are busy, turns are shorter, so that every
- * connection gets a turn within about {@link #ROUND_NANOS}. If many connections of one network are busy, only the turns
- * of this network become shorter.
+ * Limits how long one connection occupies its event loop before other connections are read. Netty alone reads up to 16
+ * buffers of 64 KiB in a row. A peer that fills these buffers with tiny frames would occupy the event loop for hundreds
+ * of milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the event loop
+ * for {@link #TURN_NANOS}, other connections are read first. A connection whose previous bytes took a long time gets a
+ * smaller buffer for its next read. If many connections are busy, turns are shorter, so that every connection gets a
+ * turn within about {@link #ROUND_NANOS}. If many connections of one network are busy, only the turns of this network
+ * become shorter.
  *
  * <p>Netty estimates the buffer sizes as usual. The time of a small read that leaves its buffer partly empty is not
  * measured, but estimated from the number of bytes. {@link LoopShares} divides the time of an event loop among
@@ -273,7 +273,7 @@ final class FairReads implements RecvByteBufAllocator {
             return false;
         }
 
-        /** @param took the time for which the event loop processed the bytes of the previous read */
+        /** @param took how long the event loop processed the bytes of the previous read */
         private void fitLimit(long took, long turn) {
             if (took > turn) {
                 limit = (int) Math.max(MIN_BYTES, lastBytesRead() * turn / took);

@@ -53,8 +53,7 @@ public final class InboundAccount {
     /**
      * @param network the address of the peer; for IPv6, its first 64 bits
      * @param settled whether the budget is never replaced, because the caller is known or no authentication is required
-     * @param longest the time within which a message must be complete while this connection is allowed to exceed the
-     *     budget
+     * @param longest the maximum time until a message is complete while this connection is allowed to exceed the budget
      */
     InboundAccount(
             InboundBudget budget,

@@ -41,8 +41,8 @@ final class LoopShares {
     private final Map<InetAddress, Network> networks = new HashMap<>();
     private final Queue<Network> resting = new ArrayDeque<>(); // the networks that have paused connections
     private int pass;
-    private int active; // the number of networks from which bytes were read in this pass
-    private int activeBefore; // the number of networks from which bytes were read in the previous pass
+    private int active; // the number of networks whose bytes were read in this pass
+    private int activeBefore; // the number of networks whose bytes were read in the previous pass
 
     /** @param loop the event loop, which must not wait for sockets while it has tasks */
     LoopShares(Executor loop) {

@@ -76,8 +76,8 @@ public final class NettyServerTransport implements ServerTransport {
     // The earliest time of the next search when the limit on all connections is reached. Set when a search would find
     // no silent connection for a new connection from any address.
     private final AtomicLong nextLookNanos;
-    // the earliest time of the next search, for each address for which the last search found no silent connection;
-    // removed when the last connection from the address is closed
+    // the earliest time of the next search, for each address without a silent connection in the last search; removed
+    // when the last connection from the address is closed
     private final Map<InetAddress, Long> nextLookOfNetwork = new ConcurrentHashMap<>();
     private final NanoClock clock;
     private final LongAdder acceptedConnections = new LongAdder();

@@ -123,7 +123,7 @@ public final class PendingCalls {
         return unanswered.get();
     }
 
-    /** Returns the number of answers for which no call was found. */
+    /** Returns the number of answers whose call was not found. */
     long lateAnswers() {
         return lateAnswers.get();
     }

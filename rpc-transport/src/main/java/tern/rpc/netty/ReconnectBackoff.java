@@ -30,9 +30,9 @@ final class ReconnectBackoff {
     }
 
     /**
-     * Returns the pause after the loss of a connection on which the server had sent bytes, or after the server
-     * announced that it will close the connection. There is no pause after the first {@value #MAX_LOST_AT_ONCE} such
-     * connections in a row. The server might be restarting, or a single call might have caused the loss.
+     * Returns the pause after the loss of a connection whose server had sent bytes, or after the server announced that
+     * it will close the connection. There is no pause after the first {@value #MAX_LOST_AT_ONCE} such connections in a
+     * row. The server might be restarting, or a single call might have caused the loss.
      */
     long nextMillisAfterALoss() {
         failures = 0;

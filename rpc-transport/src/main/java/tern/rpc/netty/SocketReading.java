@@ -27,7 +27,7 @@ final class SocketReading implements RecvByteBufAllocator {
     private boolean resting; // true while this connection waits until the event loop has read from other addresses
     // true while reading is paused for a reason other than the turns of other addresses on the event loop
     private boolean paused;
-    private int usedNanos; // the time for which the most recently read bytes occupied the event loop
+    private int usedNanos; // how long the most recently read bytes occupied the event loop
     private long sinceNanos = System.nanoTime(); // the time when reading last resumed
 
     /**

@@ -91,7 +91,7 @@ final class Tenancy {
         ofName = all.names.join(name);
     }
 
-    /** Returns the call counter ({@link Share}) of the tenant to which a new call on this connection belongs. */
+    /** Returns the call counter ({@link Share}) of the tenant that a new call on this connection belongs to. */
     Share share() {
         Share named = ofName;
         if (named != null) {

@@ -46,7 +46,7 @@ final class TlsContext {
      */
     private static final int FURTHER_HANDSHAKES_OF_SERVERS = 1;
 
-    /** A TLS context with the settings from which it was created. */
+    /** A TLS context, and the settings that it was created from. */
     private record Built(Tls tls, SslContext context) {}
 
     private final Supplier<Tls> source;

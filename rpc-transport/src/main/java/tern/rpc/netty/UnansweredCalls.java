@@ -45,7 +45,7 @@ final class UnansweredCalls {
     private final Channel channel;
     // The lists are ArrayLists while they contain calls; otherwise they are immutable and empty.
     private List<Unanswered> calls = Collections.emptyList();
-    // the idle calls, for which one check per second is enough
+    // the idle calls, which need only one check per second
     private List<Unanswered> resting = Collections.emptyList();
     private boolean sweeping; // true while the next frequent check is scheduled
     private boolean sweepingRarely; // true while the next check of the idle calls is scheduled

@@ -16,7 +16,7 @@ import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.PendingCall;
 
-/** Tests the time when a client closes a connection on which its server accepts no more calls. */
+/** Tests when a client closes a connection after its server has stopped accepting calls on it. */
 class DrainedClientTest {
 
     interface Log {

@@ -59,7 +59,7 @@ class DrainingTest {
         }
     }
 
-    /** A protocol to which no connection ever belongs, whatever its first bytes are. */
+    /** A protocol that recognizes no connection, whatever the first bytes are. */
     private static final class NoProtocol implements ServerProtocol {
 
         @Override

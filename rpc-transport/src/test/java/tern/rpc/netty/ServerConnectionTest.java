@@ -92,7 +92,7 @@ class ServerConnectionTest {
         }
     }
 
-    /** Returns the number of seconds after which a body counts as too slow if no more bytes of it arrive. */
+    /** Returns how many seconds without further bytes make a body too slow. */
     private int slowSeconds(BodyPace pace, long began, long arrived) {
         int seconds = 1;
         while (!connection.isTooSlow(pace, arrived, began + TimeUnit.SECONDS.toNanos(seconds))) {

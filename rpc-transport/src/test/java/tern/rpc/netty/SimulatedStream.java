@@ -64,7 +64,7 @@ final class SimulatedStream {
     private final int messages;
     private final int bytes;
     private final boolean oneByOne;
-    // the number of answers after which the caller cancels the call; 0 if the caller does not cancel the call
+    // the number of answers that the caller reads before it cancels the call; 0 if the caller does not cancel the call
     private final int cancelAt;
     private final int failAt;
     private final boolean cancelledByOther; // true if another thread cancels the call at a random time

@@ -24,7 +24,7 @@ import tern.sample.api.EchoService;
 public final class DemoConsumer {
 
     /**
-     * The timeout is longer than the time for which a provider is frozen. Calls in flight at the frozen provider are
+     * The timeout is longer than the time that a provider is frozen. Calls in flight at the frozen provider are
      * therefore answered when the provider continues.
      */
     private static final Duration TIMEOUT = Duration.ofSeconds(10);

@@ -103,7 +103,7 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Waits for a second in which the provider receives calls and after which the provider is still connected.
+     * Waits until the provider has received calls for a second and is still connected.
      *
      * @return false if the time limit has passed
      */

@@ -143,7 +143,7 @@ final class RegistryScale {
                 plain[i] = (watch.await(size) - written) / NANOS_PER_MILLI;
                 tern[i] = (consumer.awaitList(size).nanos() - written) / NANOS_PER_MILLI;
                 later[i] = tern[i] - plain[i];
-                TimeUnit.SECONDS.sleep(1); // this pause is longer than the time by which the client delays changes
+                TimeUnit.SECONDS.sleep(1); // this pause is longer than the client's delay of changes
             }
             double processor = (consumer.figures().processorNanos() - processorBefore) / NANOS_PER_MILLI / changes;
             print(

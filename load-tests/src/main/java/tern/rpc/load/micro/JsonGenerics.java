@@ -45,7 +45,7 @@ public final class JsonGenerics {
         Result<List<User>> usersResult();
     }
 
-    /** A measured case, and the name of the case with which it is compared. */
+    /** A measured case, and the name of the case that it is compared with. */
     private record Row(String name, String base, Supplier<?> operation) {}
 
     public static void main(String[] arguments) {

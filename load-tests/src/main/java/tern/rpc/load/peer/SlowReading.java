@@ -27,7 +27,7 @@ final class SlowReading {
     /**
      * Starts the readers.
      *
-     * @param stopAfter the number of messages after which a reader stops reading
+     * @param stopAfter the number of messages that a reader reads before it stops
      */
     void start(ProtobufStreams streams, int many, int stopAfter) {
         for (int i = 0; i < many; i++) {

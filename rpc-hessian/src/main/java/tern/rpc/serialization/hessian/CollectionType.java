@@ -112,8 +112,8 @@ final class CollectionType {
     }
 
     /**
-     * Returns the number of bytes by which an empty collection exceeds the memory that is assumed for each value.
-     * Blocking queues need this memory for their locks, and array deques for their initial array.
+     * Returns how many bytes more memory an empty collection takes than is assumed for each value. Blocking queues need
+     * this memory for their locks, and array deques for their initial array.
      */
     int shellBytes() {
         return shellBytes;

@@ -154,7 +154,7 @@ class HashBudget {
         return before + 1;
     }
 
-    /** Returns the maximum number of earlier keys with which the container compares the key. */
+    /** Returns the maximum number of earlier keys that the container compares the key with. */
     private int comparisons(@Nullable Object key, int before, Object container) {
         if (container instanceof SortedSet || container instanceof SortedMap) {
             return Math.min(before, COMPARISONS);

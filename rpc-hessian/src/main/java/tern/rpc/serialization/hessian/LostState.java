@@ -36,7 +36,7 @@ final class LostState {
             List.of(SortedMap.class, SortedSet.class, PriorityQueue.class, PriorityBlockingQueue.class);
 
     /**
-     * The names of the classes for which a warning has been logged. Names are stored instead of classes, so that class
+     * The names of the classes whose warning has been logged. Names are stored instead of classes, so that class
      * loaders can be unloaded.
      */
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();

@@ -35,7 +35,7 @@ final class TextEncoder {
     private final CharBuffer source = CharBuffer.wrap(units);
     private ByteBuffer target = ByteBuffer.allocate(0);
 
-    /** Releases the array to which the last string was written. */
+    /** Releases the array that the last string was written to. */
     void forget() {
         target = ByteBuffer.allocate(0);
     }

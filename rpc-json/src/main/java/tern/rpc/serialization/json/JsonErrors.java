@@ -227,7 +227,7 @@ final class JsonErrors {
         return EXAMPLES.get(type);
     }
 
-    /** Returns the error text for an abstract type for which no annotation or setting names the class to create. */
+    /** Returns the error text for an abstract type if no annotation or setting names the class to create. */
     static String isAbstract(String typeName, boolean isSealed) {
         // Jackson finds the subtypes of a sealed type itself.
         return typeName + " is abstract and cannot be read from JSON; "
@@ -245,7 +245,7 @@ final class JsonErrors {
     /**
      * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as
      * {@code ArrayList}, even if the declared type is an interface. At the root of a value, this method returns the
-     * declared type. Inside a value, the method returns the interface for which Jackson has chosen the class.
+     * declared type. Inside a value, the method returns the interface that Jackson has chosen the class for.
      */
     private static @Nullable String typeName(
             MismatchedInputException mismatch, @Nullable Class<?> type, @Nullable String declared) {

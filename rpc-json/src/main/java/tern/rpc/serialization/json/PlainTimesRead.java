@@ -52,7 +52,9 @@ final class PlainTimesRead extends ValueDeserializerModifier {
         }
     }
 
-    /** Decodes values for which no format is set. If a property or its type sets a format, Jackson decodes the value. */
+    /**
+     * Decodes values without a configured format. If a property or its type sets a format, Jackson decodes the value.
+     */
     private abstract static class WithoutFormat extends DelegatingDeserializer {
 
         WithoutFormat(ValueDeserializer<?> delegate) {

@@ -36,7 +36,7 @@ final class Position {
         SCALAR_OR_NUMBERS,
         /** A type whose JSON form is an array. */
         ARRAY,
-        /** A bean, a map, a protobuf message, or a type for which the application has its own deserializer. */
+        /** A bean, a map, a protobuf message, or a type with a deserializer of the application. */
         OTHER
     }
 

@@ -79,10 +79,10 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Decodes one message of a class for which {@link #isMessage} returns true. Unknown fields are kept and encoded
-     * again with the message. If there are more than 4,096 unknown fields plus one for every 16 bytes of the message,
-     * all unknown fields are dropped with a warning. Consecutive fields with the same field number are counted as one.
-     * Lite messages keep all unknown fields.
+     * Decodes one message. {@link #isMessage} must return true for its class. Unknown fields are kept and encoded again
+     * with the message. If there are more than 4,096 unknown fields plus one for every 16 bytes of the message, all
+     * unknown fields are dropped with a warning. Consecutive fields with the same field number are counted as one. Lite
+     * messages keep all unknown fields.
      *
      * @throws SerializationException if the bytes are not a message of the class, if messages are nested deeper than
      *     64, or if too many messages contain an unknown enum value, which the proto2 parser stores as an unknown

@@ -38,8 +38,8 @@ public final class Limits {
     static final int MAX_ATTRIBUTE = 1_024;
 
     /**
-     * The parameters to which {@link #MAX_ATTRIBUTE} does not apply. Without these parameters, calls would fail or
-     * would reach the wrong providers. Their length is limited only by the size of the entry.
+     * The parameters that {@link #MAX_ATTRIBUTE} does not apply to. Without these parameters, calls would fail or would
+     * reach the wrong providers. Their length is limited only by the size of the entry.
      */
     private static final Set<String> ANY_LENGTH =
             Set.of(ProcessEntry.SERVICE_PARAMETERS, ReadAttributes.TAG, ReadAttributes.TOKEN);

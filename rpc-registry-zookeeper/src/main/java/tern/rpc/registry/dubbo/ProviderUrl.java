@@ -131,7 +131,7 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     }
 
     /**
-     * Returns the service to which the URL belongs. The service name comes from the parameters or, if they contain no
+     * Returns the service that the URL belongs to. The service name comes from the parameters or, if they contain no
      * name, from the path.
      */
     public ServiceKey service() {

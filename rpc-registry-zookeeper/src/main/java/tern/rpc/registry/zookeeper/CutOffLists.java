@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CutOffLists {
 
-    /** The number of lost connections after which a list is requested only after pauses. */
+    /** After {@value} lost connections, a list is requested only after pauses. */
     private static final int MAX_LOST = 2;
 
     private final Map<String, Integer> lost = new HashMap<>();

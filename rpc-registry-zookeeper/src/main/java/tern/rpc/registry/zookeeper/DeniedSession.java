@@ -14,7 +14,7 @@ final class DeniedSession {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
     private static final int MAX_DOUBLINGS = 10;
 
-    /** The time without a rejection after which the pauses begin again with the shortest pause. */
+    /** After this time without a rejection, the pauses begin again with the shortest pause. */
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(2);
 
     private final Session session;
@@ -29,7 +29,7 @@ final class DeniedSession {
     /** Called when ZooKeeper has rejected the user and the password. */
     void began() {
         if (isDenied) {
-            return; // A pause is already running, after which the session connects again.
+            return; // A pause is already running. The session connects again after it.
         }
         isDenied = true;
         long now = session.clock().nanoTime();

@@ -17,7 +17,7 @@ import tern.rpc.registry.dubbo.rules.Rule;
  */
 final class LimitRules {
 
-    /** A rule, and the service to which it is applied. */
+    /** A rule, and the service that it is applied to. */
     private record Watched(ServiceKey service, RuleWatch watch) {}
 
     private final String application;

@@ -38,7 +38,7 @@ final class MetadataCache implements Session.Listener {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
-    /** The maximum time for which a provider list waits for the first read of a revision. */
+    /** The maximum time that a provider list waits for the first read of a revision. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
     /**

@@ -34,7 +34,7 @@ final class RuleWatch implements NodeData.Reader {
      * Creates a watch for one rule.
      *
      * @param name the service or application in the rule's key
-     * @param service the service to which the rule will be applied
+     * @param service the service that the rule will be applied to
      */
     RuleWatch(Session session, Rule.Kind kind, String name, ServiceKey service, Runnable changed) {
         this.session = session;

@@ -50,7 +50,7 @@ public final class ZooKeeperRegistry implements Registry {
     /**
      * Opens registries whose addresses have the scheme {@code zookeeper}.
      *
-     * @param application the name of this application, to which rules can refer; empty for none
+     * @param application the name of this application, as used in rules; empty for none
      * @param processMetadata requests the services of providers that do not store them in the registry
      * @param bundles returns the TLS settings of a bundle by its name, for addresses with {@code ssl.bundle}. Throws an
      *     exception if the bundle is unknown

@@ -179,8 +179,8 @@ final class AnnotatedReference {
     }
 
     /**
-     * Lists the names for which the properties contain addresses. One of these names might be a misspelling of this
-     * reference's name.
+     * Lists the names with addresses in the properties. One of these names might be a misspelling of this reference's
+     * name.
      */
     private String otherNames() {
         List<String> names = client.services().entrySet().stream()

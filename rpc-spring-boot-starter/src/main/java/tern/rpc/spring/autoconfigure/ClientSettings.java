@@ -235,7 +235,7 @@ record ClientSettings(
                 either(service.version(), placeholders.apply(annotation.version())));
     }
 
-    /** Returns the name under which a reference's settings are looked up. */
+    /** Returns the name that identifies a reference's settings. */
     static String nameOf(Class<?> type, RpcReference annotation, UnaryOperator<String> placeholders) {
         String name = placeholders.apply(annotation.name());
         return name.isEmpty() ? type.getSimpleName() : name;
@@ -255,7 +255,7 @@ record ClientSettings(
     }
 
     /**
-     * Returns the declared method to which a name in the settings refers. Case, dashes and underscores can differ,
+     * Returns the declared method that a name in the settings refers to. Case, dashes and underscores can differ,
      * because the name of an environment variable does not preserve them. Returns the given name unchanged if it
      * matches no method or matches several methods equally well.
      */

@@ -7,8 +7,8 @@ import tern.rpc.spring.autoconfigure.PropertyIntents.Intent;
 
 /**
  * The names of Dubbo options that people use under Tern's prefixes during a migration, each with Tern's alternative. A
- * name can have different meanings for a consumer, a provider and a registry, so each entry lists the prefixes to which
- * it applies.
+ * name can have different meanings for a consumer, a provider and a registry, so each entry lists the prefixes that it
+ * applies to.
  */
 final class DubboOptions {
 

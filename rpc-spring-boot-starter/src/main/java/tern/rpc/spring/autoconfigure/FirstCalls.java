@@ -41,7 +41,7 @@ final class FirstCalls {
 
     private static final int MESSAGE_BYTES = 64 << 10;
 
-    /** The maximum time by which the warm-up calls can delay the startup. */
+    /** The maximum delay of the startup by the warm-up calls. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /** The latency target for the warm-up calls. The target is so high that these slow calls are not reported. */

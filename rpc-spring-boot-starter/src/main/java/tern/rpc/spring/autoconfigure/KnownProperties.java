@@ -21,11 +21,11 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.core.ResolvableType;
 import org.springframework.util.Assert;
 
-/** The names of Tern's properties, read from the records to which the properties are bound. Immutable. */
+/** The names of Tern's properties, read from the records that the properties are bound to. Immutable. */
 final class KnownProperties {
 
     /**
-     * The record classes to which properties are bound. The record classes of the insight starter are included if the
+     * The record classes that properties are bound to. The record classes of the insight starter are included if the
      * application uses that starter.
      */
     static final List<Class<? extends Record>> TYPES = Stream.of(

@@ -35,7 +35,7 @@ final class MisplacedMarks {
             for (Method method : owner.getDeclaredMethods()) {
                 for (Class<? extends Annotation> annotation : OF_METHODS) {
                     Annotation mark = method.getAnnotation(annotation);
-                    // Skips a method for which the compiler has generated a bridge method. The bridge method is checked
+                    // Skips a method if the compiler has generated a bridge method for it. The bridge method is checked
                     // instead: it has the same annotations, and its signature is the signature in the generic
                     // interface.
                     if (mark != null && !isBridged(method)) {

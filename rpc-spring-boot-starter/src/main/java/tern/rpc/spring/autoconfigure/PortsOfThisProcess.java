@@ -4,7 +4,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The ports on which RPC servers of this process listen. Tests often have several independent application contexts in
+ * The ports that RPC servers of this process listen on. Tests often have several independent application contexts in
  * one process, so the ports are kept in a static field. Thread-safe.
  */
 final class PortsOfThisProcess {

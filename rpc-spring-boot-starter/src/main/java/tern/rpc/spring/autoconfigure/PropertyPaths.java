@@ -19,7 +19,7 @@ final class PropertyPaths {
 
     private PropertyPaths() {}
 
-    /** Returns the number of typing errors by which the written name differs from the path. */
+    /** Returns the number of typing errors between the written name and the path. */
     static int distance(List<String> path, List<String> written) {
         return IntStream.range(0, path.size())
                 .map(i -> distance(path.get(i), written.get(i)))

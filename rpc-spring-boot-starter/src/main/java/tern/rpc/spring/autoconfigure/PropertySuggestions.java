@@ -68,7 +68,7 @@ final class PropertySuggestions {
      */
     private static final Set<String> GENERAL = Set.of("enabled", "level", "name");
 
-    /** Server properties for which the client has no property with the same meaning. */
+    /** Server properties without a client property of the same meaning. */
     private static final Set<String> ONLY_OF_SERVERS = Set.of(
             "port",
             "address",
@@ -403,8 +403,8 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the properties from which the name differs only because one element is missing, for example {@code
-     * rpc.server.client-auth}, {@code rpc.port} or {@code rpc.token}. Returns null if there is no such property.
+     * Returns the properties that differ from the name only by one missing element, for example
+     * {@code rpc.server.client-auth}, {@code rpc.port} or {@code rpc.token}. Returns null if there is no such property.
      */
     private @Nullable String withMissingLevel(List<String> written) {
         if (written.size() > 2 && GENERAL.contains(uniform(written.get(written.size() - 1)))) {

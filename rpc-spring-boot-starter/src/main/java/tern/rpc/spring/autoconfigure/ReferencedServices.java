@@ -74,7 +74,7 @@ final class ReferencedServices {
     }
 
     /**
-     * Returns the service interface to which an injection point's type refers; null if the type does not refer to a
+     * Returns the service interface that an injection point's type refers to; null if the type does not refer to a
      * single service.
      */
     static @Nullable Class<?> service(ResolvableType type) {

@@ -40,7 +40,7 @@ public final class ServerRegistration
     private static final Logger LOG = LoggerFactory.getLogger(ServerRegistration.class);
 
     /**
-     * The maximum time for which an unreachable registry delays the application's readiness. Does not apply if the
+     * The maximum time that an unreachable registry delays the application's readiness. Does not apply if the
      * registration is required.
      */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(30);

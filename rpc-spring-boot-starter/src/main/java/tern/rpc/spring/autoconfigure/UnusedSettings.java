@@ -34,8 +34,7 @@ final class UnusedSettings {
     private static final String CONSOLE = "tern.rpc.console.RpcConsoleAutoConfiguration";
 
     /**
-     * The properties of a web server for which there is an RPC property with the same meaning. The value is the RPC
-     * property.
+     * The properties of a web server that have an RPC property with the same meaning. The value is the RPC property.
      */
     private static final Map<String, String> WEB_SERVER = new TreeMap<>(Map.of(
             "server.port", "the port of the RPC server is rpc.server.port",

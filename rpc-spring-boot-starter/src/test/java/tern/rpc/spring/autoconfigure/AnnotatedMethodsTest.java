@@ -16,7 +16,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcFallback;
 import tern.rpc.spring.RpcService;
 
-/** Tests Tern annotations on methods on which they have no effect. */
+/** Tests Tern annotations that have no effect on their methods. */
 @ExtendWith(OutputCaptureExtension.class)
 class AnnotatedMethodsTest {
 

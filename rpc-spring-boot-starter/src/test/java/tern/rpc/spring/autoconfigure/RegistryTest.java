@@ -101,7 +101,7 @@ class RegistryTest {
         }
     }
 
-    /** Records the threads on which the application becomes ready. */
+    /** Records the threads that report the application's readiness. */
     static final class ReadyThreads implements ApplicationListener<AvailabilityChangeEvent<ReadinessState>> {
 
         private final Queue<String> names = new ConcurrentLinkedQueue<>();

@@ -32,7 +32,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** The text of the event with which a server asks the client to send no more calls (docs/wire-protocol.md 1.6). */
+    /** The text of the event that asks the client to send no more calls (docs/wire-protocol.md 1.6). */
     private static final byte READ_ONLY = 'R';
 
     /** The maximum size of an event that is searched for {@link #READ_ONLY}. Dubbo's events are at most 15 bytes long.

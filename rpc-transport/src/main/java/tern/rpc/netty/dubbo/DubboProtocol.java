@@ -94,7 +94,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
         return new DubboServerHandler(this, connection);
     }
 
-    /** Checks for the magic number of the protocol, with which answers and requests begin. */
+    /** Checks for the magic number of the protocol at the start of an answer or request. */
     @Override
     public Match answersSo(ByteBuf first) {
         return match(first);

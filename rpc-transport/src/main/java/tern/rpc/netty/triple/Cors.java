@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  *     http://localhost:3000}; {@code *} for all
  * @param headers the request headers that pages from these origins may set; empty for all
  * @param credentials whether browsers may send cookies; must be false if the origins are {@code *}
- * @param maxAge the time for which browsers may cache the permission
+ * @param maxAge how long browsers may cache the permission
  */
 public record Cors(Set<String> origins, Set<String> headers, boolean credentials, Duration maxAge) {
 

@@ -6,7 +6,7 @@ import tern.rpc.RpcException;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
 
-/** An error that is sent as an HTTP status for which there is no equivalent RPC status code. */
+/** An error that is sent as an HTTP status without an equivalent RPC status code. */
 class HttpRefusal extends RpcException {
 
     private static final long serialVersionUID = 1L;

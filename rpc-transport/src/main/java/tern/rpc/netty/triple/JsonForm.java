@@ -33,7 +33,7 @@ final class JsonForm implements HttpForm {
     private static final String ANY_METHOD_READING = "GET, HEAD, " + ANY_METHOD;
 
     /**
-     * The parsed path of a request, the method to which it leads, and the encoding that most calls to this path use.
+     * The parsed path of a request, the method that it leads to, and the encoding that most calls to this path use.
      * Thread-safe.
      */
     private static final class Aim {

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import tern.rpc.MethodDescriptor;
 
 /**
- * The paths with which JSON calls select one of several methods with the same name. A path ends with {@code ~} and the
+ * The paths that select one of several methods with the same name in JSON calls. A path ends with {@code ~} and the
  * first letters of the parameter types, so two methods can have the same path.
  */
 final class JsonOverloads {

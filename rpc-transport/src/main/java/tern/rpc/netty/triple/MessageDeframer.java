@@ -210,8 +210,8 @@ final class MessageDeframer {
     }
 
     /**
-     * Returns the number of bytes by which the peer's flow-control window can be enlarged. These bytes have arrived
-     * since the previous call to this method, and belong to requested messages, complete or not.
+     * Returns how many bytes the peer's flow-control window can be enlarged by. These bytes have arrived since the
+     * previous call to this method, and belong to requested messages, complete or not.
      */
     int takeCredit() {
         ByteBuf bytes = waiting;

@@ -74,7 +74,7 @@ final class PlainRequests {
         return stream;
     }
 
-    /** Writes a request for which {@link #fits} returned true. */
+    /** Writes a request. {@link #fits} must have returned true for it. */
     void write(Http2Stream stream, ClientCall call, byte[] message, AsciiString scheme) {
         ByteBuf out = joined.room(roomBytes(call));
         joined.counted(call.bytes());

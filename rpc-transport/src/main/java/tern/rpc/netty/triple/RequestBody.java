@@ -21,7 +21,7 @@ import tern.rpc.transport.MessageStream.Receiver;
  */
 final class RequestBody {
 
-    /** The call to which the body belongs. */
+    /** The call that the body belongs to. */
     interface Call {
 
         /** Returns the name of the called method as written in the path. */

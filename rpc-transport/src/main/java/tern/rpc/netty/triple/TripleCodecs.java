@@ -143,7 +143,7 @@ public final class TripleCodecs {
         return asJson ? json != null && method.payload() != Payload.RAW : method.payload() != Payload.JAVA;
     }
 
-    /** Decodes the arguments of a method for which {@link #serves} returned true. */
+    /** Decodes the arguments of a method. {@link #serves} must have returned true for it. */
     @Nullable
     Object[] readRequest(MethodDescriptor method, boolean asJson, byte[] bytes, int length) {
         return asJson
@@ -151,7 +151,10 @@ public final class TripleCodecs {
                 : payloads.of(method).readRequest(bytes, 0, length);
     }
 
-    /** Encodes the answer of a method for which {@link #serves} returned true, and appends it to the buffer. */
+    /**
+     * Encodes the answer of a method, and appends it to the buffer. {@link #serves} must have returned true for the
+     * method.
+     */
     void writeResponse(MethodDescriptor method, boolean asJson, @Nullable Object value, OutputBuffer out) {
         if (asJson) {
             json(method).writeResult(value, out);

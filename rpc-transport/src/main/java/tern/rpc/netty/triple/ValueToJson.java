@@ -16,8 +16,8 @@ final class ValueToJson {
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
     /**
-     * The largest number up to which a double represents every integer exactly. Integers up to this bound are written
-     * without a fraction, so that they can be decoded as integer types.
+     * A double represents every integer up to this number exactly. Integers up to this bound are written without a
+     * fraction, so that they can be decoded as integer types.
      */
     private static final double MAX_EXACT = 1L << 53;
 

@@ -218,7 +218,7 @@ class DubboFixturesTest {
             "generic-nomethod", answer -> isRefused(answer, DubboStatus.SERVICE_NOT_FOUND, "nope"));
 
     /**
-     * The captured calls for which Tern's answer intentionally differs from Dubbo's answer. Each call has a check of
+     * The captured calls whose answer from Tern intentionally differs from Dubbo's answer. Each call has a check of
      * Tern's answer.
      */
     private static final Map<String, Judge> ANSWERED_OTHERWISE = Map.of(

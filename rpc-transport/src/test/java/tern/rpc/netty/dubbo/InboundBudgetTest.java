@@ -29,7 +29,7 @@ class InboundBudgetTest {
     private static final int MESSAGE = 512 << 10;
     private static final int BUDGET = 1 << 20;
 
-    /** The number of bytes by which a single read can exceed the budget. */
+    /** How much a single read can exceed the budget, in bytes. */
     private static final int ONE_READ = 64 << 10;
 
     private static final RawFrame GOOD = Fixtures.frame("dubbo/echo.request.bin");

@@ -181,7 +181,7 @@ class OverloadCountsTest {
                 .isLessThanOrEqualTo((int) (CALLS * 1.1 + 30 * (seconds / 10) + 2 * (seconds + 1)));
     }
 
-    /** Starts a server that fails each call with a status for which idempotent calls are retried. */
+    /** Starts a server that fails each call with a status that makes clients retry idempotent calls. */
     private Endpoint failing(AtomicInteger attempts) {
         RpcServer server = RpcServer.builder(ResourceLedger.watch(
                         new NettyServerTransport(ServerTransportSettings.onPort(0), loops, List.of(protocol))))

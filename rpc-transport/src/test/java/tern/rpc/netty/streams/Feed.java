@@ -20,7 +20,7 @@ import tern.rpc.netty.streams.FeedPlan.Way;
  */
 final class Feed {
 
-    /** The thread on which all readers with the speed {@code ONE_BY_ONE} request messages. */
+    /** The thread that requests messages for all readers with the speed {@code ONE_BY_ONE}. */
     private static final Executor SLOW = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "slow-readers");
         thread.setDaemon(true);

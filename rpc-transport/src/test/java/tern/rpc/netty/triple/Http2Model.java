@@ -89,7 +89,7 @@ final class Http2Model {
     private boolean answerEnds;
     private final ByteArrayOutputStream answer = new ByteArrayOutputStream();
 
-    // the error codes with which the server is allowed to reset the stream of the client's last frame
+    // the error codes that the server may use to reset the stream of the client's last frame
     private final Set<Integer> resets = new HashSet<>();
     private final Set<Integer> goAways = new HashSet<>();
     private boolean mustFail;

@@ -5,7 +5,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Creates the transports over which the contract tests of this package run. */
+/** Creates the transports for the contract tests of this package. */
 final class HttpTransports {
 
     private HttpTransports() {}

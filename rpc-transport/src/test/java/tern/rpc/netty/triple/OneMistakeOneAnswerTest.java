@@ -125,7 +125,7 @@ class OneMistakeOneAnswerTest {
         LOCAL
     }
 
-    /** The protocols for which Tern has no client. The test writes the requests of these protocols by hand. */
+    /** The protocols without a Tern client. The test writes the requests of these protocols by hand. */
     enum Foreign {
         CONNECT_JSON("application/json"),
         CONNECT_PROTO("application/proto"),
@@ -342,7 +342,7 @@ class OneMistakeOneAnswerTest {
         table.put(name, answers);
     }
 
-    /** Makes one erroneous call over each protocol for which Tern has no client. */
+    /** Makes one erroneous call over each protocol without a Tern client. */
     private void onForeign(String name, Side side, String path, byte[] json, byte[] proto, String... header) {
         Map<String, String> headers = new LinkedHashMap<>();
         for (int i = 0; i < header.length; i += 2) {

@@ -1,4 +1,4 @@
-/** Dubbo's metadata service, through which a process lists the services that it offers. */
+/** Dubbo's metadata service, which lists the services that a process offers. */
 @NullMarked
 package tern.rpc.registry.dubbo.metadata;
 

@@ -17,7 +17,7 @@ import tern.rpc.registry.dubbo.Limits;
  * A rule that changes parameters of calls and providers. If several changes set the same parameter, the last change
  * takes precedence.
  *
- * @param among the providers to which the rule applies, or null for all
+ * @param among the providers that the rule applies to, or null for all
  */
 record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) implements Rule {
 
@@ -65,7 +65,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
      *
      * @param consumers the hosts of the consumers that apply the change, regardless of their ports; empty for all
      * @param applications the names of the applications that apply the change; empty for all
-     * @param providers the addresses of the providers to which the change applies; empty for all
+     * @param providers the addresses of the providers that the change applies to; empty for all
      * @param timeouts the timeouts by method name; the empty name applies to all methods
      * @param weight the new weight; null to leave it unchanged
      * @param disabled whether the providers get no calls; null to leave this unchanged
@@ -93,7 +93,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         }
     }
 
-    /** @param service the service to which the rule will be applied */
+    /** @param service the service that the rule will be applied to */
     static ConfiguratorRule of(RuleText text, Scope scope, ServiceKey service) {
         text.allowHead("configs");
         List<Change> changes = new ArrayList<>();
@@ -237,7 +237,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         return name.equals(parameter) || name.endsWith("." + parameter);
     }
 
-    /** Returns the method to which a parameter such as {@code place.timeout} belongs. */
+    /** Returns the method that is meant by a parameter such as {@code place.timeout} belongs. */
     private static String method(String name, String parameter) {
         return name.equals(parameter) ? ANY_METHOD : name.substring(0, name.length() - parameter.length() - 1);
     }

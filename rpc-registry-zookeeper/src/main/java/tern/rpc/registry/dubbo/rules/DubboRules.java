@@ -61,7 +61,7 @@ public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, R
     /**
      * Reads rules from their {@linkplain #texts texts}.
      *
-     * @param service the service to which the rules will be applied
+     * @param service the service that the rules will be applied to
      * @throws IllegalArgumentException if a text cannot be read
      */
     public static Rules of(List<String> texts, ServiceKey service, RuleConsumer consumer) {

@@ -3,7 +3,7 @@ package tern.rpc.registry.dubbo.rules;
 import java.util.Set;
 import tern.rpc.endpoint.Instance;
 
-/** The provider attributes to which conditions can refer. */
+/** The provider attributes that conditions can refer to. */
 final class Fields {
 
     static final Set<String> NAMES = Set.of("host", "port", "address", "zone", "dubbo.tag", "tag");

@@ -64,7 +64,7 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
         /**
          * Parses a rule.
          *
-         * @param service the service to which the rule will be applied
+         * @param service the service that the rule will be applied to
          * @return the rule; null if the rule is disabled or empty
          * @throws IllegalArgumentException if the rule is too long, or if a part of it is not supported
          */

@@ -3,7 +3,7 @@ package tern.rpc.registry.dubbo.rules;
 import java.util.Set;
 
 /**
- * The consumer for which rules are applied.
+ * The consumer that applies the rules.
  *
  * @param application the name of the application; empty if unknown
  * @param hosts the addresses of the consumer's machine

@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Instance;
  */
 record TagRule(boolean force, List<Tag> tags) implements Rule {
 
-    /** A tag, and the addresses of the providers to which it is assigned. */
+    /** A tag, and the addresses of the providers with this tag. */
     record Tag(String name, List<AddressPattern> addresses) {}
 
     static TagRule of(RuleText text) {

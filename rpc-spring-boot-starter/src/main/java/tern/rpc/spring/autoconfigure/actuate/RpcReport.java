@@ -66,7 +66,7 @@ public record RpcReport(
      */
     public record Address(String address, int weight, State state, int inFlight, String lastFailure) {}
 
-    /** The target rate and latency with which the calls of the last minute are compared. */
+    /** The target rate and latency; the calls of the last minute are compared with them. */
     public record Target(int qps, double latencyMillis) {}
 
     static RpcReport of(

@@ -28,7 +28,7 @@ final class RpcContainerConnectionDetailsFactory
         }
 
         /**
-         * Returns the host address to which a port of the container is mapped. The port of the container is 20880, or
+         * Returns the host address that a port of the container is mapped to. The port of the container is 20880, or
          * the first exposed port if the container does not expose 20880.
          */
         @Override
