@@ -323,7 +323,10 @@ class SilentStoresTest {
         assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("PEER FAILS");
     }
 
-    /** The index of a table is missing. A read timeout ends some of the statements that search it, others end earlier. */
+    /**
+     * The index of a table is missing. A read timeout ends some of the statements that search the table. Others end
+     * earlier.
+     */
     @Test
     void statementsOnATableThatAreAnsweredFromTimeToTimeAreSlow() {
         pool(4, 4);
