@@ -16,10 +16,10 @@ public final class OutputBuffer {
     private int limit = Integer.MAX_VALUE;
     private int prefixBytes;
     private @Nullable MessageKind kind;
-    // The kind of work for which a permit is needed to create a large array; null if no permit is needed.
+    // The kind of work that needs a permit to create a large array; null if no permit is needed.
     private @Nullable LargeWork inTurns;
     private Object tenant = LargeWork.OWN_CALLS; // the tenant whose message needs the permit
-    private @Nullable LargeWork turn; // the kind of work for which this buffer currently has a permit
+    private @Nullable LargeWork turn; // the kind of work that this buffer currently has a permit for
 
     /**
      * The array's length or the limit, whichever is smaller. Bytes below this position can be claimed without another

@@ -11,8 +11,8 @@ import tern.rpc.serialization.OutputBuffer;
 
 /**
  * Writes one Hessian 2 message and maintains its tables: the values written so far (by identity), the class definitions
- * and the type names. Tern's own forms use the same tables as the serializers of hessian-lite, which write rare types.
- * Not thread-safe.
+ * and the type names. Tern's own encoders ({@link WireForm}) use the same tables as the serializers of hessian-lite,
+ * which write rare types. Not thread-safe.
  */
 final class HessianOutput extends AbstractHessianOutput {
 

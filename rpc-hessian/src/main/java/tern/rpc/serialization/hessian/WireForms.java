@@ -37,9 +37,9 @@ import tern.rpc.LocalTypes;
 import tern.rpc.WireName;
 
 /**
- * Chooses the {@link WireForm} for a class. Tern's own forms write the same bytes as the serializer that hessian-lite
- * chooses for the class. Classes without a form in Tern are written by hessian-lite's serializer. Exceptions and
- * calendars always use Tern's forms. Thread-safe.
+ * Chooses the {@link WireForm} for a class. A form is one of Tern's own encoders, and writes the same bytes as the
+ * serializer that hessian-lite chooses for the class. Classes without a form are written by hessian-lite's serializer.
+ * Exceptions and calendars always have a form. Thread-safe.
  */
 final class WireForms implements WireForm.Lookup {
 
@@ -140,8 +140,8 @@ final class WireForms implements WireForm.Lookup {
     }
 
     /**
-     * Returns Tern's own form for a class, or null if only hessian-lite can write the class. The checks are in the same
-     * order as in hessian-lite.
+     * Returns the form for a class, or null if only hessian-lite can write the class. The checks are in the same order
+     * as in hessian-lite.
      */
     private @Nullable WireForm own(Class<?> type) {
         WireForm scalar = SCALARS.get(type);
