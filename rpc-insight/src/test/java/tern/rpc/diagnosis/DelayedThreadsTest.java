@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
@@ -131,6 +133,44 @@ public class DelayedThreadsTest {
                         .in(Phase.RPC, "Price.of at 10.0.0.8:1", 15));
 
         assertThat(Shop.first(miss).kind()).as(miss.text()).isEqualTo("PEER");
+    }
+
+    /** Simulates a miss of calls whose operations take the given times on saturated processors. */
+    private Diagnosis missOnFullProcessors(double own, double rpc, double sql, double http) {
+        return miss(
+                full(0.4, 0.4),
+                full(0.4, 7),
+                call -> call.own(own)
+                        .in(Phase.RPC, "Stock.left at 10.0.0.7:1", rpc)
+                        .in(Phase.SQL, "select orders", sql)
+                        .in(Phase.HTTP, "GET carrier:80", http));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "30, 60, 900, 45, SLOW STATEMENT: select orders",
+        "200, 60, 1200, 40, SLOW STATEMENT: select orders",
+        "30, 900, 60, 45, PEER: Stock.left at 10.0.0.7:1",
+        "30, 60, 60, 700, SLOW HTTP PEER: GET carrier:80"
+    })
+    void operationThatIsDelayedFarMoreThanAllOthersIsTheFirstCause(
+            double own, double rpc, double sql, double http, String cause) {
+        Diagnosis miss = missOnFullProcessors(own, rpc, sql, http);
+
+        assertFirst(miss, cause);
+        assertThat(miss.causes()).extracting(Cause::kind).as(miss.text()).hasSize(2).endsWith("PROCESSORS");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "30, 60, 110, 45", // below the delay that 20 waits for a processor explain
+        "30, 160, 500, 95", // the others are delayed, too
+        "300, 60, 250, 45"
+    })
+    void operationThatIsDelayedLikeTheOthersIsNoCauseOnFullProcessors(double own, double rpc, double sql, double http) {
+        Diagnosis miss = missOnFullProcessors(own, rpc, sql, http);
+
+        assertFirst(miss, "PROCESSORS: other processes");
     }
 
     @Test

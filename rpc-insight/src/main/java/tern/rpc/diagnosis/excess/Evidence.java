@@ -70,6 +70,12 @@ public record Evidence(
         List<TimeLimit> limits,
         List<OutsideOperations.Timed> outside) {
 
+    /**
+     * Busy processors explain an additional time of an operation of up to {@value} waits for a processor, because an
+     * operation consists of several steps of different threads.
+     */
+    private static final double MAX_WAITS = 20;
+
     public Evidence {
         bad = List.copyOf(bad);
         good = List.copyOf(good);
@@ -110,5 +116,10 @@ public record Evidence(
                 .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
                 .max(Comparator.comparingInt(pool -> pool.now().waiting()))
                 .orElse(null);
+    }
+
+    /** Returns the maximum additional time of an operation that busy processors explain, in nanoseconds. */
+    public double maxDelayNanos() {
+        return Math.max(targetNanos, MAX_WAITS * machine.delay().nanos());
     }
 }

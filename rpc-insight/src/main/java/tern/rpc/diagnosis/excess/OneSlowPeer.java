@@ -29,11 +29,6 @@ public final class OneSlowPeer {
     /** Operations on other peers may have become slower by at most {@value} of the time of the slow peer. */
     private static final double LITTLE = 0.1;
 
-    /**
-     * The maximum additional time of an operation that busy processors explain, as a number of waits for a processor.
-     */
-    private static final double MAX_WAITS = 20;
-
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Operations operations;
@@ -85,7 +80,7 @@ public final class OneSlowPeer {
         Map.Entry<String, Double> slowest = longer.entrySet().stream()
                 .max(Map.Entry.<String, Double>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
                 .orElse(null);
-        if (slowest == null || slowest.getValue() < leastNanos()) {
+        if (slowest == null || slowest.getValue() < evidence.maxDelayNanos()) {
             return null;
         }
         double others = longer.entrySet().stream()
@@ -94,12 +89,6 @@ public final class OneSlowPeer {
                 .max(Comparator.naturalOrder())
                 .orElse(Double.MAX_VALUE);
         return others <= LITTLE * slowest.getValue() ? slowest.getKey() : null;
-    }
-
-    private double leastNanos() {
-        return Math.max(
-                (double) evidence.targetNanos(),
-                MAX_WAITS * evidence.machine().delay().nanos());
     }
 
     /** Returns the addresses of the peers on which the given operations run. */

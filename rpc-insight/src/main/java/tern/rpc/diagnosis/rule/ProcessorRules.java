@@ -9,6 +9,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.OutstandingOperations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.pool.ObservedPool;
@@ -57,10 +58,12 @@ final class ProcessorRules extends Rule {
     private static final int SEVERAL = 3;
 
     private final OperationCounts counts;
+    private final OutstandingOperations outstanding;
 
     ProcessorRules(Rule other, OperationCounts counts) {
         super(other);
         this.counts = counts;
+        this.outstanding = new OutstandingOperations(evidence, operations);
     }
 
     /**
@@ -83,9 +86,9 @@ final class ProcessorRules extends Rule {
 
     /**
      * If other processes saturate the processors, attributes two kinds of time to the processors: short pauses of the
-     * whole process, and the wait for connections that a pool opens or checks too slowly. The measured pauses do not
-     * contain waits for a processor. Busy processors therefore do not explain a long pause: something else, such as a
-     * signal, stops the process.
+     * whole process, and short waits for connections that a pool opens or checks too slowly. A longer wait has a reason
+     * of its own, such as a database that does not answer. The measured pauses do not contain waits for a processor.
+     * Busy processors therefore do not explain a long pause: something else, such as a signal, stops the process.
      */
     void passOnToOtherProcesses() {
         Part processors = Part.of(Kind.RUN_QUEUE);
@@ -104,7 +107,7 @@ final class ProcessorRules extends Rule {
             PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean isSlow = pool != null
                     && (pool.reason() == PoolVerdict.Reason.OPENING || pool.reason() == PoolVerdict.Reason.CHECKING);
-            if (isSlow) {
+            if (isSlow && byCause.of(part) <= evidence.maxDelayNanos()) {
                 byCause.move(part, processors);
             }
         }
@@ -116,7 +119,8 @@ final class ProcessorRules extends Rule {
      * the servers on this machine wait for processors. If work other than calls saturates the processors, three slower
      * operations of one kind are enough, because their server may run on this machine. Two kinds of causes remain
      * separate: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time
-     * of the slower operations. There are two exceptions. All operations of a kind together are not a separate cause if
+     * of the slower operations. An operation that was delayed far more than all others is always separate, and its time
+     * does not count for these comparisons. There are two exceptions. All operations of a kind together are not a separate cause if
      * work other than calls saturates the processors and operations of another kind are slower, too. A single operation
      * is not a separate cause if threads of this process that serve no call take the processors and calls measurably
      * wait for a processor. If threads that serve calls wait for a processor as briefly as usual, the processors are
@@ -126,14 +130,14 @@ final class ProcessorRules extends Rule {
     void passOnToProcessors() {
         Machine machine = evidence.machine();
         Part processors = machine.throttled() > Machine.THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
-        double all = byCause.sum();
+        double all = allButOutstanding();
         Times waiting = byCause.only(part -> mayWait(part) || part.kind() == Kind.UNEXPLAINED);
         long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
                 .filter(kind -> waiting.sum(kind) > NOTABLE * all || areAllStarved(kind, waiting))
                 .count();
         boolean isEverythingSlower = isEverythingSlower(waiting);
         boolean isOneSlow = byCause.longestFirst().stream()
-                .filter(part -> !part.equals(processors))
+                .filter(part -> !part.equals(processors) && !outstanding.contain(part))
                 .anyMatch(part -> isSlowForItsOwnReason(part, kinds, isEverythingSlower)
                         || (part.kind() == Kind.COMPUTING && byCause.of(part) > waiting.sum()));
         long operations = waiting.longestFirst().stream()
@@ -156,15 +160,22 @@ final class ProcessorRules extends Rule {
         }
     }
 
+    /** Returns the extra time without the operations that busy processors cannot explain. */
+    private double allButOutstanding() {
+        return byCause.only(part -> !outstanding.contain(part)).sum();
+    }
+
     /**
      * Returns whether saturated processors may explain the extra time of the given activity. Busy processors make
-     * operations slower, but they do not explain why calls run other operations than usual, or run them more often.
+     * operations slower, but they do not explain why calls run other operations than usual, run them more often, or
+     * wait for a single operation much longer than for all others.
      */
     private boolean mayWait(Part part) {
         return Operations.phase(part.kind()) != null
                 && !excess.isMostlyFailure(part)
                 && !counts.areUnusual(part)
-                && !counts.areMore(part);
+                && !counts.areMore(part)
+                && !outstanding.contain(part);
     }
 
     /**
@@ -174,7 +185,7 @@ final class ProcessorRules extends Rule {
      * @param kinds the number of kinds of operations that have become slower
      */
     private boolean isSlowForItsOwnReason(Part part, long kinds, boolean isEverythingSlower) {
-        double all = byCause.sum();
+        double all = allButOutstanding();
         boolean isExplained = (kinds >= 2 && isAll(part) && isFullOfOtherWork())
                 || isDelayedByOtherThreads(part)
                 || (isEverythingSlower && byCause.of(part) <= NOT_ALONE * all)
@@ -208,7 +219,7 @@ final class ProcessorRules extends Rule {
      * exchanges) and the threads that serve calls wait much longer for a processor than usual.
      */
     private boolean isEverythingSlower(Times waiting) {
-        double all = byCause.sum();
+        double all = allButOutstanding();
         long operations = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
                 .filter(kind -> waiting.sum(kind) >= SMALL * all)
                 .count();
@@ -224,7 +235,7 @@ final class ProcessorRules extends Rule {
      */
     private boolean isDelayedByOtherThreads(Part part) {
         return Operations.phase(part.kind()) != null
-                && byCause.of(Part.of(Kind.RUN_QUEUE)) >= NOTABLE * byCause.sum()
+                && byCause.of(Part.of(Kind.RUN_QUEUE)) >= NOTABLE * allButOutstanding()
                 && evidence.machine().isDelayedByOtherThreads();
     }
 
