@@ -123,7 +123,7 @@ class MachineCausesTest {
                 Map.of(),
                 new Evidence.Counts(10, 1, 0, 0, 0),
                 machine,
-                Answers.UNKNOWN,
+                Answers.unknown(),
                 List.of(),
                 List.of(),
                 List.of());

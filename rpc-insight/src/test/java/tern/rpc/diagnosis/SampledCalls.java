@@ -66,6 +66,7 @@ public final class SampledCalls {
     private @Nullable Throwable failure;
     private @Nullable String executor;
     private long missedFrom = time.get();
+    private Answers answers = Answers.unknown();
 
     /** Sets the samples of threads that serve no call. */
     public SampledCalls tasks(TaskWatch samples) {
@@ -261,6 +262,50 @@ public final class SampledCalls {
                 failure);
     }
 
+    /**
+     * Adds calls that are still running and have spent the given time in a phase.
+     *
+     * @param operation the operation that they run; null if it is unknown
+     * @param look samples the call's thread, and adds the sample to the call's samples
+     */
+    public SampledCalls hanging(
+            int calls,
+            String method,
+            Phase phase,
+            @Nullable String operation,
+            double millis,
+            Consumer<SampledCall> look) {
+        long now = time.get();
+        for (int i = 0; i < calls; i++) {
+            time.set(now - (long) (millis * 1e6));
+            CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
+            ledger.turnTo(Phase.OWN);
+            ledger.enter(phase, operation);
+            time.set(now);
+            SampledCall all = new SampledCall(method);
+            for (int each = 0; each < LOOKS; each++) {
+                look.accept(all);
+            }
+            samples.put(ledger, all);
+            bad.add(new EndedCall(method, ledger, now, (long) (millis * 1e6), null));
+        }
+        return this;
+    }
+
+    /** Lets the simulated clock run on. */
+    public SampledCalls pass(double millis) {
+        time.addAndGet((long) (millis * 1e6));
+        return this;
+    }
+
+    /** Sets that a call has just got an answer from the database or from Redis. */
+    public SampledCalls answered(Phase phase) {
+        Map<Phase, Long> known = new HashMap<>(answers.byPhase());
+        known.put(phase, time.get());
+        answers = new Answers(known, Map.of(), Map.of(), Map.of(), answers.silence());
+        return this;
+    }
+
     /** Adds calls that meet the target with an operation of the given kind. */
     public SampledCalls quick(String method, Phase phase, String name, double millis) {
         for (int i = 0; i < CALLS; i++) {
@@ -439,7 +484,7 @@ public final class SampledCalls {
                 Map.of(),
                 new Evidence.Counts(bad.size(), bad.size(), 0, 0, 0),
                 machine,
-                Answers.UNKNOWN,
+                answers,
                 rates,
                 List.of(),
                 Stream.concat(OutsideOperations.timed(System.nanoTime()).stream(), outside.stream())

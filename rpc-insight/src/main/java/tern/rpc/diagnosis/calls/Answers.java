@@ -17,21 +17,28 @@ import tern.rpc.diagnosis.account.Part.Kind;
  * @param byMethod for each method, the end of the last call to the method that did not fail
  * @param byStore when each data source and each Redis server last answered; empty if there is only one
  * @param servers the server of each data source and each Redis server, where it is known
+ * @param silence the data sources and Redis servers that an earlier diagnosis has found to be silent
  */
 public record Answers(
-        Map<Phase, Long> byPhase, Map<String, Long> byMethod, Map<String, Long> byStore, Map<String, String> servers) {
+        Map<Phase, Long> byPhase,
+        Map<String, Long> byMethod,
+        Map<String, Long> byStore,
+        Map<String, String> servers,
+        Silence silence) {
 
     private static final String URL = "jdbc:";
     private static final Pattern HOST = Pattern.compile("//(?:[^/]*@)?([^/@]+)");
-
-    /** An instance without any recorded answers. */
-    public static final Answers UNKNOWN = new Answers(Map.of(), Map.of(), Map.of(), Map.of());
 
     public Answers {
         byPhase = Map.copyOf(byPhase);
         byMethod = Map.copyOf(byMethod);
         byStore = Map.copyOf(byStore);
         servers = Map.copyOf(servers);
+    }
+
+    /** Returns an instance without any recorded answers. */
+    public static Answers unknown() {
+        return new Answers(Map.of(), Map.of(), Map.of(), Map.of(), new Silence());
     }
 
     /**

@@ -42,6 +42,7 @@ public final class CallRecords implements CallObserver {
     private final ThreadIds threads;
     private final CallTrace trace = new CallTrace();
     private final LastAnswers answers = new LastAnswers();
+    private final Silence silence = new Silence(); // only the diagnosis thread uses the content
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
     /**
@@ -315,7 +316,7 @@ public final class CallRecords implements CallObserver {
                 byMethod.put(name, nanos);
             }
         });
-        return new Answers(answers.byPhase(), byMethod, byStore, servers);
+        return new Answers(answers.byPhase(), byMethod, byStore, servers, silence);
     }
 
     /** Returns, for each method whose limit has refused calls, the place where the limit is set. */

@@ -13,6 +13,8 @@ import tern.rpc.diagnosis.stack.StackReader;
 /** Names operations that have no name yet, because they are still running or are known only from stacks. */
 public final class RunningOperations {
 
+    private static final int MIN_CALLS = 3;
+
     private final ExcessTime excess;
     private final Operations operations;
     private final TimesByCause byCause;
@@ -48,6 +50,28 @@ public final class RunningOperations {
             }
             named.longestFirst().forEach(this::addTimeWithin);
         }
+    }
+
+    /**
+     * Returns whether at least half of the given number of connections belong to calls that have been running an
+     * operation of the given kind for longer than the target and much longer than usual. The thread of a call may still
+     * run it after the call's deadline.
+     */
+    public boolean occupy(int connections, Phase phase) {
+        long hanging = excess.accounts.stream()
+                .filter(counted -> hangs(counted, phase))
+                .count();
+        return hanging >= Math.min(MIN_CALLS, connections) && 2 * hanging >= connections;
+    }
+
+    private boolean hangs(ExcessTime.Counted counted, Phase phase) {
+        String running = counted.call().ledger().running(phase);
+        if (running == null) {
+            return false;
+        }
+        double usually = operations.usualNamed(phase, running);
+        double least = Math.max((double) excess.targetNanos(), Operations.WIDE_FACTOR * usually);
+        return counted.times().of(Account.part(phase, running)) >= least;
     }
 
     private double time(Part part) {

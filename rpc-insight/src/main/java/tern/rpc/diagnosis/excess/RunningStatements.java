@@ -46,17 +46,6 @@ public final class RunningStatements {
     }
 
     /**
-     * Returns whether at least half of the given number of connections belong to calls that have been executing a
-     * statement for at least the given time. The thread of a call may still execute it after the call's deadline.
-     */
-    public boolean occupy(int connections, double leastNanos) {
-        long hanging = excess.accounts.stream()
-                .filter(counted -> counted.call().ledger().running(Phase.SQL) != null && nanos(counted) >= leastNanos)
-                .count();
-        return hanging >= MIN_CALLS && 2 * hanging >= connections;
-    }
-
-    /**
      * Returns how long calls have been executing the given statement, on average; 0 if fewer than three calls are
      * executing it. The completed executions of a statement do not show how long others wait for a lock.
      */

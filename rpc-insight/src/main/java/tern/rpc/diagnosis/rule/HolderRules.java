@@ -11,7 +11,10 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.SilentPeers;
 import tern.rpc.diagnosis.excess.TimesByCause;
+import tern.rpc.diagnosis.pool.PeerKinds;
 import tern.rpc.diagnosis.sample.CallSamples;
 import tern.rpc.diagnosis.sample.LikelyHolders;
 import tern.rpc.diagnosis.stack.FileLocks;
@@ -31,6 +34,13 @@ public final class HolderRules extends Rule {
     private static final Set<Kind> OUTSIDE =
             EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
 
+    /** The kinds of causes to which earlier rules may have attributed the operations of holders. */
+    private static final Set<Kind> KNOWN = EnumSet.copyOf(OUTSIDE);
+
+    static {
+        KNOWN.add(Kind.PEER_FAILS);
+    }
+
     /**
      * The kinds of work within the application that can explain why permits or pooled objects are held for a long time.
      * A lock that is held during such work remains the cause.
@@ -45,8 +55,14 @@ public final class HolderRules extends Rule {
     /** An operation counts as usual if its time is at most {@value} times its usual time. */
     private static final double AS_USUAL = 1.5;
 
-    HolderRules(Rule other) {
+    private final Map<Kind, Part> silentStores;
+    private final SilentPeers silentPeers;
+
+    /** @param silentStores the failures of databases and Redis servers that do not answer, by the kind of operation */
+    HolderRules(Rule other, Map<Kind, Part> silentStores) {
         super(other);
+        this.silentStores = silentStores;
+        this.silentPeers = new SilentPeers(excess, operations);
     }
 
     void apply() {
@@ -104,17 +120,16 @@ public final class HolderRules extends Rule {
     private void passOnToOperations() {
         for (Part part : byCause.longestFirst()) {
             Phase phase = ownersIn(part);
-            Kind kind = phase == null ? null : Account.part(phase, "").kind();
-            if (phase == null || kind == null) {
+            if (phase == null) {
+                Phase outside = operationOfOwner(part);
+                if (outside != null) {
+                    passOnToKnownCause(part, outside, false);
+                }
                 continue;
             }
+            Kind kind = Account.part(phase, "").kind();
             Times operation = operationsWith(part, kind);
-            Times others = otherCausesOf(phase, kind, operation);
-            if (others.sum() > operation.only(other -> byCause.of(other) > 0).sum()) {
-                byCause.pour(part, others, TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
-                continue;
-            }
-            if (operation.sum() < GROWN * evidence.targetNanos()) {
+            if (passOnToKnownCause(part, phase, true) || operation.sum() < GROWN * evidence.targetNanos()) {
                 continue;
             }
             if (kind == Kind.POOL) {
@@ -143,23 +158,60 @@ public final class HolderRules extends Rule {
     }
 
     /**
+     * Attributes the wait for a lock, a permit or an object to the cause to which earlier rules have attributed most of
+     * the time of the holders' operations, such as a database that does not answer, or the lookup of a host name.
+     *
+     * @param phase the kind of the holders' operations
+     * @param isOfCall whether the holders serve calls
+     * @return whether there is such a cause
+     */
+    private boolean passOnToKnownCause(Part part, Phase phase, boolean isOfCall) {
+        Kind kind = Account.part(phase, "").kind();
+        Times operation = operationsWith(part, kind);
+        Times others = otherCausesOf(phase, kind, operation);
+        if (others.sum() <= operation.only(other -> byCause.of(other) > 0).sum()) {
+            others = new Times();
+        }
+        if (others.isEmpty() && !isOfCall) {
+            others = byCause.only(cause -> cause.kind() == kind && silentPeers.isSilent(cause));
+        }
+        Part silent = silentStores.get(PeerKinds.of(phase));
+        if (others.isEmpty() && silent != null && operation.only(other -> byCause.of(other) > 0).isEmpty()) {
+            others.add(silent, 1);
+        }
+        byCause.pour(part, others, TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
+        return !others.isEmpty();
+    }
+
+    /**
+     * Returns the kind of the operation in which a lock's owner was found in at least half of the samples, although it
+     * serves no call; null if there is none.
+     */
+    private @Nullable Phase operationOfOwner(Part part) {
+        Kind work = part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part)
+                ? excess.samples.ownersWorkIn(part)
+                : null;
+        return work == null ? null : Operations.phase(work);
+    }
+
+    /**
      * Returns the causes of the extra time of the given operations that are not operations themselves, such as the
-     * lookup of a host name during an exchange.
+     * lookup of a host name during an exchange, or a database that does not answer.
      */
     private Times otherCausesOf(Phase phase, Kind kind, Times operation) {
         Times apart = excess.samples.movedFrom(phase);
         return byCause.causesOf(measured -> operation.of(measured) > 0 || apart.of(measured) > 0)
-                .only(cause -> OUTSIDE.contains(cause.kind()) && cause.kind() != kind);
+                .only(cause -> KNOWN.contains(cause.kind()) && cause.kind() != kind);
     }
 
     /**
      * Returns the extra time of operations of the given kind in the methods that wait for the lock. If these methods
-     * have not completed such an operation, returns the extra time that an earlier rule has attributed to unfinished
-     * operations.
+     * run no such operation, returns the extra time of the operations of all calls.
      */
     private Times operationsWith(Part lock, Kind kind) {
         Times ended = excess.ofMethodsWith(lock).only(other -> other.kind() == kind);
-        return ended.isEmpty() ? byCause.only(other -> other.kind() == kind) : ended;
+        Times left = ended.isEmpty() ? byCause.only(other -> other.kind() == kind) : ended;
+        return left.isEmpty() ? excess.times.only(other -> other.kind() == kind) : left;
     }
 
     /** Attributes an operation to the lock if the operation runs in or below the code that holds the lock. */

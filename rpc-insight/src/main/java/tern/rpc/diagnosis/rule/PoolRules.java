@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.excess.RunningStatements;
+import tern.rpc.diagnosis.excess.RunningOperations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.ConnectionUse;
 import tern.rpc.diagnosis.pool.ObservedPool;
@@ -77,9 +77,11 @@ final class PoolRules extends Rule {
             boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
             // The mean time of use includes only completed uses, which may be as short as usual while other uses do not
             // end.
+            Phase used = operation == null ? Phase.SQL : Operations.phase(operation);
             boolean hangs = full
-                    && new RunningStatements(excess)
-                            .occupy(verdict.pool().now().effectiveMax(), (double) evidence.targetNanos());
+                    && used != null
+                    && new RunningOperations(excess, operations, byCause)
+                            .occupy(verdict.pool().now().effectiveMax(), used);
             if (full && isOccupiedOutside(verdict, operation)) {
                 pools.put(verdict.name(), isLeaked(verdict, operation) ? verdict.leaked() : verdict.heldByOthers());
                 continue;
@@ -96,7 +98,10 @@ final class PoolRules extends Rule {
             if (!slow && !hangs) {
                 continue;
             }
-            Times work = workOfHolders().only(other -> operation == null || other.kind() != Kind.ELSEWHERE);
+            // The calls whose operations hang have often got their connections without a wait.
+            Times work = operation != null && hangs
+                    ? byCause.causesOf(measured -> measured.kind() == operation).only(PoolRules::mayHold)
+                    : workOfHolders().only(other -> operation == null || other.kind() != Kind.ELSEWHERE);
             if (operation != null
                     && work.only(other -> other.kind() != Kind.UNEXPLAINED).isEmpty()) {
                 pools.put(verdict.name(), verdict.heldByOthers());

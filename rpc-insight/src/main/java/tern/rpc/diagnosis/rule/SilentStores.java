@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -16,6 +17,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.RedisCommands;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.calls.Silence;
 import tern.rpc.diagnosis.calls.UsualOperations;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
@@ -90,14 +92,25 @@ final class SilentStores {
     /**
      * Finds databases and Redis servers that have stopped answering, and attributes all waits for such a server to the
      * server itself.
+     *
+     * @return the failures of these servers, by the kind of their operations
      */
-    void apply() {
+    Map<Kind, Part> apply() {
+        Map<Kind, Part> silent = new EnumMap<>(Kind.class);
+        Silence known = evidence.answers().silence();
         for (Kind store : List.of(Kind.SQL, Kind.REDIS)) {
             Map<String, List<Waiting>> byName = waiting(store);
-            byName.forEach((name, waiting) -> {
-                if (waiting.size() >= MIN_CALLS && isPossible(store, name, waiting)) {
-                    Long answered = evidence.answers().of(store, name);
-                    pourAll(store, name, failing(store, name), since(answered, waiting));
+            Set<String> names = new TreeSet<>(byName.keySet());
+            names.addAll(known.names(store));
+            names.forEach(name -> {
+                List<Waiting> waiting = byName.getOrDefault(name, List.of());
+                Long answered = evidence.answers().of(store, name);
+                boolean isNew = waiting.size() >= MIN_CALLS && isPossible(store, name, waiting);
+                if (answered != null && (isNew || known.lasts(store, name, answered))) {
+                    known.found(store, name, answered);
+                    Part failure = failing(store, name);
+                    silent.put(store, failure);
+                    pourAll(store, name, failure, since(answered));
                 }
             });
         }
@@ -106,6 +119,7 @@ final class SilentStores {
                 passOnUnmeasured(part);
             }
         }
+        return silent;
     }
 
     /**
@@ -277,11 +291,8 @@ final class SilentStores {
     }
 
     /** Returns text that says for how long the store has not answered. */
-    private static String since(@Nullable Long answered, List<Waiting> waiting) {
-        long now = waiting.get(0).call.endedNanos();
-        for (Waiting one : waiting) {
-            now = Math.max(now, one.call.endedNanos());
-        }
+    private String since(@Nullable Long answered) {
+        long now = evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
         return answered == null
                 ? ""
                 : String.format(Locale.ROOT, ", and none came in the last %.1f s", (now - answered) / 1e9);
@@ -317,6 +328,6 @@ final class SilentStores {
         Long answered = evidence.answers().of(waiting.get(0).call.method());
         Times one = new Times();
         one.add(known != null ? known : new Part(Kind.PEER_FAILS, name + TEXT + Part.SILENT), 1);
-        byCause.pour(part, one, TimesByCause.WAIT_FOR + "an answer" + since(answered, waiting));
+        byCause.pour(part, one, TimesByCause.WAIT_FOR + "an answer" + since(answered));
     }
 }

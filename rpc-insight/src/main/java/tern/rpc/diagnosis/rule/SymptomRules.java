@@ -73,7 +73,7 @@ public final class SymptomRules extends Rule {
         LookupRules.passOn(evidence, excess, operations, new PeerKinds(pools), byCause);
         LookupRules.merge(byCause);
         new FailedPeers(excess, pools, byCause).apply();
-        new SilentStores(evidence, excess, pools, byCause).apply();
+        Map<Kind, Part> silent = new SilentStores(evidence, excess, pools, byCause).apply();
         boolean areRepeated = new RepeatedTransactions(excess, operations).passOn(byCause);
         boolean redisStands = passOnRedis();
         mergeProviders();
@@ -86,7 +86,7 @@ public final class SymptomRules extends Rule {
         new HttpConnections(evidence, excess).merge(byCause);
         new RunningOperations(excess, operations, byCause).name();
         passOnAttempts();
-        new HolderRules(this).apply();
+        new HolderRules(this, silent).apply();
         new PoolRules(this, counts).apply();
         new WorkerRules(this).apply();
         new RefusalRules(this).apply();

@@ -30,6 +30,7 @@ import tern.rpc.diagnosis.account.PauseTimes;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.calls.Answers;
 import tern.rpc.diagnosis.calls.Baseline;
+import tern.rpc.diagnosis.calls.Silence;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
@@ -424,7 +425,7 @@ class SilentStoresTest {
                 Map.of(),
                 new Evidence.Counts(10, 0, 0, 0, bad.size()),
                 Machine.UNKNOWN,
-                new Answers(Map.of(), Map.of(Shop.PLACE, answered), Map.of(), Map.of()),
+                new Answers(Map.of(), Map.of(Shop.PLACE, answered), Map.of(), Map.of(), new Silence()),
                 List.of(),
                 List.of(),
                 List.of());
