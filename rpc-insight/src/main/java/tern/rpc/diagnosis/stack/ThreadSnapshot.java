@@ -61,6 +61,11 @@ public record ThreadSnapshot(
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
+    /** Until Java 18, a thread that waits for a task may search for other tasks all the time instead of parking. */
+    public ThreadSnapshot {
+        state = state == Thread.State.RUNNABLE && ForkJoinWaits.isOne(frames) ? Thread.State.WAITING : state;
+    }
+
     /**
      * Returns whether the thread is in the given JDK method. Only the innermost frames are searched, up to the first
      * frame outside the JDK.
