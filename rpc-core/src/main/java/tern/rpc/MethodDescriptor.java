@@ -17,6 +17,7 @@ public final class MethodDescriptor {
     private final boolean oneWay;
     private final String fullName;
     private final String label;
+    private final String distinctName;
 
     /**
      * @param effects the side effects of a call, unless {@link RpcMethod} declares that the method has fewer side
@@ -36,6 +37,7 @@ public final class MethodDescriptor {
         this.oneWay = marks != null && marks.oneWay();
         this.fullName = service.simpleName() + "/" + signature.name();
         this.label = service.simpleName() + "." + signature.name();
+        this.distinctName = signature.name() + "(" + signature.descriptor() + ")";
     }
 
     public ServiceDescriptor service() {
@@ -175,6 +177,11 @@ public final class MethodDescriptor {
     /** Returns the name of the service and method in ledgers and diagnoses: {@code UserService.getUser}. */
     public String label() {
         return label;
+    }
+
+    /** Returns the name and the {@link #descriptor()} in parentheses. Overloads have different distinct names. */
+    public String distinctName() {
+        return distinctName;
     }
 
     @Override

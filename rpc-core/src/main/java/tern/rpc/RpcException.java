@@ -130,6 +130,16 @@ public class RpcException extends RuntimeException {
                 status.code().name() + ": " + origin + (text.isEmpty() ? "" : ": " + text), this, withStackTrace);
     }
 
+    /**
+     * Creates a copy of this failure whose message ends with a further explanation. {@link #status()} is unchanged,
+     * because callers may compare the server's description.
+     */
+    public RpcException explained(String explanation) {
+        RpcException explained = new RpcException(getMessage() + explanation, this, false);
+        explained.setStackTrace(getStackTrace());
+        return explained;
+    }
+
     /** Returns the code, the description and the details. The description may come from a peer. */
     public Status status() {
         return status;

@@ -10,6 +10,7 @@ import tern.rpc.cluster.Target;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.TimeOuts;
 
 /**
@@ -79,7 +80,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         }
     }
 
-    /** Makes the only attempt at this call. A failure is not retried. */
+    /** Makes the only attempt at this call. A failure is retried only if the provider lacks the service or the method. */
     void attemptOnce(Target picked) {
         last = true;
         attempts = 1;
@@ -118,7 +119,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
                 && left != null
                 && attempt != null
                 && !cancelled
-                && !last
+                && (!last || RemoteFailures.missing(rpc) != RemoteFailures.Missing.NOTHING)
                 && endpoints.further().again(method, call, rpc, attempts, left, attempt)) {
             before = rpc;
             executed = executed.or(rpc.wasExecuted());
@@ -127,7 +128,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
             end(
                     response,
                     failure instanceof RpcException rpc && left != null
-                            ? endpoints.failures().explained(rpc, left)
+                            ? endpoints.failures().explained(rpc, left, call)
                             : failure);
         }
     }
@@ -136,7 +137,10 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         done.completed(response, failure instanceof RpcException rpc ? rpc.after(executed) : failure);
     }
 
-    /** Prevents retries after the current attempt. Any thread may call this. */
+    /**
+     * Prevents retries after the current attempt, unless the provider lacks the service or the method. Any thread may
+     * call this.
+     */
     void lastAttempt() {
         last = true;
     }

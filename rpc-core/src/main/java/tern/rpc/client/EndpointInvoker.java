@@ -154,7 +154,7 @@ final class EndpointInvoker implements AutoCloseable {
                 ended(target, method, call, failure, started);
             }
             if (!further.again(method, call, failure, attempt, used, pending)) {
-                throw failures.explained(failure, used).after(executed);
+                throw failures.explained(failure, used, call).after(executed);
             }
             before = failure;
             executed = executed.or(failure.wasExecuted());
@@ -203,8 +203,8 @@ final class EndpointInvoker implements AutoCloseable {
             long startedNanos,
             boolean isCopy) {
         long now = clock.nanoTime();
-        boolean missing = failure != null && cluster.isServiceMissing(target, failure, now);
-        // a missing service does not show whether the provider's other services are slow or failing
+        boolean missing = failure != null && cluster.isMissing(target, method.descriptor(), failure, now);
+        // a missing service or method does not show whether the provider's other methods are slow or failing
         boolean isMoved = FurtherAttempts.isMoved(failure);
         // a probe has a later deadline than the call that it copies
         Deadline deadline = isCopy ? Deadline.none() : call.deadline();
@@ -227,11 +227,11 @@ final class EndpointInvoker implements AutoCloseable {
             target.node().end(outcome, executed, now - startedNanos, now, method.usualTime());
         }
         if (!sentOneWay && (failure == null || failure.wasExecuted() == Executed.YES)) {
-            cluster.served(target);
+            cluster.served(target, method.descriptor(), now);
         }
         cluster.ended(
                 target,
-                method.descriptor().name(),
+                method.descriptor().distinctName(),
                 CallTags.tag(call),
                 CallTags.isForced(call),
                 missing ? Outcome.FAILED : outcome,
@@ -256,7 +256,7 @@ final class EndpointInvoker implements AutoCloseable {
             return;
         }
         Target suspect =
-                cluster.takeProbe(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call), now);
+                cluster.takeProbe(method.descriptor().distinctName(), CallTags.tag(call), CallTags.isForced(call), now);
         if (suspect == null || suspect == target) {
             return;
         }
@@ -384,7 +384,7 @@ final class EndpointInvoker implements AutoCloseable {
     /** Chooses the provider for the next attempt, and avoids {@code except} if possible. */
     Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
         return cluster.pick(
-                method.descriptor().name(),
+                method.descriptor().distinctName(),
                 key(method, call),
                 CallTags.tag(call),
                 CallTags.isForced(call),

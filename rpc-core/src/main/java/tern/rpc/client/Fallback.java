@@ -15,6 +15,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.SeldomWarning;
 import tern.rpc.stream.Shapes;
+import tern.rpc.transport.RemoteFailures;
 
 /**
  * Answers calls to one service on the client if no provider can be reached, or if the providers refuse the calls. The
@@ -40,8 +41,9 @@ final class Fallback {
 
     /**
      * Returns whether the fallback may answer: no provider was available, a provider refused the call, the connection
-     * was lost, or the deadline passed before the call ran. A failure reported by the method itself is an answer, and
-     * the fallback does not replace it.
+     * was lost, the deadline passed before the call ran, or the providers do not have the method, because they run an
+     * older release. A failure reported by the method itself is an answer, and the fallback does not replace it. If the
+     * whole service is missing, the call fails, because a fallback would hide a configuration error.
      */
     static boolean covers(Throwable failure) {
         if (!(failure instanceof RpcException rpc)) {
@@ -50,6 +52,8 @@ final class Fallback {
         return switch (rpc.code()) {
             case UNAVAILABLE -> rpc.wasExecuted() != Executed.YES;
             case DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED -> rpc.wasExecuted() == Executed.NO;
+            case UNIMPLEMENTED, INVALID_ARGUMENT ->
+                rpc.wasExecuted() == Executed.NO && RemoteFailures.missing(rpc) == RemoteFailures.Missing.METHOD;
             default -> false;
         };
     }

@@ -136,7 +136,7 @@ final class FurtherAttempts {
 
     /** Returns whether another provider that is neither silent nor ejected can take the call now. */
     private boolean isAnotherGood(Invocation call, Target silent, long now) {
-        return cluster.targets(call.method().name(), CallTags.tag(call), CallTags.isForced(call)).stream()
+        return cluster.targets(call.method().distinctName(), CallTags.tag(call), CallTags.isForced(call)).stream()
                 .anyMatch(other -> other != silent
                         && other.isUsable()
                         && other.attributes().weight() > 0
@@ -171,9 +171,14 @@ final class FurtherAttempts {
                 && remaining > 0) {
             return true; // No connection was available, so the call continues to wait for one.
         }
-        if (number == 1 && remaining > 0 && isForAnotherProvider(method, call, failure, used)) {
-            retries.retried();
-            return true;
+        if (isMissing(call, failure, used)) {
+            boolean isRepeated = remaining > 0
+                    && number <= cluster.targets().size()
+                    && (isServedElsewhere(call, used) || (ProviderWait.isAllowed(method, call) && !canTake(call)));
+            if (isRepeated) {
+                retries.retried();
+            }
+            return isRepeated;
         }
         return retries.again(
                 method,
@@ -185,18 +190,24 @@ final class FurtherAttempts {
     }
 
     /**
-     * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
-     * the whole service. A provider without the service certainly did not run the call, and another provider may have
-     * the service. The repetition does not count towards the retry budget. This cannot cause an overload, because later
-     * calls avoid the provider without the service.
+     * Returns whether the provider of the failed attempt lacks the method or the whole service, and therefore did not
+     * run the call. The call is then repeated at each provider that may have the method. These repetitions do not count
+     * towards the retry budget. They cannot cause an overload, because later calls avoid the providers that lack the
+     * method.
      */
-    private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
-        long now = clock.nanoTime();
+    private boolean isMissing(Invocation call, RpcException failure, Target used) {
         return failure.wasExecuted() == Executed.NO
                 && RemoteFailures.missing(failure) != RemoteFailures.Missing.NOTHING
-                && used.lacksService(now)
-                && cluster.isServedElsewhere(
-                        method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call), used, now);
+                && cluster.lacks(used, call.method().distinctName(), clock.nanoTime());
+    }
+
+    private boolean isServedElsewhere(Invocation call, Target used) {
+        return cluster.isServedElsewhere(
+                call.method().distinctName(), CallTags.tag(call), CallTags.isForced(call), used, clock.nanoTime());
+    }
+
+    private boolean canTake(Invocation call) {
+        return cluster.canTake(call.method().distinctName(), CallTags.tag(call), CallTags.isForced(call));
     }
 
     /**
@@ -213,7 +224,7 @@ final class FurtherAttempts {
         // A provider with weight 0 gets no retries while the provider of the failed attempt can take the next attempt.
         boolean isUsedGood = used.attributes().weight() > 0 && used.isUsable() && !used.isAvoided(now);
         for (Target candidate :
-                cluster.targets(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call))) {
+                cluster.targets(method.descriptor().distinctName(), CallTags.tag(call), CallTags.isForced(call))) {
             if (unavailable && candidate.node().link().isConnecting()) {
                 return true;
             }

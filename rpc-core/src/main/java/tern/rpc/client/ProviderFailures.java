@@ -3,6 +3,7 @@ package tern.rpc.client;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import tern.rpc.Invocation;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -11,6 +12,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.cluster.Cluster;
 import tern.rpc.cluster.Target;
 import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.RemoteFailures;
 
 /** Describes why the providers of a reference cannot be reached, for error messages. Thread-safe. */
 record ProviderFailures(Cluster cluster, NanoClock clock) {
@@ -21,7 +23,11 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
      * Adds the reason why no other provider accepted the call to the last attempt's failure. The message then names up
      * to {@value #MAX_ADDRESSES_NAMED} other addresses.
      */
-    RpcException explained(RpcException failure, Target used) {
+    RpcException explained(RpcException failure, Target used, Invocation call) {
+        RemoteFailures.Missing missing = RemoteFailures.missing(failure);
+        if (missing != RemoteFailures.Missing.NOTHING) {
+            return explainedMissing(failure, call, missing == RemoteFailures.Missing.SERVICE ? "service" : "method");
+        }
         if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {
             return failure;
         }
@@ -42,6 +48,34 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
                         + (more > 0 ? " and " + more + " more" : "")
                 : why;
         return with(reasons + cluster.advice(), failure);
+    }
+
+    /** Adds the number of providers that lack the method or the service to a failure. */
+    private RpcException explainedMissing(RpcException failure, Invocation call, String what) {
+        long now = clock.nanoTime();
+        String method = call.method().distinctName();
+        List<Target> all = cluster.targetsWithOrWithout(method, CallTags.tag(call), CallTags.isForced(call));
+        List<Target> others =
+                all.stream().filter(target -> !cluster.lacks(target, method, now)).toList();
+        if (all.size() < 2 || others.size() == all.size()) {
+            return failure;
+        }
+        if (others.isEmpty()) {
+            return failure.explained(
+                    "; all " + all.size() + " providers were asked, and none of them has the " + what);
+        }
+        String asked = "; providers asked: " + (all.size() - others.size()) + " of " + all.size()
+                + ", none of which has the " + what;
+        if (others.stream().anyMatch(Target::isUsable)) {
+            return failure.explained(asked + "; later calls go to the others");
+        }
+        int more = others.size() - MAX_ADDRESSES_NAMED;
+        return failure.explained(asked + "; the others cannot be reached: "
+                + others.stream()
+                        .limit(MAX_ADDRESSES_NAMED)
+                        .map(this::withReason)
+                        .collect(Collectors.joining(", "))
+                + (more > 0 ? " and " + more + " more" : ""));
     }
 
     /** Adds the reasons why providers cannot be reached to the description of a failure. */

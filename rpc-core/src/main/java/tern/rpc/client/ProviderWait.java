@@ -53,7 +53,7 @@ final class ProviderWait {
     }
 
     private boolean canTake(Invocation call) {
-        return cluster.canTake(call.method().name(), CallTags.tag(call), CallTags.isForced(call));
+        return cluster.canTake(call.method().distinctName(), CallTags.tag(call), CallTags.isForced(call));
     }
 
     /**

@@ -210,7 +210,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                 end(
                         response,
                         failure instanceof RpcException rpc
-                                ? endpoints.failures().explained(rpc, target)
+                                ? endpoints.failures().explained(rpc, target, call)
                                 : failure);
             }
         }

@@ -2,14 +2,17 @@ package tern.rpc.cluster;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
 import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.EndpointSnapshot;
@@ -34,6 +37,8 @@ public final class Cluster implements AutoCloseable {
     private final ClusterStatistics statistics = new ClusterStatistics();
     private final Survey survey;
     private final ClusterLog log;
+    private final NanoClock clock;
+    private final MethodPresence methods = new MethodPresence();
     private final CountDownLatch heard = new CountDownLatch(1);
 
     private final Membership members;
@@ -61,8 +66,9 @@ public final class Cluster implements AutoCloseable {
         this.source = source;
         this.sources = sources;
         this.settings = settings;
+        this.clock = clock;
         this.log = new ClusterLog(service, LOG, clock, timer);
-        this.survey = new Survey(settings.zone(), nodes, statistics, clock.nanoTime());
+        this.survey = new Survey(nodes, statistics, clock.nanoTime());
         this.members = new Membership(
                 service,
                 name(),
@@ -129,7 +135,7 @@ public final class Cluster implements AutoCloseable {
      * is being connected. If there is none, picks any provider, so that the call fails with the reason why that
      * provider cannot be reached.
      *
-     * @param method the method name
+     * @param method the method's name. For overloads, the {@link MethodDescriptor#distinctName()}
      * @param key the hash of the call's key, or 0 if the call has no key
      * @param tag the call's tag, or empty for the reference's tag
      * @param forceTag whether a call with a tag must not go to providers without a tag
@@ -137,7 +143,7 @@ public final class Cluster implements AutoCloseable {
      * @throws RpcException UNAVAILABLE if no provider is known
      */
     public Target pick(String method, long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
-        Group group = group(method, tag, forceTag);
+        Group group = group(method, tag, forceTag, now);
         if (group == null) {
             if (members.isClosed()) {
                 throw ClusterTexts.closed(service);
@@ -152,8 +158,13 @@ public final class Cluster implements AutoCloseable {
                     now,
                     source.advice());
         }
-        if (survey.isDue(now) && survey.run(members.routes(), now)) {
-            members.reviewSoon();
+        if (survey.isDue(now)) {
+            if (survey.run(members.routes(), now)) {
+                members.reviewSoon();
+            }
+            if (methods.review(members.routes(), now)) {
+                group = Objects.requireNonNullElse(group(method, tag, forceTag, now), group);
+            }
         }
         List<Target> targets = group.targets();
         if (targets.size() == 1) {
@@ -184,8 +195,23 @@ public final class Cluster implements AutoCloseable {
         return group.any(excluded);
     }
 
+    /**
+     * Returns the providers for calls to the method with the given tag. Providers that lack the method are left out
+     * while another provider can take the calls.
+     *
+     * @param tag the call's tag, or empty for the reference's tag
+     */
+    private @Nullable Group group(String method, String tag, boolean forceTag, long now) {
+        Group group = allowed(method, tag, forceTag);
+        if (group == null) {
+            return null;
+        }
+        Group having = methods.having(method, group, now);
+        return having == group || having.hasUsable(null, now) ? having : group;
+    }
+
     /** @param tag the call's tag, or empty for the reference's tag */
-    private @Nullable Group group(String method, String tag, boolean forceTag) {
+    private @Nullable Group allowed(String method, String tag, boolean forceTag) {
         Routes current = members.routes().of(method);
         Group group = current.group(tagOrDefault(tag), forceTag);
         return group == null && current.leftOut(tagOrDefault(tag)) != null
@@ -216,45 +242,81 @@ public final class Cluster implements AutoCloseable {
         if (!survey.hasSuspect()) {
             return null;
         }
-        Group group = group(method, tag, forceTag);
+        Group group = group(method, tag, forceTag, now);
         return group == null ? null : survey.takeProbe(group.targets(), now);
     }
 
-    /** Records that the reference's service has answered a call, with a result or with a failure of the method. */
-    public void served(Target target) {
-        if (target.presence().served(target.node().link().usableSinceNanos())) {
+    /** Records that the method has answered a call, with a result or with a failure of the method. */
+    public void served(Target target, MethodDescriptor method, long now) {
+        methods.found(target, method.distinctName(), now);
+        served(target, method.index());
+    }
+
+    private void served(Target target, int method) {
+        if (target.presence().served(target.node().link().usableSinceNanos(), method)) {
             log.availableAgain(target);
         }
     }
 
     /**
-     * Records a failed attempt, and returns whether the provider lacks the whole service. If so, this reference avoids
-     * the provider for some time, if another provider can take the calls.
+     * Records a failed attempt, and returns whether the provider lacks the service or the method. If so, this
+     * reference avoids the provider for some time, if another provider can take the calls.
      */
-    public boolean isServiceMissing(Target target, RpcException failure, long now) {
+    public boolean isMissing(Target target, MethodDescriptor method, RpcException failure, long now) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);
         long connectedSince = target.node().link().usableSinceNanos();
-        if (missing == RemoteFailures.Missing.NOTHING
-                || (missing == RemoteFailures.Missing.SERVICE_OR_METHOD
-                        && target.presence().wasServed(connectedSince))) {
-            return false;
+        if (missing == RemoteFailures.Missing.SERVICE_OR_METHOD) {
+            missing = !target.presence().wasServed(connectedSince)
+                    ? RemoteFailures.Missing.SERVICE
+                    : target.presence().wasServed(connectedSince, method.index())
+                            ? RemoteFailures.Missing.NOTHING // the method itself reports that it is not supported
+                            : RemoteFailures.Missing.METHOD;
         }
-        long avoidedNanos = target.presence().missing(connectedSince, now);
-        if (avoidedNanos > 0) {
-            log.missing(target, avoidedNanos, failure);
+        if (missing == RemoteFailures.Missing.SERVICE) {
+            long avoidedNanos = target.presence().missing(connectedSince, now);
+            if (avoidedNanos > 0) {
+                log.missing(target, avoidedNanos, failure);
+            }
+        } else if (missing == RemoteFailures.Missing.METHOD) {
+            served(target, -1);
+            boolean isRepeatable =
+                    failure.wasExecuted() == Executed.NO && !method.type().clientStreams();
+            if (methods.missing(target, method.distinctName(), isRepeatable, now) > 0) {
+                log.missingMethod(target, method, failure);
+            }
         }
-        return true;
+        return missing != RemoteFailures.Missing.NOTHING;
     }
 
-    /** Returns whether a provider other than {@code besides} can take the call and probably offers the service. */
+    /** Returns whether the provider lacks the method or the whole service, according to its last answers. */
+    public boolean lacks(Target target, String method, long now) {
+        return target.lacksService(now) || methods.isMissing(target, method);
+    }
+
+    /**
+     * Returns whether a provider other than {@code besides} can take the call, and probably offers the service and the
+     * method.
+     */
     public boolean isServedElsewhere(String method, String tag, boolean forceTag, Target besides, long now) {
-        Group group = group(method, tag, forceTag);
-        return group != null && group.hasUsable(besides, now);
+        Group group = allowed(method, tag, forceTag);
+        Group having = group == null ? null : methods.having(method, group, now);
+        return having != null
+                && (having != group || !methods.isMissing(besides, method))
+                && having.hasUsable(besides, now);
     }
 
-    /** Returns the providers for calls to the method with the given tag, including unreachable providers. */
+    /**
+     * Returns the providers for calls to the method with the given tag, including unreachable providers. Leaves out the
+     * providers that lack the method, while another provider can take the calls.
+     */
     public List<Target> targets(String method, String tag, boolean forceTag) {
-        Group group = group(method, tag, forceTag);
+        Group group = group(method, tag, forceTag, clock.nanoTime());
+        return group == null ? List.of() : group.targets();
+    }
+
+    /** Like {@link #targets(String, String, boolean)}, but also returns providers that lack the method. */
+    public List<Target> targetsWithOrWithout(String method, String tag, boolean forceTag) {
+        Group group = allowed(method, tag, forceTag);
         return group == null ? List.of() : group.targets();
     }
 
@@ -265,7 +327,7 @@ public final class Cluster implements AutoCloseable {
      * @param tag the call's tag, or empty for the reference's tag
      */
     public void ended(Target target, String method, String tag, boolean forceTag, Outcome outcome, long tookNanos) {
-        Group group = group(method, tag, forceTag);
+        Group group = group(method, tag, forceTag, clock.nanoTime());
         if (group == null) {
             return;
         }
@@ -319,15 +381,20 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Returns whether a call to the method with the given tag would be sent immediately, or would only have to wait for
-     * a connection that is being opened. Also returns true after {@link #close}, because waiting for a provider is then
-     * pointless.
+     * a connection that is being opened. If some providers lack the method, returns whether another provider is
+     * connected. Also returns true after {@link #close}, because waiting for a provider is then pointless.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {
         if (members.isClosed()) {
             return true;
         }
-        Group group = group(method, tag, forceTag);
-        return group != null && group.isReachable();
+        Group group = allowed(method, tag, forceTag);
+        if (group == null) {
+            return false;
+        }
+        long now = clock.nanoTime();
+        Group having = methods.having(method, group, now);
+        return having == group ? group.isReachable() : having.hasUsable(null, now);
     }
 
     /**

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
+import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException;
@@ -54,6 +55,15 @@ final class ClusterLog {
                 Level.WARN,
                 () -> service + " is missing at " + target.endpoint() + ", which is avoided for "
                         + ChangeTexts.time(avoidedNanos) + " while another provider can take the calls: "
+                        + PeerText.text(failure.status().description()));
+    }
+
+    /** Logs that calls to a method will avoid a provider, because the provider lacks the method. */
+    void missingMethod(Target target, MethodDescriptor method, RpcException failure) {
+        changes.changed(
+                Level.INFO,
+                () -> service + ": " + target.endpoint() + " has no method " + method.name()
+                        + ", probably because it runs another release; calls to the method go to other providers: "
                         + PeerText.text(failure.status().description()));
     }
 

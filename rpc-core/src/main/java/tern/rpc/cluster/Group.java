@@ -1,6 +1,8 @@
 package tern.rpc.cluster;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Balancer;
@@ -26,19 +28,31 @@ final class Group {
     // The balancer for the providers in the client's zone, or for all providers if there are no zones.
     private final Balancer first;
     private final @Nullable Balancer others;
+    private final ClusterSettings settings;
+    private final int omittedNear; // the number of providers in the client's zone that without() has omitted
     private volatile double localShare = 1; // the share of calls that stay in the client's zone
 
     Group(List<Target> targets, ClusterSettings settings) {
+        this(weighted(targets), settings, 0);
+    }
+
+    private Group(List<Target> targets, ClusterSettings settings, int omittedNear) {
         this.targets = List.copyOf(targets);
-        double[] shares = WeightedChoice.shares(targets);
-        for (int i = 0; i < shares.length; i++) {
-            targets.get(i).relativeWeight(Math.max(shares[i], MIN_WEIGHT));
-        }
+        this.settings = settings;
+        this.omittedNear = omittedNear;
         List<Candidate> near = ofZone(targets, settings.zone(), true);
         List<Candidate> far = ofZone(targets, settings.zone(), false);
         boolean hasZones = !settings.zone().isEmpty() && !near.isEmpty() && !far.isEmpty();
         this.first = BrokenBalancer.made(settings, hasZones ? near : List.copyOf(targets));
         this.others = hasZones ? BrokenBalancer.made(settings, far) : null;
+    }
+
+    private static List<Target> weighted(List<Target> targets) {
+        double[] shares = WeightedChoice.shares(targets);
+        for (int i = 0; i < shares.length; i++) {
+            targets.get(i).relativeWeight(Math.max(shares[i], MIN_WEIGHT));
+        }
+        return targets;
     }
 
     private static List<Candidate> ofZone(List<Target> targets, String zone, boolean same) {
@@ -50,6 +64,28 @@ final class Group {
 
     List<Target> targets() {
         return targets;
+    }
+
+    /**
+     * Returns this group without the given providers, which cannot take a certain call. Returns this group if no other
+     * provider is left. The relative weights of the providers do not change, because other calls still use this group.
+     */
+    Group without(Set<Target> omitted, long now) {
+        List<Target> left = new ArrayList<>();
+        int near = 0;
+        for (Target target : targets) {
+            if (!omitted.contains(target)) {
+                left.add(target);
+            } else if (target.attributes().zone().equals(settings.zone())) {
+                near++;
+            }
+        }
+        if (left.isEmpty() || left.size() == targets.size()) {
+            return this;
+        }
+        Group narrowed = new Group(left, settings, near);
+        narrowed.measure(now);
+        return narrowed;
     }
 
     /**
@@ -70,12 +106,13 @@ final class Group {
      *     weight 0 count only if all providers have weight 0, because they do not take over calls from ejected
      *     providers
      */
-    boolean measure(String zone, long now) {
+    boolean measure(long now) {
+        String zone = settings.zone();
         int taking = 0;
         int ejected = 0;
         int weightless = 0;
         int weightlessEjected = 0;
-        int near = 0;
+        int near = omittedNear;
         int nearGood = 0;
         for (Target target : targets) {
             boolean isUsable = target.isUsable();
@@ -139,7 +176,7 @@ final class Group {
     }
 
     /** Returns whether a provider other than {@code besides} is connected and probably offers the service. */
-    boolean hasUsable(Target besides, long now) {
+    boolean hasUsable(@Nullable Target besides, long now) {
         return targets.stream().anyMatch(target -> target != besides && target.isUsable() && !target.lacksService(now));
     }
 

@@ -89,10 +89,18 @@ final class Routes {
         return rules == Rules.NONE ? List.of(instance.attributes().tag()) : rules.tags(instance);
     }
 
-    /** Returns the routes for calls to the method. */
+    /**
+     * Returns the routes for calls to the method.
+     *
+     * @param method the method's name; parameter types in parentheses may follow
+     */
     Routes of(String method) {
         Map<String, Routes> known = byMethod;
-        return known == null ? this : known.computeIfAbsent(method, this::filtered);
+        if (known == null) {
+            return this;
+        }
+        int end = method.indexOf('(');
+        return known.computeIfAbsent(end < 0 ? method : method.substring(0, end), this::filtered);
     }
 
     private Routes filtered(String method) {

@@ -14,6 +14,7 @@ final class ServicePresence {
 
     private volatile long usableSinceNanos; // the start of the connection that the other fields refer to
     private volatile boolean served;
+    private volatile long servedMethods; // one bit for each method that has answered a call
     private volatile boolean missing;
     private volatile long untilNanos;
     private int failures; // This object's lock guards this field.
@@ -37,22 +38,36 @@ final class ServicePresence {
         return served && usableSinceNanos == usableSince;
     }
 
+    /** Returns whether the method with the given index has answered a call on the current connection. */
+    boolean wasServed(long usableSince, int method) {
+        return wasServed(usableSince) && (servedMethods & bit(method)) != 0;
+    }
+
     /**
      * Records that the service has answered a call.
      *
+     * @param method the index of the called method, or -1 if the answer only shows that the service exists
      * @return whether the service was recorded as missing before this call
      */
-    boolean served(long usableSince) {
-        return (!served || missing || usableSinceNanos != usableSince) && found(usableSince);
+    boolean served(long usableSince, int method) {
+        long bit = bit(method);
+        return (!served || missing || usableSinceNanos != usableSince || (servedMethods & bit) != bit)
+                && found(usableSince, bit);
     }
 
-    private synchronized boolean found(long usableSince) {
+    private synchronized boolean found(long usableSince, long bit) {
         boolean wasMissing = missing && usableSinceNanos == usableSince;
         begin(usableSince);
         missing = false;
         failures = 0;
         served = true;
+        servedMethods |= bit;
         return wasMissing;
+    }
+
+    /** Returns 0 for the methods that have no bit, because the service has too many methods. */
+    private static long bit(int method) {
+        return method < 0 || method >= Long.SIZE ? 0 : 1L << method;
     }
 
     /**
@@ -78,6 +93,7 @@ final class ServicePresence {
         if (usableSinceNanos != usableSince) {
             missing = false;
             served = false;
+            servedMethods = 0;
             failures = 0;
             usableSinceNanos = usableSince;
         }

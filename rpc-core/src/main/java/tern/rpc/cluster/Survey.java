@@ -55,7 +55,6 @@ final class Survey {
     /** The median is computed from {@value} providers at most. */
     private static final int SAMPLE = 101;
 
-    private final String zone;
     private final Nodes nodes;
     private final ClusterStatistics statistics;
     private final AtomicLong nextNanos;
@@ -66,8 +65,7 @@ final class Survey {
     private volatile long callsAtSurvey;
     private volatile long callsAtTrial;
 
-    Survey(String zone, Nodes nodes, ClusterStatistics statistics, long now) {
-        this.zone = zone;
+    Survey(Nodes nodes, ClusterStatistics statistics, long now) {
         this.nodes = nodes;
         this.statistics = statistics;
         this.nextNanos = new AtomicLong(now);
@@ -138,7 +136,7 @@ final class Survey {
     void measureGroups(Routes routes, long now) {
         Set<Target> needed = Collections.newSetFromMap(new IdentityHashMap<>());
         routes.forEachGroup(group -> {
-            if (group.measure(zone, now)) {
+            if (group.measure(now)) {
                 needed.addAll(group.targets());
             }
         });

@@ -26,8 +26,17 @@ public final class RemoteFailures {
      * The messages that Tern, Dubbo and the gRPC libraries send if a service exists but lacks the method. Only the
      * text distinguishes this case from a missing service.
      */
-    private static final Pattern MISSING_METHOD =
-            Pattern.compile("has no method |method.{0,200} not found|unknown method ", Pattern.CASE_INSENSITIVE);
+    private static final Pattern MISSING_METHOD = Pattern.compile(
+            "has no method |method.{0,200} not found|unknown method |method.{0,200} is unimplemented"
+                    + "|does not implement the method ",
+            Pattern.CASE_INSENSITIVE);
+
+    /**
+     * The messages that Tern's servers send if a method exists, but with other parameters. The method of the called
+     * release is then missing.
+     */
+    private static final Pattern MISSING_SIGNATURE =
+            Pattern.compile("has no method | takes (?:no|\\d+) arguments?, not \\d+$");
 
     /** Part of the error message that Tern's client creates for an answer that does not come from an RPC server. */
     private static final String ANOTHER_SERVER = "does the address belong to ";
@@ -63,6 +72,8 @@ public final class RemoteFailures {
     public enum Missing {
         /** The failure does not mean that a service or method is missing. */
         NOTHING,
+        /** The service exists, but the method is missing or has other parameters. */
+        METHOD,
         /** The message does not show whether the service or only the method is missing. */
         SERVICE_OR_METHOD,
         /** The whole service is missing, or the server exports it only with another group or version. */
@@ -71,7 +82,7 @@ public final class RemoteFailures {
 
     private RemoteFailures() {}
 
-    /** Returns whether the service or only the method is missing on the server, according to the failure. */
+    /** Returns whether the service or the method is missing on the server, according to the failure. */
     public static Missing missing(RpcException failure) {
         if (failure.wasExecuted() == Executed.YES) {
             return Missing.NOTHING;
@@ -82,8 +93,10 @@ public final class RemoteFailures {
                 if (MISSING_SERVICE.matcher(text).find()) {
                     yield Missing.SERVICE;
                 }
-                // gRPC for C++ sends no message
-                yield text.isEmpty() || text.contains(GRPC_JAVA_MISSING) ? Missing.SERVICE_OR_METHOD : Missing.NOTHING;
+                if (text.isEmpty() || text.contains(GRPC_JAVA_MISSING)) { // gRPC for C++ sends no message
+                    yield Missing.SERVICE_OR_METHOD;
+                }
+                yield failure.wasExecuted() == Executed.NO && isMissingMethod(text) ? Missing.METHOD : Missing.NOTHING;
             }
             case INVALID_ARGUMENT -> {
                 if (failure.wasExecuted() != Executed.NO) {
@@ -92,9 +105,10 @@ public final class RemoteFailures {
                 if (text.contains(DUBBO_MISSING_SERVICE)) {
                     yield Missing.SERVICE;
                 }
-                yield text.contains(DUBBO_MISSING) || text.endsWith(DUBBO_UNDECODED)
-                        ? Missing.SERVICE_OR_METHOD
-                        : Missing.NOTHING;
+                if (text.contains(DUBBO_MISSING) || text.endsWith(DUBBO_UNDECODED)) {
+                    yield Missing.SERVICE_OR_METHOD;
+                }
+                yield MISSING_SIGNATURE.matcher(text).find() ? Missing.METHOD : Missing.NOTHING;
             }
             case UNKNOWN, INTERNAL, UNAUTHENTICATED, PERMISSION_DENIED ->
                 text.contains(ANOTHER_SERVER) ? Missing.SERVICE : Missing.NOTHING;
@@ -168,7 +182,7 @@ public final class RemoteFailures {
                         failure.wasExecuted(),
                         failure.metadata())
                 : failure;
-        RpcException result = TimeOuts.answered(call, endpoint, named);
+        RpcException result = TimeOuts.answered(call, endpoint, isKnownNotRun(call, named) ? notRun(named) : named);
         boolean traced = result.code() != StatusCode.RESOURCE_EXHAUSTED;
         if (!result.status().description().startsWith(where)) {
             result = result.answeredBy(where + ProtoNames.hint(call, result), traced);
@@ -180,6 +194,32 @@ public final class RemoteFailures {
         }
         withTrace(result, new StackTraceElement[0], call, endpoint);
         return result;
+    }
+
+    /**
+     * Returns whether a gRPC library other than Tern has refused the call, because it does not know the service or the
+     * method. These libraries do not state that the method did not run, but no handler has seen the call. The names in
+     * the message must be those of the call, because a method may report a failure of the server that it calls.
+     */
+    private static boolean isKnownNotRun(Invocation call, RpcException failure) {
+        if (failure.code() != StatusCode.UNIMPLEMENTED || failure.wasExecuted() != Executed.MAYBE) {
+            return false;
+        }
+        String service = call.service().interfaceName();
+        String method = service + "/" + call.method().name();
+        String text = failure.status().description();
+        return text.equals(GRPC_JAVA_MISSING + method)
+                || text.equals("Method " + method + " is unimplemented") // the method's default body in grpc-java
+                || text.equals("unknown service " + service)
+                || text.equals("unknown method " + call.method().name() + " for service " + service)
+                || text.equals("The server does not implement the method /" + method) // gRPC for Node.js
+                || text.equals("Method not found!") // gRPC for Python
+                || text.equals("Invoker not found") // Dubbo
+                || text.equals("Invoker for gRPC not found");
+    }
+
+    private static RpcException notRun(RpcException failure) {
+        return RpcException.refusal(failure.status(), Executed.NO, failure.metadata());
     }
 
     /** Returns the exception to throw for a failure. The exception's text begins with the call and the address. */

@@ -199,17 +199,6 @@ class MissingServiceTest {
     }
 
     @Test
-    void providerWithoutTheMethodIsNotAvoided() {
-        lacking.add(ONE);
-        failure = RpcException.refusal(StatusCode.UNIMPLEMENTED, "x has no method store", Executed.NO);
-        Orders orders = refer(Orders.class, ONE, TWO);
-
-        store(orders, 40);
-
-        assertThat(sentTo(ONE)).isGreaterThan(1);
-    }
-
-    @Test
     void ambiguousMessageMeansAMissingServiceUntilTheProviderHasServedACall() {
         failure = RpcException.refusal(StatusCode.UNIMPLEMENTED, "Method not found: x/store", Executed.NO);
         Orders orders = refer(Orders.class, ONE, TWO);

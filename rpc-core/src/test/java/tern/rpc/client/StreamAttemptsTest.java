@@ -205,6 +205,57 @@ class StreamAttemptsTest {
         assertThat(first.sent).containsExactly("r");
     }
 
+    private static RpcException missing() {
+        return RpcException.refusal(StatusCode.UNIMPLEMENTED, "Streams has no method answers", Executed.NO);
+    }
+
+    @Test
+    void streamOfAMissingMethodGoesToTheProviderThatHasTheMethod() throws Exception {
+        Endpoint old = new Endpoint("one", 1);
+        Streams proxy = proxyOfTwo();
+        int refusals = 0;
+
+        for (int i = 0; i < 40; i++) {
+            Probe<String> answers = Probe.ofAll();
+            proxy.answers("x").subscribe(answers);
+            OpenedStream stream = next();
+            if (stream.endpoint.equals(old)) {
+                refusals++;
+                stream.pending.fail(missing());
+                stream = next();
+            }
+            stream.answer("a");
+            stream.complete();
+            assertThat(answers.rest()).containsExactly("a");
+        }
+
+        assertThat(refusals).isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void oneStreamIsLostAtAProviderThatLacksTheMethodIfItsRequestsCannotBeRepeated() throws Exception {
+        Endpoint old = new Endpoint("one", 1);
+        Streams proxy = proxyOfTwo();
+        int lost = 0;
+
+        for (int i = 0; i < 40; i++) {
+            Probe<String> answers = Probe.ofAll();
+            StreamObserver<String> requests = proxy.both(answers);
+            OpenedStream stream = next();
+            requests.onNext("r");
+            if (stream.endpoint.equals(old)) {
+                lost++;
+                stream.pending.fail(missing());
+                assertThat(answers.failure()).hasMessageContaining("providers asked: 1 of 2");
+            } else {
+                stream.complete();
+                assertThat(answers.rest()).isEmpty();
+            }
+        }
+
+        assertThat(lost).isLessThanOrEqualTo(1);
+    }
+
     /** Sends values without a request, like a faulty publisher. */
     private static final class Unasked implements Flow.Publisher<String> {
         private Flow.@Nullable Subscriber<? super String> subscriber;

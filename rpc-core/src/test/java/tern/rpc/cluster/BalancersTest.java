@@ -486,7 +486,7 @@ class BalancersTest {
                 target.attributes().withZone(targets.indexOf(target) < 4 ? "near" : "far"), false, 0));
         Group group = new Group(targets, ClusterSettings.DEFAULT.withZone("near"));
 
-        group.measure("near", 1);
+        group.measure(1);
 
         Set<Candidate> picked = new HashSet<>(picks(group));
         assertThat(picked).contains(targets.get(3)).hasSizeGreaterThan(1);
