@@ -99,12 +99,12 @@ final class MethodPresence {
     synchronized long missing(Target target, String method, boolean isRepeatable, long now) {
         Lacking before = byMethod.get(method);
         Map<Target, Gap> gaps = before == null ? new HashMap<>() : new HashMap<>(before.gaps);
-        Gap last = gaps.get(target);
-        boolean isOld = last == null || !last.isOf(target);
-        if (!isOld && before != null && before.avoided.contains(target)) {
+        Gap recorded = gaps.get(target);
+        Gap last = recorded != null && recorded.isOf(target) ? recorded : null;
+        if (last != null && before != null && before.avoided.contains(target)) {
             return 0;
         }
-        int answers = isOld ? 1 : last.answers + 1;
+        int answers = last == null ? 1 : last.answers + 1;
         long avoided = Math.min(MAX_AVOIDED_NANOS, answers * AVOIDED_NANOS);
         gaps.put(
                 target,
