@@ -158,7 +158,11 @@ public class DelayedThreadsTest {
         Diagnosis miss = missOnFullProcessors(own, rpc, sql, http);
 
         assertFirst(miss, cause);
-        assertThat(miss.causes()).extracting(Cause::kind).as(miss.text()).hasSize(2).endsWith("PROCESSORS");
+        assertThat(miss.causes())
+                .extracting(Cause::kind)
+                .as(miss.text())
+                .hasSize(2)
+                .endsWith("PROCESSORS");
     }
 
     @ParameterizedTest

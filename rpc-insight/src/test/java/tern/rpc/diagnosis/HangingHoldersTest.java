@@ -78,10 +78,17 @@ class HangingHoldersTest {
     })
     void lockWhoseOwnerWaitsForASilentPeerIsAConsequence(Phase phase, String title) {
         SampledCalls calls = hanging(phase, 4)
-                .hanging(16, "Lots.book", Phase.OWN, null, 6_000, waits(phase, Account.part(phase, "").kind()));
+                .hanging(
+                        16,
+                        "Lots.book",
+                        Phase.OWN,
+                        null,
+                        6_000,
+                        waits(phase, Account.part(phase, "").kind()));
 
         assertThat(title(calls)).isEqualTo(title);
-        assertThat(calls.causes().get(0).symptoms()).anyMatch(line -> line.startsWith("calls wait for monitor of Lots"));
+        assertThat(calls.causes().get(0).symptoms())
+                .anyMatch(line -> line.startsWith("calls wait for monitor of Lots"));
         assertThat(calls.causes()).hasSize(1);
     }
 
@@ -94,7 +101,13 @@ class HangingHoldersTest {
     })
     void lockWhoseOwnerServesNoCallAndWaitsForASilentPeerIsAConsequence(Phase phase, String title) {
         SampledCalls calls = hanging(phase, 4)
-                .hanging(16, "Lots.book", Phase.OWN, null, 6_000, waits(null, Account.part(phase, "").kind()));
+                .hanging(
+                        16,
+                        "Lots.book",
+                        Phase.OWN,
+                        null,
+                        6_000,
+                        waits(null, Account.part(phase, "").kind()));
 
         assertThat(title(calls)).isEqualTo(title);
         assertThat(calls.causes()).hasSize(1);
@@ -152,7 +165,13 @@ class HangingHoldersTest {
         calls.endedEarlier()
                 .pass(2_000)
                 .hanging(1, "Lots.find", phase, "select a from lots", 2_000, during(phase))
-                .hanging(16, "Lots.book", Phase.OWN, null, 1_900, waits(phase, Account.part(phase, "").kind()));
+                .hanging(
+                        16,
+                        "Lots.book",
+                        Phase.OWN,
+                        null,
+                        1_900,
+                        waits(phase, Account.part(phase, "").kind()));
 
         assertThat(title(calls)).isEqualTo(title);
         assertThat(calls.causes()).hasSize(1);
@@ -169,7 +188,13 @@ class HangingHoldersTest {
 
         calls.endedEarlier()
                 .pass(2_000)
-                .hanging(16, "Lots.book", Phase.OWN, null, 1_900, waits(null, Account.part(phase, "").kind()));
+                .hanging(
+                        16,
+                        "Lots.book",
+                        Phase.OWN,
+                        null,
+                        1_900,
+                        waits(null, Account.part(phase, "").kind()));
 
         assertThat(title(calls)).isEqualTo(title);
     }
@@ -183,7 +208,13 @@ class HangingHoldersTest {
         calls.endedEarlier()
                 .pass(2_000)
                 .answered(phase)
-                .hanging(16, "Lots.book", Phase.OWN, null, 1_900, waits(null, Account.part(phase, "").kind()));
+                .hanging(
+                        16,
+                        "Lots.book",
+                        Phase.OWN,
+                        null,
+                        1_900,
+                        waits(null, Account.part(phase, "").kind()));
 
         assertThat(title(calls)).isEqualTo("LOCK: " + LOCK.name());
     }

@@ -176,7 +176,9 @@ public final class HolderRules extends Rule {
             others = byCause.only(cause -> cause.kind() == kind && silentPeers.isSilent(cause));
         }
         Part silent = silentStores.get(PeerKinds.of(phase));
-        if (others.isEmpty() && silent != null && operation.only(other -> byCause.of(other) > 0).isEmpty()) {
+        if (others.isEmpty()
+                && silent != null
+                && operation.only(other -> byCause.of(other) > 0).isEmpty()) {
             others.add(silent, 1);
         }
         byCause.pour(part, others, TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
@@ -188,9 +190,8 @@ public final class HolderRules extends Rule {
      * serves no call; null if there is none.
      */
     private @Nullable Phase operationOfOwner(Part part) {
-        Kind work = part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part)
-                ? excess.samples.ownersWorkIn(part)
-                : null;
+        Kind work =
+                part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part) ? excess.samples.ownersWorkIn(part) : null;
         return work == null ? null : Operations.phase(work);
     }
 
