@@ -120,6 +120,6 @@ public record Evidence(
 
     /** Returns the maximum additional time of an operation that busy processors explain, in nanoseconds. */
     public double maxDelayNanos() {
-        return Math.max(targetNanos, MAX_WAITS * machine.delay().nanos());
+        return Math.max((double) targetNanos, MAX_WAITS * machine.delay().nanos());
     }
 }

@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
-import tern.rpc.diagnosis.excess.OutstandingOperations;
+import tern.rpc.diagnosis.excess.OutstandingOperation;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.pool.ObservedPool;
@@ -58,12 +58,12 @@ final class ProcessorRules extends Rule {
     private static final int SEVERAL = 3;
 
     private final OperationCounts counts;
-    private final OutstandingOperations outstanding;
+    private final OutstandingOperation outstanding;
 
     ProcessorRules(Rule other, OperationCounts counts) {
         super(other);
         this.counts = counts;
-        this.outstanding = new OutstandingOperations(evidence, operations);
+        this.outstanding = new OutstandingOperation(evidence, operations);
     }
 
     /**
@@ -137,7 +137,7 @@ final class ProcessorRules extends Rule {
                 .count();
         boolean isEverythingSlower = isEverythingSlower(waiting);
         boolean isOneSlow = byCause.longestFirst().stream()
-                .filter(part -> !part.equals(processors) && !outstanding.contain(part))
+                .filter(part -> !part.equals(processors) && !outstanding.is(part))
                 .anyMatch(part -> isSlowForItsOwnReason(part, kinds, isEverythingSlower)
                         || (part.kind() == Kind.COMPUTING && byCause.of(part) > waiting.sum()));
         long operations = waiting.longestFirst().stream()
@@ -162,7 +162,7 @@ final class ProcessorRules extends Rule {
 
     /** Returns the extra time without the operations that busy processors cannot explain. */
     private double allButOutstanding() {
-        return byCause.only(part -> !outstanding.contain(part)).sum();
+        return byCause.only(part -> !outstanding.is(part)).sum();
     }
 
     /**
@@ -175,7 +175,7 @@ final class ProcessorRules extends Rule {
                 && !excess.isMostlyFailure(part)
                 && !counts.areUnusual(part)
                 && !counts.areMore(part)
-                && !outstanding.contain(part);
+                && !outstanding.is(part);
     }
 
     /**
