@@ -165,6 +165,21 @@ public class DelayedThreadsTest {
                 .endsWith("PROCESSORS");
     }
 
+    @Test
+    void operationsThatTakeSecondsAreTheCauseWhileThreadsWaitMillisecondsForAProcessor() {
+        Diagnosis miss = missOnFullProcessors(30, 60, 2500, 3000);
+
+        assertFirst(miss, "SLOW HTTP PEER: GET carrier:80");
+        assertThat(miss.causes()).extracting(Cause::kind).as(miss.text()).contains("SLOW STATEMENT");
+    }
+
+    @Test
+    void busyProcessorsDoNotExplainSecondsInWhichCodeUsesNoProcessorTime() {
+        Diagnosis miss = missOnFullProcessors(4000, 60, 60, 45);
+
+        assertFirst(miss, "UNEXPLAINED: own time of calls");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "30, 60, 110, 45", // below the delay that 20 waits for a processor explain

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis.rule;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.stream.Stream;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
@@ -57,6 +58,12 @@ final class ProcessorRules extends Rule {
      */
     private static final int SEVERAL = 3;
 
+    /**
+     * Busy processors delay work by waits of milliseconds. They are not the cause of work whose delay is at least
+     * {@value} times the maximum delay of an operation that stands out, even if nothing else is slower.
+     */
+    private static final double FAR_LONGER = 5;
+
     private final OperationCounts counts;
     private final OutstandingOperation outstanding;
 
@@ -76,7 +83,7 @@ final class ProcessorRules extends Rule {
         Times divided = new Times();
         divided.add(part, waits);
         divided.add(Part.of(Kind.UNEXPLAINED), 1 - waits);
-        if (waits > 0) {
+        if (waits > 0 && byCause.of(Part.of(Kind.UNEXPLAINED)) < maxDelayNanos()) {
             byCause.divide(Part.of(Kind.UNEXPLAINED), divided);
         }
         if (byCause.of(part) > 0 && evidence.machine().throttled() > Machine.THROTTLED) {
@@ -131,13 +138,14 @@ final class ProcessorRules extends Rule {
         Machine machine = evidence.machine();
         Part processors = machine.throttled() > Machine.THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
         double all = allButOutstanding();
-        Times waiting = byCause.only(part -> mayWait(part) || part.kind() == Kind.UNEXPLAINED);
+        Times waiting = byCause.only(
+                part -> mayWait(part) || (part.kind() == Kind.UNEXPLAINED && !isFarLonger(part)));
         long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
                 .filter(kind -> waiting.sum(kind) > NOTABLE * all || areAllStarved(kind, waiting))
                 .count();
         boolean isEverythingSlower = isEverythingSlower(waiting);
         boolean isOneSlow = byCause.longestFirst().stream()
-                .filter(part -> !part.equals(processors) && !outstanding.is(part))
+                .filter(part -> !part.equals(processors) && !isFarLonger(part))
                 .anyMatch(part -> isSlowForItsOwnReason(part, kinds, isEverythingSlower)
                         || (part.kind() == Kind.COMPUTING && byCause.of(part) > waiting.sum()));
         long operations = waiting.longestFirst().stream()
@@ -162,7 +170,21 @@ final class ProcessorRules extends Rule {
 
     /** Returns the extra time without the operations that busy processors cannot explain. */
     private double allButOutstanding() {
-        return byCause.only(part -> !outstanding.is(part)).sum();
+        return byCause.only(part -> !isFarLonger(part)).sum();
+    }
+
+    /** Returns whether busy processors cannot explain the long time of the given operation or of unexplained work. */
+    private boolean isFarLonger(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        double nanos = phase == null
+                ? byCause.of(part)
+                : operations.sum(phase, part.name()).eachNanos();
+        boolean isDelay = phase != null || part.kind() == Kind.UNEXPLAINED;
+        return outstanding.is(part) || (isDelay && nanos >= maxDelayNanos());
+    }
+
+    private double maxDelayNanos() {
+        return FAR_LONGER * evidence.maxDelayNanos();
     }
 
     /**
@@ -175,7 +197,7 @@ final class ProcessorRules extends Rule {
                 && !excess.isMostlyFailure(part)
                 && !counts.areUnusual(part)
                 && !counts.areMore(part)
-                && !outstanding.is(part);
+                && !isFarLonger(part);
     }
 
     /**
