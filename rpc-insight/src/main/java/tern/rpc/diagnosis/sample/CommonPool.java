@@ -70,8 +70,8 @@ public final class CommonPool {
         String change = tasks == null || tasks.isMostlyBlocked()
                 ? "use a separate executor for the tasks that wait in \"" + pool.name()
                         + "\" (pass it to supplyAsync or runAsync, or use it instead of a parallel stream): " + busy
-                        + "; all code of the process shares this pool, and it has only as many threads as processors,"
-                        + " for tasks that compute"
+                        + "; all code of the process shares this pool, and its few threads are meant for tasks that"
+                        + " compute"
                 : "run fewer or shorter tasks in \"" + pool.name()
                         + "\", or use a separate executor for the long tasks: " + busy
                         + "; its tasks compute, so more threads than processors would not make them quicker";

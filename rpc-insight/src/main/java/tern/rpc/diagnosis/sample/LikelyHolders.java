@@ -26,6 +26,12 @@ public final class LikelyHolders {
     private static final int MIN_SAMPLES = 3;
 
     /**
+     * Holders that no sample has shown for this time, while calls were found waiting, have returned. They then do not
+     * hold the lock, permit or object any more.
+     */
+    private static final long MAX_AGE_NANOS = 5_000_000_000L;
+
+    /**
      * The activity of the calls that likely hold the lock, permit or object.
      *
      * @param phase the phase in their ledgers, or the kind of the asynchronous operation that they wait for
@@ -116,7 +122,8 @@ public final class LikelyHolders {
      * Returns the samples of likely holders. Looks for holders in three places, and stops at the first place where it
      * finds enough samples. First, below the line where calls wait, because a proxy or a library may run the code that
      * holds the permit. Second, in or below the method in which calls wait. Third, in or below the caller of the class
-     * where calls wait, because this class may only take the lock.
+     * where calls wait, because this class may only take the lock. Returns an empty list if the holders were last found
+     * long before the last waiting call.
      */
     public static List<Sample> holders(Part wait, List<Sample> all) {
         Set<StackTraceElement> lines = new HashSet<>();
@@ -140,6 +147,8 @@ public final class LikelyHolders {
                 lines::contains,
                 frame -> methods.contains(ApplicationCode.method(frame)),
                 frame -> callers.contains(ApplicationCode.method(frame)));
+        long newestWait = newest(
+                all.stream().filter(sample -> sample.part().equals(wait)).toList());
         for (Predicate<StackTraceElement> rule : rules) {
             // If a sample's owner is known, the sample's path shows the stack of the owner and not of the sampled
             // thread.
@@ -148,9 +157,13 @@ public final class LikelyHolders {
                             sample.owner() == null && sample.path().stream().anyMatch(rule))
                     .toList();
             if (found.size() >= MIN_SAMPLES) {
-                return found;
+                return newest(found) >= newestWait - MAX_AGE_NANOS ? found : List.of();
             }
         }
         return List.of();
+    }
+
+    private static long newest(List<Sample> samples) {
+        return samples.stream().mapToLong(Sample::atNanos).max().orElse(Long.MIN_VALUE);
     }
 }

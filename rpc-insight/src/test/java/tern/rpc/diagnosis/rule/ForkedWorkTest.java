@@ -84,7 +84,7 @@ class ForkedWorkTest {
         assertThat(first.change().text())
                 .startsWith("use a separate executor for the tasks that wait")
                 .contains("mostly waiting for a peer in Batch.ask")
-                .contains("only as many threads as processors");
+                .contains("its few threads are meant for tasks that compute");
         assertThat(first.kind()).isEqualTo("COMMON POOL BUSY");
         assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("items of a parallel stream"));
     }

@@ -2,6 +2,7 @@ package tern.rpc.diagnosis.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -22,6 +23,7 @@ import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.SampledCalls;
 import tern.rpc.diagnosis.Shop;
 import tern.rpc.diagnosis.WaitingCalls;
+import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
@@ -88,6 +90,28 @@ class LikelyHoldersTest {
         assertThat(shop.diagnosis().causes().get(0).change().text())
                 .contains("hold it for less time in Stock.Count.all:");
         assertThat(shop.diagnosis().causes().get(0).evidence()).noneMatch(line -> line.contains("probably lost"));
+    }
+
+    private static Sample sample(double second, Part part, String method) {
+        List<StackTraceElement> path = List.of(
+                new StackTraceElement("shop.Desk", method, "Desk.java", 9),
+                new StackTraceElement("shop.Claims", "score", "Claims.java", 27));
+        return new Sample(
+                (long) (second * 1e9), Phase.OWN, part, path, null, null, null, false, null, 1_000_000, 2_000_000);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"16, 5", "8, 0"})
+    void callsThatNoSampleShowsAnyMoreWhileOthersWaitHoldNoPermits(int lastHolder, int holders) {
+        Part wait = new Part(Part.Kind.LOCK, "Semaphore wanted in Desk.check");
+        Part work = new Part(Part.Kind.COMPUTING, "Desk.check");
+        List<Sample> samples = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            samples.add(sample(lastHolder - i, work, "check"));
+            samples.add(sample(20 - i, wait, "check"));
+        }
+
+        assertThat(LikelyHolders.holders(wait, samples)).hasSize(holders);
     }
 
     @Test
