@@ -20,7 +20,7 @@ public interface StreamObserver<T> {
 
     void onNext(T value);
 
-    /** Ends the stream with a failure. No more methods are called on this observer. */
+    /** Ends the stream with a failure. No other method of this observer is called afterwards. */
     void onError(Throwable failure);
 
     /** Ends the stream. No more methods are called on this observer. */

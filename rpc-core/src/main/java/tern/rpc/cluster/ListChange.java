@@ -13,7 +13,7 @@ import tern.rpc.endpoint.Instance;
  */
 record ListChange(List<Instance> removed, List<Instance> added) {
 
-    /** At most this many positions of the other list are searched for an entry. */
+    /** An entry is searched at {@value} positions of the other list, at most. */
     private static final int LOOK_AHEAD = 8;
 
     /**

@@ -14,9 +14,9 @@ import tern.rpc.endpoint.Outcome;
 public final class Outcomes {
 
     /**
-     * If this process notices an expired deadline more than this late, the process was paused or its threads got no
-     * processor time. In this case, calls to all providers fail, but these failures do not show that the providers are
-     * slow.
+     * If this process notices an expired deadline more than this long after the deadline, the process was paused or its
+     * threads got no processor time. In this case, calls to all providers fail, but these failures do not show that the
+     * providers are slow.
      */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 

@@ -18,7 +18,7 @@ public interface Limit {
 
     /**
      * Returns the number of calls that keeps the server busy, or the limit if this number is unknown. A tenant that
-     * floods the server (sends most of the calls) gets at most this number of permits while other tenants send calls.
+     * floods the server (sends most of the calls) gets at most that many permits while other tenants send calls.
      */
     int enough();
 

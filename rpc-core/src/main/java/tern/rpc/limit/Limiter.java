@@ -68,7 +68,7 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // If at least this many calls are admitted, crowded() decides whether a new call is admitted.
+    // Once the number of admitted calls has reached this value, crowded() decides whether a new call is admitted.
     private volatile int askedFrom;
     // Calls from tenants with few admitted calls are admitted beyond the limit, up to this total number of calls.
     private volatile int beyond;

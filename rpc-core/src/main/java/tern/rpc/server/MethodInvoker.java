@@ -105,7 +105,10 @@ final class MethodInvoker implements Invoker {
         return result;
     }
 
-    /** Runs the method as the last invoker in the filter chain. Filters always get a stage. */
+    /**
+     * Runs the method as the last invoker in the filter chain. Filters get a stage even if the method returns a plain
+     * value.
+     */
     @Override
     public CompletionStage<Response> invoke(Invocation call) {
         ServerContext context = ServerContext.current();

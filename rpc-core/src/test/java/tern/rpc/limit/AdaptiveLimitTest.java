@@ -92,7 +92,7 @@ class AdaptiveLimitTest {
         Caller caller = server.caller(50);
         server.runUncounted(20);
 
-        caller.calls(300); // 200 threads can serve 100 calls per second.
+        caller.calls(300); // With 200 threads, the server can serve 100 calls per second.
         server.runUncounted(10);
         server.run(60);
 
@@ -105,7 +105,7 @@ class AdaptiveLimitTest {
         Caller caller = server.caller(1_000);
         server.runUncounted(10);
 
-        server.calls(0.1, 500); // 200 threads can serve 400 calls of 500 ms per second.
+        server.calls(0.1, 500); // With 200 threads, the server can serve 400 calls of 500 ms per second.
         server.runUncounted(5);
         server.run(20);
 

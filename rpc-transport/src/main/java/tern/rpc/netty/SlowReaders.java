@@ -60,7 +60,7 @@ final class SlowReaders {
         long takenBytes();
 
         /**
-         * Returns the client's report size: the number of bytes by which {@link #takenBytes} can grow in one step; 0 if
+         * Returns the client's report size: the maximum growth of {@link #takenBytes} in one step, in bytes; 0 if
          * unknown.
          */
         int takenStepBytes();

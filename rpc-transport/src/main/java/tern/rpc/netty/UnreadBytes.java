@@ -114,9 +114,7 @@ public final class UnreadBytes {
         stepBytes = Math.min(bytes, MAX_STEP_BYTES);
     }
 
-    /**
-     * Returns the client's report size: the number of bytes by which {@link #taken} can grow in one step; 0 if unknown.
-     */
+    /** Returns the client's report size: the maximum growth of {@link #taken} in one step, in bytes; 0 if unknown. */
     public int stepBytes() {
         return stepBytes;
     }

@@ -88,7 +88,7 @@ public final class UsualOwnTimes {
             own.scale(extra / own.sum());
             return own;
         }
-        // The computing times of all code are added up before the comparison, because the samples of late calls may
+        // The processor times of all code are added up before the comparison, because the samples of late calls may
         // attribute the same code to its caller.
         double computingRatio = usual.sum(Part.Kind.COMPUTING) / own.sum(Part.Kind.COMPUTING);
         Times above = new Times();

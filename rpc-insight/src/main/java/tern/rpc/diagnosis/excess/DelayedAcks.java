@@ -17,10 +17,7 @@ public final class DelayedAcks {
 
     private static final double MAX_NANOS = 45e6;
 
-    /**
-     * Exchanges whose usual time is longer than this are ignored. The limit must be much shorter than the delay of 40
-     * ms.
-     */
+    /** Exchanges with a longer usual time are ignored. The limit must be much shorter than the delay of 40 ms. */
     private static final double MAX_USUAL_NANOS = 10e6;
 
     private static final int MIN_EXCHANGES = 10;

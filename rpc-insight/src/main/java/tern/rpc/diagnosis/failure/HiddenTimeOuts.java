@@ -34,10 +34,7 @@ public final class HiddenTimeOuts {
      */
     private static final int ONE_IN = 20;
 
-    /**
-     * Operations shorter than this are ignored, because short operations often take the same time even without a
-     * timeout.
-     */
+    /** Shorter operations are ignored, because short operations often take the same time even without a timeout. */
     private static final double MIN_NANOS = 10e6;
 
     /** A timeout is assumed only if half of the answers take at most {@value} of the timeout. */

@@ -36,7 +36,7 @@ public final class CommonDelays {
     /** The slower operations and the calls' own work must explain at least {@value} of the measured extra time. */
     private static final double EXPLAINED = 0.5;
 
-    /** At least this share of the operations with known usual times must have become slower. */
+    /** At least {@value} of the operations with known usual times must have become slower. */
     private static final double MOST = 0.75;
 
     /** The maximum additional time of an operation, as a share of the latency target. */

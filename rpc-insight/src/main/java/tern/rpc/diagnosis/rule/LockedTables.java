@@ -30,7 +30,10 @@ public final class LockedTables {
 
     private static final int MIN_CALLS = 3;
 
-    /** At least this share of the hanging statements must use the locked table. Others may hang for another reason. */
+    /**
+     * At least {@value} of the hanging statements must use the locked table. The others may hang for a different
+     * reason.
+     */
     private static final double MOST = 0.8;
 
     /**

@@ -26,7 +26,7 @@ final class SkippedOperations {
     private static final Set<Kind> OF_PEERS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
     private static final int MIN_CALLS = 3;
 
-    /** At least this share of the failed calls must skip the operation. */
+    /** At least {@value} of the failed calls must skip the operation. */
     private static final double NEARLY_ALL = 0.9;
 
     /** Calls usually run an operation if they run it at least {@value} times on average. */

@@ -185,7 +185,7 @@ public final class KnownProcesses {
      * One process.
      *
      * @param startedAtMillis the start time in milliseconds since 1970; 0 if unknown
-     * @param shared all attributes except the start time
+     * @param shared all attributes except the start time; processes with equal attributes share this object
      */
     public record Known(String host, int port, long startedAtMillis, Shared shared) {
 

@@ -178,7 +178,7 @@ public final class KnownProviders {
      *
      * @param host the host; an IPv6 address has no brackets
      * @param startedAtMillis the start time in milliseconds since 1970; 0 if unknown
-     * @param shared all attributes except the start time
+     * @param shared all attributes except the start time; processes with equal attributes share this object
      */
     public record Provider(String host, int port, long startedAtMillis, Shared shared) {
 

@@ -11,7 +11,7 @@ import java.util.List;
  */
 final class HeaderList {
 
-    /** The maximum number of characters that are read from all headers with one name. */
+    /** The maximum number of characters that are read from all headers with the same name. */
     static final int MAX_CHARS = 1_024;
 
     /** The maximum number of elements that are read from all headers with one name. */

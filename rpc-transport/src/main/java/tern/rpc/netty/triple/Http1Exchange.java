@@ -67,8 +67,8 @@ final class Http1Exchange extends HttpExchange {
     }
 
     /**
-     * Returns the maximum number of bytes by which {@link #takenBytes} can grow in one step. After its buffer was full,
-     * a socket accepts more bytes only when a large part of the buffer is free, so the steps are large.
+     * Returns the maximum growth of {@link #takenBytes} in one step, in bytes. After its buffer was full, a socket
+     * accepts more bytes only when a large part of the buffer is free, so the steps are large.
      */
     @Override
     long takenStepBytes() {

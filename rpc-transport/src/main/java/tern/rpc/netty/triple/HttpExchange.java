@@ -260,8 +260,8 @@ abstract class HttpExchange {
     }
 
     /**
-     * Returns the report size: the number of bytes by which {@link #takenBytes} can grow in one step. Any thread may
-     * call this method.
+     * Returns the report size: the maximum growth of {@link #takenBytes} in one step, in bytes. Any thread may call
+     * this method.
      */
     abstract long takenStepBytes();
 

@@ -54,7 +54,10 @@ final class JsonOverloads {
         return name + " has overloads; call one of " + others + (twins.isEmpty() ? "" : ". " + same(twins));
     }
 
-    /** Returns the paths that identify exactly one of the overloads; an empty string if there are none. */
+    /**
+     * Returns the paths that identify exactly one of the overloads, separated by commas; an empty string if there are
+     * none.
+     */
     static String unambiguous(List<MethodDescriptor> overloads) {
         List<MethodDescriptor> twins = twins(overloads);
         return paths(

@@ -76,7 +76,7 @@ final class StreamErrors {
                 && stream.getProperty(exchangeKey) != null
                 && error.error() == Http2Error.PROTOCOL_ERROR
                 && !frames.readsWindowUpdate()) {
-            // the headers arrived after the end of the stream, so the reaction is the same as for valid headers
+            // the headers arrived after the end of the stream, so they are treated like valid headers
             return Reaction.RESET_AS_CLOSED;
         }
         if (!outbound && error.error() == Http2Error.STREAM_CLOSED && stream == null && frames.readsHeaders()) {
