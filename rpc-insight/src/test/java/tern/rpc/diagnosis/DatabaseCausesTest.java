@@ -232,6 +232,36 @@ class DatabaseCausesTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).startsWith("ROW LOCK: ");
     }
 
+    /** Returns the first cause of a slow statement without usual times, because calls were late all the time. */
+    private static Cause withoutUsualTimes(String statement, double beforeMillis, double otherMillis) {
+        return new SampledCalls()
+                .running("Accounts.settle", statement, beforeMillis, 120, samples -> {})
+                .endedEarlier()
+                .running("Accounts.settle", statement, 3_000, 1, samples -> {})
+                .running("Accounts.find", OTHER, otherMillis, 110, samples -> {})
+                .causes()
+                .get(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "update account set cents=cents-? where code=?",
+                "delete from account where code=?",
+                "select cents from account where code=? for update"
+            })
+    void writeWaitsForARowIfItWasQuickAMinuteAgoAlthoughNoUsualTimesAreKnown(String statement) {
+        assertThat(withoutUsualTimes(statement, 15, 10).title()).isEqualTo("ROW LOCK: " + statement);
+        assertThat(withoutUsualTimes(statement, 15, 10).change().text()).contains("information_schema.innodb_trx");
+    }
+
+    @Test
+    void slowStatementWithoutUsualTimesDoesNotAlwaysWaitForARow() {
+        assertThat(withoutUsualTimes(WRITE, 1_500, 10).kind()).isEqualTo("SLOW STATEMENT");
+        assertThat(withoutUsualTimes(WRITE, 15, 2_000).kind()).isEqualTo("SLOW STATEMENT");
+        assertThat(withoutUsualTimes(READ, 15, 10).kind()).isEqualTo("SLOW STATEMENT");
+    }
+
     @Test
     void insertThatAloneBecameSlowWithoutSignsOfALockMayHaveATrigger() {
         String insert = "insert into order_log(order_id, what) values(?, ...)";

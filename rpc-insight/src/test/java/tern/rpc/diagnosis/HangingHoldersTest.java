@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
@@ -15,6 +16,8 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.sample.SampledCall;
+import tern.rpc.diagnosis.sample.TaskWatch;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -217,5 +220,61 @@ class HangingHoldersTest {
                         waits(null, Account.part(phase, "").kind()));
 
         assertThat(title(calls)).isEqualTo("LOCK: " + LOCK.name());
+    }
+
+    /** The usual times are unknown, because calls were late all the time. */
+    @ParameterizedTest
+    @CsvSource({
+        "HTTP, GET bank:80/rates, PEER FAILS: GET bank:80/rates: does not answer",
+        "RPC, Rates.of at rates-1:80, PEER FAILS: Rates.of at rates-1:80: does not answer"
+    })
+    void peerThatHasAnsweredNobodyForLongIsSilentAlthoughNoUsualTimesAreKnown(
+            Phase phase, String operation, String title) {
+        SampledCalls calls = new SampledCalls().hanging(4, "Lots.find", phase, operation, 3_000, during(phase));
+
+        assertThat(title(calls)).isEqualTo(title);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HTTP, GET bank:80/rates", "RPC, Rates.of at rates-1:80"})
+    void peerThatAnswersSomeCallsIsSlowAlthoughNoUsualTimesAreKnown(Phase phase, String operation) {
+        SampledCalls calls = new SampledCalls()
+                .hanging(4, "Lots.find", phase, operation, 3_000, during(phase))
+                .quick("Lots.find", phase, operation, 20);
+
+        assertThat(title(calls)).doesNotContain("does not answer");
+    }
+
+    private static TaskWatch tasksThatExchange() {
+        TaskWatch tasks = new TaskWatch();
+        StackTraceElement[] sends = {
+            new StackTraceElement("sun.nio.ch.NioSocketImpl", "park", null, 7),
+            new StackTraceElement("org.apache.hc.client5.http.impl.classic.CloseableHttpClient", "execute", null, 7),
+            new StackTraceElement("shop.Sanctions", "check", null, 7),
+            new StackTraceElement("java.util.concurrent.ThreadPoolExecutor$Worker", "run", null, 7)
+        };
+        for (int i = 0; i < 20; i++) {
+            tasks.add(new ThreadSnapshot(
+                    "checks-" + i % 4, 90 + i % 4, Thread.State.WAITING, sends, null, null, -1, -1));
+        }
+        return tasks;
+    }
+
+    @Test
+    void executorWhoseTasksWaitForASilentPeerIsAConsequence() {
+        SampledCalls calls = new SampledCalls()
+                .tasks(tasksThatExchange())
+                .pools(PoolSnapshot.builder("checks", PoolKind.EXECUTOR, 4)
+                        .now(4, 0, 13)
+                        .counts(20, 0)
+                        .sums(Duration.ZERO, Duration.ofSeconds(70))
+                        .settings(List.of())
+                        .build())
+                .hanging(4, "Lots.find", Phase.HTTP, "GET bank:80/rates", 3_000, during(Phase.HTTP))
+                .hanging(12, "Lots.find", Phase.EXECUTOR, "checks", 3_000, during(Phase.EXECUTOR));
+
+        assertThat(title(calls)).isEqualTo("PEER FAILS: GET bank:80/rates: does not answer");
+        assertThat(calls.causes()).hasSize(1);
+        assertThat(calls.causes().get(0).symptoms()).anyMatch(line -> line.startsWith("calls wait for a thread of"));
     }
 }

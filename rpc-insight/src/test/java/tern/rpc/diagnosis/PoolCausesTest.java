@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
+import org.junit.jupiter.params.provider.CsvSource;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -365,10 +367,42 @@ class PoolCausesTest {
         assertThat(openedBeforeACommand(1).title()).isEqualTo("CONNECTIONS OPEN SLOWLY: jedis");
     }
 
-    /**
-     * Simulates calls that wait until a timeout, while all connections of an HTTP pool are in use. Returns the cause
-     * that the diagnosis names first.
-     */
+    /** Timeouts end some commands, and close their connections. Most calls wait until the pool has opened others. */
+    @ParameterizedTest
+    @CsvSource({"REDIS, REDIS, REDIS_CONNECTION", "JDBC, SQL, JDBC_CONNECTION", "HTTP, HTTP, HTTP_CONNECTION"})
+    void operationsWhoseTimeoutsCloseConnectionsAreTheCauseOfSlowlyOpenedOnes(
+            PoolKind kind, Phase phase, Phase connection) {
+        String operation = "GET plan";
+        long[] taken = new long[1];
+        shop.healthy(call -> call.own(2).in(phase, operation, 2).in(phase, "GET other", 2));
+        shop.pools.add(() -> PoolSnapshot.builder("own", kind, 64)
+                .now(3, 0, 5)
+                .counts(taken[0] += 50, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 4))
+                .settings(List.of())
+                .build());
+        for (int second = 0; second < 6; second++) {
+            shop.second(() -> {
+                for (int i = 0; i < 40; i++) {
+                    boolean isTimedOut = i % 10 == 0;
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            isTimedOut ? new IllegalStateException(new SocketTimeoutException("Read timed out")) : null,
+                            isTimedOut
+                                    ? call -> call.own(2).in(phase, operation, 250)
+                                    : call -> call.own(2).in(connection, "own", 800).in(phase, "GET other", 2));
+                }
+            });
+        }
+
+        Cause first = first(shop.diagnosis());
+
+        assertThat(first.name()).as(shop.diagnosis().text()).startsWith(operation);
+        assertThat(first.symptoms()).anyMatch(line -> line.startsWith("calls wait for a connection of \"own\""));
+    }
+
+    /** Returns the first cause of calls that wait until a timeout, while all connections of an HTTP pool are in use. */
     private Cause firstOfFullPool(List<PoolSetting> settings) {
         boolean[] full = {false};
         shop.pools.add(() -> PoolSnapshot.builder("http", PoolKind.HTTP, 24)

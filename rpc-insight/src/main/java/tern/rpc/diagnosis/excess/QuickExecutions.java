@@ -1,6 +1,8 @@
 package tern.rpc.diagnosis.excess;
 
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
@@ -41,6 +43,33 @@ public final class QuickExecutions {
                         + " ms, so the slow ones probably wait for rows that other transactions have locked"
                 : "; compare its values, because other executions take " + Times.millis(quick)
                         + " ms: a number for a text column, for example, prevents the use of an index";
+    }
+
+    /**
+     * Returns the mean time of the quick executions of a statement in the last minutes, also in late calls; -1 if there
+     * are too few.
+     *
+     * @param slowNanos the mean time of the slow executions
+     * @param factor an execution is quick if the slow ones take at least this multiple of its time
+     */
+    public static double ofLastMinutes(Evidence evidence, String statement, double slowNanos, double factor) {
+        long count = 0;
+        long nanos = 0;
+        for (EndedCall call : concat(evidence.earlier(), evidence.earlierGood())) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == Phase.SQL
+                        && entry.name().equals(statement)
+                        && factor * entry.nanos() <= slowNanos * entry.count()) {
+                    count += entry.count();
+                    nanos += entry.nanos();
+                }
+            }
+        }
+        return count >= MIN_EXECUTIONS ? (double) nanos / count : -1;
+    }
+
+    private static List<EndedCall> concat(List<EndedCall> some, List<EndedCall> others) {
+        return Stream.concat(some.stream(), others.stream()).toList();
     }
 
     /**

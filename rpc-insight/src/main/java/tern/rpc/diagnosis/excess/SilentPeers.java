@@ -25,8 +25,8 @@ public final class SilentPeers {
     private static final int MIN_CALLS = 3;
 
     /**
-     * The minimum time of an unanswered operation, as a multiple of its usual time. A peer that is only slow usually
-     * answers sooner.
+     * The minimum time of an unanswered operation, as a multiple of its usual time, or of the target if the usual time
+     * is unknown. A peer that is only slow usually answers sooner.
      */
     private static final double LONG = 10;
 
@@ -45,10 +45,10 @@ public final class SilentPeers {
         boolean isNamed = !part.name().isEmpty()
                 && !part.name().startsWith(StackReader.CALLED)
                 && !OperationNames.isFailing(part.name());
-        double usually = phase == null || !isNamed ? -1 : usualNanos(part, phase);
-        if (phase == null || usually <= 0) {
+        if (phase == null || !isNamed) {
             return false;
         }
+        double usually = usualNanos(part, phase);
         List<Long> unanswered = excess.accounts.stream()
                 .filter(counted -> isUnanswered(counted, part, phase, usually))
                 .map(counted -> counted.call().startedNanos())
@@ -65,19 +65,28 @@ public final class SilentPeers {
 
     /**
      * Merges the operations on each peer that answers none of them into one cause. If other operations on the peer are
-     * answered, the operations are not merged.
+     * answered, the operations are not merged. If calls use no other peer, operations that are known only from stacks
+     * belong to this cause as well.
      */
     public void merge(TimesByCause byCause) {
         for (Kind kind : List.of(Kind.HTTP, Kind.RPC)) {
             Map<String, List<Part>> byPeer = new TreeMap<>();
+            List<Part> unnamed = new ArrayList<>();
             for (Part part : byCause.only(part -> part.kind() == kind).longestFirst()) {
-                byPeer.computeIfAbsent(OperationNames.store(part.name()), peer -> new ArrayList<>())
+                boolean isNamed =
+                        !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
+                (isNamed
+                                ? byPeer.computeIfAbsent(OperationNames.store(part.name()), peer -> new ArrayList<>())
+                                : unnamed)
                         .add(part);
             }
             byPeer.forEach((peer, parts) -> {
-                Part all = new Part(kind, OperationNames.ALL + peer);
-                if (!peer.isEmpty() && parts.size() > 1 && isSilent(all)) {
+                Part all = parts.size() > 1 && !peer.isEmpty() ? new Part(kind, OperationNames.ALL + peer) : parts.get(0);
+                if (isSilent(all)) {
                     parts.forEach(part -> byCause.move(part, all));
+                    if (byPeer.size() == 1) {
+                        unnamed.forEach(part -> byCause.move(part, all));
+                    }
                 }
             });
         }
@@ -114,7 +123,7 @@ public final class SilentPeers {
                                 .map(ExcessTime.Counted::call)
                                 .filter(call -> !isNotAccepted(excess.failureOf(call))))
                 .filter(call ->
-                        call.startedNanos() - sinceNanos >= 0 || call.endedNanos() - sinceNanos >= LONG * usually)
+                        call.startedNanos() - sinceNanos >= 0 || call.endedNanos() - sinceNanos >= longNanos(usually))
                 .anyMatch(call ->
                         RepeatedOperations.attempts(call, phase, part.name()).count() > 0);
     }
@@ -126,20 +135,25 @@ public final class SilentPeers {
             String running = call.ledger().running(phase);
             return running != null
                     && OperationNames.isNamed(running, part.name())
-                    && counted.times().sum(matching) >= Math.max(LONG * usually, (double) excess.targetNanos());
+                    && counted.times().sum(matching) >= Math.max(longNanos(usually), (double) excess.targetNanos());
         }
         Part ended = excess.timedOutPart(call);
         Operations.Sum attempts = RepeatedOperations.attempts(call, phase, part.name());
         return ended != null
                 && matching.test(ended)
-                && attempts.eachNanos() >= LONG * usually
+                && attempts.eachNanos() >= longNanos(usually)
                 // If a call usually runs several operations, the timeout ends the last one, and the others were
                 // answered.
                 && (attempts.count() <= 1 || attempts.count() > usualCount(call, matching, usually));
     }
 
     private double usualCount(EndedCall call, Predicate<Part> matching, double usually) {
-        Times usual = excess.usualOf(call.method());
+        Times usual = usually <= 0 ? null : excess.usualOf(call.method());
         return usual == null ? 0 : usual.sum(matching) / usually;
+    }
+
+    /** Returns the time after which an operation counts as unanswered. */
+    private double longNanos(double usually) {
+        return LONG * (usually > 0 ? usually : (double) excess.targetNanos());
     }
 }

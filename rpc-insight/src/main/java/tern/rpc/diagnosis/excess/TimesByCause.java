@@ -61,15 +61,15 @@ public final class TimesByCause {
 
     /**
      * Distributes the time of a symptom among its causes in proportion to their times. Does nothing if there are no
-     * causes.
+     * causes. If the symptom is one of its own causes, it keeps its share.
      *
      * @param symptom the text of the symptom; it is stored with the main causes
      */
     public void pour(Part from, Times into, String symptom) {
-        double moved = divide(from, into);
         double sum = into.sum();
+        double moved = divide(from, into) * (1 - into.of(from) / Math.max(sum, Double.MIN_VALUE));
         for (Part part : into.longestFirst()) {
-            if (moved >= leastSymptomNanos && into.of(part) >= MAIN * sum) {
+            if (moved >= leastSymptomNanos && into.of(part) >= MAIN * sum && !part.equals(from)) {
                 symptoms.computeIfAbsent(part, name -> new ArrayList<>()).add(new Symptom(from, symptom, moved));
             }
         }

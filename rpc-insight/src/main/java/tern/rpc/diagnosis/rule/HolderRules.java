@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -15,13 +16,16 @@ import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.SilentPeers;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.PeerKinds;
+import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.CallSamples;
 import tern.rpc.diagnosis.sample.LikelyHolders;
+import tern.rpc.diagnosis.sample.TaskSamples;
 import tern.rpc.diagnosis.stack.FileLocks;
 import tern.rpc.diagnosis.stack.Hints;
 import tern.rpc.diagnosis.stack.JdkLocks;
 import tern.rpc.diagnosis.stack.LibraryWaits;
 import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.pool.PoolKind;
 
 /**
  * Attributes waits for permits, for pooled objects, and for locks without a known owner to the work of the calls that
@@ -181,17 +185,28 @@ public final class HolderRules extends Rule {
                 && operation.only(other -> byCause.of(other) > 0).isEmpty()) {
             others.add(silent, 1);
         }
-        byCause.pour(part, others, TimesByCause.WAIT_FOR + waitedFor(part, excess.samples));
+        PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+        String waited = pool == null ? waitedFor(part, excess.samples) : pool.resource();
+        byCause.pour(part, others, TimesByCause.WAIT_FOR + waited);
         return !others.isEmpty();
     }
 
     /**
-     * Returns the kind of the operation in which a lock's owner was found in at least half of the samples, although it
-     * serves no call; null if there is none.
+     * Returns the kind of the operation that the threads of an executor, or the owner of a lock that serves no call,
+     * run in at least half of the samples; null if there is none.
      */
     private @Nullable Phase operationOfOwner(Part part) {
-        Kind work =
-                part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part) ? excess.samples.ownersWorkIn(part) : null;
+        PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+        if (pool != null && pool.pool().now().kind() == PoolKind.EXECUTOR) {
+            TaskSamples tasks = evidence.tasks().ofPool(pool.name());
+            List<Part> work = tasks == null ? List.of() : tasks.parts.longestFirst();
+            return tasks == null || work.isEmpty() || 2 * tasks.parts.sum(work.get(0).kind()) < tasks.parts.sum()
+                    ? null
+                    : Operations.phase(work.get(0).kind());
+        }
+        Kind work = part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part)
+                ? excess.samples.ownersWorkIn(part)
+                : null;
         return work == null ? null : Operations.phase(work);
     }
 

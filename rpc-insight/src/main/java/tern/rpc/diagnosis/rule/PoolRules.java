@@ -1,7 +1,9 @@
 package tern.rpc.diagnosis.rule;
 
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
@@ -13,6 +15,7 @@ import tern.rpc.diagnosis.excess.RunningOperations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.pool.ConnectionUse;
 import tern.rpc.diagnosis.pool.ObservedPool;
+import tern.rpc.diagnosis.pool.PoolSizes;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.stack.StackReader;
 import tern.rpc.pool.PoolKind;
@@ -47,6 +50,14 @@ final class PoolRules extends Rule {
      * a connection.
      */
     private static final double MIN_OF_SERVER = 0.25;
+
+    /**
+     * If timeouts end at least {@value} operations on a server, they explain why its pool opens connections.
+     */
+    private static final int MIN_TIMED_OUT = 3;
+
+    /** The maximum time from a change of a pool's size to the first late calls that the size explains. */
+    private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final double HALF = 0.5;
 
@@ -136,20 +147,57 @@ final class PoolRules extends Rule {
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }
-            byCause.pour(part, lent(work, operation), TimesByCause.WAIT_FOR + verdict.resource());
+            Times causes = lent(work, operation);
+            double ofSize = hangs || causes.isEmpty() ? 0 : shareOfSize(verdict);
+            if (ofSize > 0) {
+                pools.put(verdict.name(), verdict.tooSmall());
+                causes.scale((1 - ofSize) / causes.sum());
+                causes.add(part, ofSize);
+            }
+            byCause.pour(part, causes, TimesByCause.WAIT_FOR + verdict.resource());
         }
     }
 
     /**
+     * Returns the share of the wait that belongs to the size of the pool, if the pool became smaller about when calls
+     * began to miss the target, and its connections are also held for longer than usual. The load of a pool is
+     * proportional to the time for which connections are held, and inversely proportional to the size. The share is the
+     * part of the load's increase, on a logarithmic scale, that the smaller size explains. Returns 0 if the pool did
+     * not become smaller, or if the usual time is unknown.
+     */
+    private double shareOfSize(PoolVerdict verdict) {
+        PoolSizes.Reduced reduced = verdict.pool().reduced();
+        double longer = verdict.timesLonger();
+        long now = evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
+        if (reduced == null
+                || verdict.pool().usualHoldNanos() <= 0
+                || now - reduced.atNanos() > evidence.missedNanos() + RECENT_NANOS) {
+            return 0;
+        }
+        double smaller = (double) reduced.from() / Math.max(1, verdict.pool().now().effectiveMax());
+        return Math.log(smaller) / (Math.log(smaller) + Math.log(Math.max(1, longer)));
+    }
+
+    /**
      * Returns the operations on the server of a pool that opens connections slowly, if these operations have become
-     * slower too; otherwise an empty result. The server is then slow for new and open connections, or does not answer
-     * for a while, and the pool opens new connections only because timeouts have closed the other ones.
+     * slower too; otherwise an empty result. The server is then slow for new and open connections, or does not answer for a while,
+     * and the pool opens new connections only because timeouts have closed the other ones. If timeouts end several
+     * operations, their time does not matter, because the wait for new connections may be much longer.
      */
     private Times ofSlowServer(Part wait, PoolVerdict verdict) {
         Kind kind = operationOf(verdict) == null ? Kind.SQL : operationOf(verdict);
         Times slower =
                 byCause.only(part -> part.kind() == kind && (part.name().isEmpty() || operations.isSlower(part)));
-        return slower.sum() >= MIN_OF_SERVER * byCause.of(wait) ? slower : new Times();
+        boolean areLong = slower.sum() >= MIN_OF_SERVER * byCause.of(wait);
+        return areLong || timedOut(kind) >= MIN_TIMED_OUT ? slower : new Times();
+    }
+
+    /** Returns the number of calls in which a timeout ended an operation of the given kind. */
+    private long timedOut(Kind kind) {
+        return excess.accounts.stream()
+                .map(counted -> excess.timedOutPart(counted.call()))
+                .filter(part -> part != null && part.kind() == kind)
+                .count();
     }
 
     /**

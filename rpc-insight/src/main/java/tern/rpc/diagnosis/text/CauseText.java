@@ -67,6 +67,9 @@ public final class CauseText {
             " (run it outside of the transaction; with JPA, spring.jpa.open-in-view=false returns the connection with"
                     + " the transaction)";
 
+    /** The end of many recommended changes. */
+    private static final String NO_SIZE = "; a different pool size does not help";
+
     /** The text before the owner's name in the name of a lock. */
     private static final String HELD = " held in ";
 
@@ -155,7 +158,7 @@ public final class CauseText {
                                 callerRuns.withPolicy(
                                         withoutWorkers(
                                                 withMorePermits(
-                                                        withoutHolding(withBackOff(description.change(), part), part),
+                                                        withoutHolding(withBackOff(withSize(description.change()), part), part),
                                                         part),
                                                 part),
                                         part),
@@ -164,6 +167,19 @@ public final class CauseText {
                 changes.lines(part),
                 symptoms(part),
                 acquitted(part));
+    }
+
+    /** Removes the statement that no pool size helps, if the size of a pool is a further cause. */
+    private Change withSize(Change change) {
+        boolean isSizeACause = pools.values().stream()
+                .anyMatch(pool -> pool.reason() == PoolVerdict.Reason.TOO_SMALL
+                        && pool.pool().reduced() != null
+                        && pool.isSlower());
+        return isSizeACause && change.text().endsWith(NO_SIZE)
+                ? Change.of(
+                        change.where(),
+                        change.text().substring(0, change.text().length() - NO_SIZE.length()))
+                : change;
     }
 
     /** Extends the recommended change if code repeats a failed operation without a pause. */

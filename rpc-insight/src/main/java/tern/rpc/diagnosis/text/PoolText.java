@@ -348,9 +348,13 @@ final class PoolText {
                         : threads
                                 ? ExecutorSize.of(pool, size, evidence.machine())
                                 : property(remedy.of(verdict.pool(), use, size));
-        Change former = more == null ? FormerSize.of(verdict.pool(), size, change) : null;
+        // If connections are also held for longer than usual, the current need says nothing about the former size.
+        boolean isHeldLonger = !threads && verdict.isSlower();
+        Change former = more == null ? FormerSize.of(verdict.pool(), isHeldLonger ? 0 : size, change) : null;
         if (former != null) {
-            change = former;
+            change = isHeldLonger
+                    ? Change.of(former.where(), former.text() + "; they are also held for longer than usual")
+                    : former;
         } else if (change == null && size > pool.max() && threads) {
             change = ExecutorSize.moreThreads(pool, size);
         } else if (change == null && size >= 0) {

@@ -16,6 +16,7 @@ import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.Operations;
+import tern.rpc.diagnosis.excess.QuickExecutions;
 import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.HeldRows;
 import tern.rpc.diagnosis.sample.Statements;
@@ -36,6 +37,9 @@ final class RowLockText {
 
     /** A write statement is assumed to wait for a lock if it takes more than {@value} times its usual time. */
     private static final double LOCKED_FACTOR = 20;
+
+    /** Another statement is much quicker if the slow one takes at least this multiple of its time. */
+    private static final double MUCH_QUICKER = 5;
 
     private final Evidence evidence;
     private final Operations operations;
@@ -78,17 +82,30 @@ final class RowLockText {
      * Returns whether a write statement suddenly became many times slower while all other statements kept their usual
      * times. Read statements are ignored, because a slow disk or a bad query plan would also slow them down. Inserts
      * are ignored too, because a row that is not visible yet is rarely locked, so a trigger or an index is just as
-     * likely to be the reason.
+     * likely to be the reason. If the usual times are unknown, the quick executions of the last minutes
+     * take their place, and the other statements must be much quicker.
      */
     boolean waitsForLock(String statement, double eachNanos) {
-        double usually = operations.usualNamed(Phase.SQL, statement);
         String lower = statement.toLowerCase(Locale.ROOT);
-        return Statements.writes(lower)
-                && !Statements.addsRows(lower)
-                && usually > 0
-                && eachNanos > LOCKED_FACTOR * usually
-                && 2 * eachNanos > evidence.targetNanos()
-                && operations.othersAreAsUsual(Phase.SQL, statement, eachNanos);
+        if (!Statements.writes(lower) || Statements.addsRows(lower) || 2 * eachNanos <= evidence.targetNanos()) {
+            return false;
+        }
+        double usually = operations.usualNamed(Phase.SQL, statement);
+        if (usually <= 0) {
+            return QuickExecutions.ofLastMinutes(evidence, statement, eachNanos, LOCKED_FACTOR) >= 0
+                    && areOthersQuick(statement, eachNanos);
+        }
+        return eachNanos > LOCKED_FACTOR * usually && operations.othersAreAsUsual(Phase.SQL, statement, eachNanos);
+    }
+
+    /** Returns whether late calls run other statements on the same data source, and all of them are much quicker. */
+    private boolean areOthersQuick(String statement, double eachNanos) {
+        List<Double> others = operations.each(Phase.SQL).entrySet().stream()
+                .filter(other -> !other.getKey().equals(statement)
+                        && OperationNames.store(other.getKey()).equals(OperationNames.store(statement)))
+                .map(Map.Entry::getValue)
+                .toList();
+        return !others.isEmpty() && others.stream().allMatch(nanos -> MUCH_QUICKER * nanos <= eachNanos);
     }
 
     /**
