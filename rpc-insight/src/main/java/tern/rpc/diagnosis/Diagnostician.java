@@ -418,7 +418,7 @@ public final class Diagnostician {
                 sampler.tasks(),
                 heldRows,
                 surroundings.logging(),
-                records.ages(now),
+                late.ages(records.ages(now), from, bad),
                 records.trace().since(now - REPLAYED_NANOS),
                 usual,
                 process,
@@ -441,6 +441,7 @@ public final class Diagnostician {
         diagnosedNanos = now;
         latest = withIgnored(report.add(
                 begun(now), counts, bad, ranking, seen.missing(), watch.isDeclining(), watch.isWarm(), wall.instant()));
+        latest = fillingHeap.noted(latest, seen);
         check.advised(latest.causes().get(0).change());
     }
 

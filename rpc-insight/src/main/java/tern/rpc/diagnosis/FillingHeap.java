@@ -8,6 +8,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
 import tern.rpc.diagnosis.sample.SampledCall;
+import tern.rpc.diagnosis.text.CollectorText;
 import tern.rpc.diagnosis.text.HeapText;
 
 /**
@@ -37,6 +38,20 @@ final class FillingHeap {
     /** Returns whether the heap grew so fast in the last second that it will soon be full. */
     boolean isSuspected() {
         return seconds > 0;
+    }
+
+    /**
+     * Adds a line about the heap to a diagnosis of late calls, if the heap will soon be full and no cause says so. The
+     * calls may be late for another reason, and the objects of the waiting calls may fill the heap.
+     */
+    Diagnosis noted(Diagnosis diagnosis, Machine machine) {
+        HeapGrowth growth = machine.growth();
+        boolean isKnown = diagnosis.causes().stream()
+                .anyMatch(cause -> cause.kind().startsWith(CollectorText.HEAP)
+                        || cause.change().text().contains("the heap fills"));
+        return growth == null || seconds < MIN_SECONDS || isKnown
+                ? diagnosis
+                : diagnosis.withNote(growth.line(machine.allocatedPerSecond()) + "; " + growth.untilFull());
     }
 
     /**

@@ -1,7 +1,11 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.calls.Baseline;
@@ -85,6 +89,20 @@ final class LateCalls {
      */
     long usuallyLate(long sinceNanos) {
         return records.bad(sinceNanos).stream().filter(this::isExcused).count();
+    }
+
+    /**
+     * Returns the times since the first calls to methods, without the methods whose late calls are all left out. The
+     * first calls to such a method, for example a long poll, do not explain why other calls are late.
+     *
+     * @param counted the late and failed calls since the given time that are not left out
+     */
+    Map<String, Long> ages(Map<String, Long> ages, long from, List<EndedCall> counted) {
+        Set<String> leftOut = records.bad(from).stream().map(EndedCall::method).collect(Collectors.toSet());
+        counted.forEach(call -> leftOut.remove(call.method()));
+        Map<String, Long> known = new HashMap<>(ages);
+        known.keySet().removeAll(leftOut);
+        return known;
     }
 
     boolean isExcused(EndedCall call) {

@@ -193,6 +193,26 @@ public class DelayedThreadsTest {
     }
 
     @Test
+    void unexplainedTimeOfHangingCallsIsNoWaitForAProcessor() {
+        List<Cause> causes = new SampledCalls()
+                .on(full(0.2, 12))
+                .calls("Tariffs.of", Phase.OWN, 90_000, samples -> {})
+                .causes();
+
+        assertThat(causes.get(0).kind()).isEqualTo("UNEXPLAINED");
+    }
+
+    @Test
+    void unexplainedTimeOfShortCallsMayBeAWaitForAProcessor() {
+        List<Cause> causes = new SampledCalls()
+                .on(full(0.2, 12))
+                .calls("Tariffs.of", Phase.OWN, 200, samples -> {})
+                .causes();
+
+        assertThat(causes.get(0).kind()).isEqualTo("PROCESSORS");
+    }
+
+    @Test
     void longerWaitsOfPunctualCallsCauseNoAlarm() {
         Diagnosis calm = miss(full(0.4, 0.4), full(1.5, 12, training(1.1)), USUAL);
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.machine.HeapGrowth;
 import tern.rpc.diagnosis.machine.Machine;
 
@@ -77,6 +78,18 @@ class FillingHeapTest {
 
         shop.machine = machine(new HeapGrowth(0.1, 0.45, 10, 35e6, 15));
         assertThat(after(3)).isEqualTo("HEALTHY: calls are within the target of 100 ms\n");
+    }
+
+    @Test
+    void heapThatFillsWhileCallsAreLateForAnotherReasonIsReported() {
+        shop.machine = machine(QUICK);
+
+        shop.miss(call -> call.own(2).in(Phase.HTTP, "GET bank:80", 400));
+
+        assertThat(Shop.first(shop.diagnosis()).kind()).isEqualTo("SLOW HTTP PEER");
+        assertThat(shop.diagnosis().text())
+                .contains("  fills    from 30 % to 72 % of the heap in 14 s: 30 MB/s of 45 MB/s allocated are kept; at this"
+                        + " rate, the heap is full in about 9 s\n");
     }
 
     @Test

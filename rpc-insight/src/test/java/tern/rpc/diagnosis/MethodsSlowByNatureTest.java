@@ -79,4 +79,49 @@ class MethodsSlowByNatureTest {
                 .extracting(DiagnosisText::title)
                 .containsExactly("SLOW STATEMENT: select stock");
     }
+
+    @Test
+    void longPollsWithoutUsualTimesDoNotHideTheCauseAlthoughAFewEndAtOnce() {
+        for (int i = 0; i < 90; i++) {
+            shop.second(150, USUAL);
+        }
+
+        for (int i = 0; i < 8; i++) {
+            secondWithPoll(i == 6 ? 2 : 15_000, call -> call.own(2).in(Phase.SQL, "select stock", 150));
+        }
+
+        assertThat(shop.diagnosis().causes())
+                .extracting(DiagnosisText::title)
+                .containsExactly("SLOW STATEMENT: select stock");
+    }
+
+    /** Simulates a second with some late orders and with the first calls to a new method. */
+    private void secondWithNew(double newMillis) {
+        shop.second(() -> {
+            for (int call = 0; call < 20; call++) {
+                shop.call(Shop.PLACE, 0, order -> order.own(2).in(Phase.SQL, "select stock", 150));
+            }
+            shop.call("EventService.await", 0, call -> call.in(Phase.UNATTRIBUTED, null, newMillis));
+        });
+    }
+
+    private String textAfterNew(double newMillis) {
+        for (int i = 0; i < 90; i++) {
+            shop.second(20, USUAL);
+        }
+        for (int i = 0; i < 4; i++) {
+            secondWithNew(newMillis);
+        }
+        return shop.diagnosis().text();
+    }
+
+    @Test
+    void newMethodIsReportedAsAChange() {
+        assertThat(textAfterNew(20)).contains("new      EventService.await, first called");
+    }
+
+    @Test
+    void newLongPollIsNotReportedAsAChange() {
+        assertThat(textAfterNew(5_000)).startsWith("MISS").doesNotContain("EventService.await");
+    }
 }

@@ -5,6 +5,7 @@ import java.util.function.Predicate;
 import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
+import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
@@ -65,7 +66,23 @@ public final class Account {
             String running = ledger.isEnded() ? null : ledger.running(phase);
             times.add(part(phase, running == null ? "" : running), spent);
         }
+        if (call.isRunning() && ledger.isEnded()) {
+            addOperationAfterEnd(call, times);
+        }
         return times;
+    }
+
+    /**
+     * Adds the operation that the thread of a call still runs although the call has ended, for example at its deadline.
+     * The ledger contains the time of the operation only until this end.
+     */
+    private static void addOperationAfterEnd(EndedCall call, Times times) {
+        RunningCall now = call.ledger().look(call.method(), call.tookNanos(), call.endedNanos());
+        if (now.phase().isOperation()) {
+            String name = call.ledger().running(now.phase());
+            double after = Math.max(0, call.tookNanos() - times.sum());
+            times.add(part(now.phase(), name == null ? "" : name), Math.min(after, now.phaseNanos()));
+        }
     }
 
     public static Part part(Phase phase, String name) {

@@ -1,15 +1,25 @@
 package tern.rpc.diagnosis.excess;
 
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.sample.SampledCall;
 
-/** Finds operations that calls run to load a value of a cache. The stacks of their threads show the cache. */
+/**
+ * Finds operations and code that calls run to load a value of a cache. The stacks of their threads show the cache.
+ */
 public final class CachedOperations {
 
     /** The minimum number of calls that must load a value. */
     private static final int MIN_CALLS = 2;
+
+    /** A cache no longer holds its values if at least this share of the calls is late because of a load. */
+    private static final double MOST_CALLS = 0.5;
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -25,21 +35,59 @@ public final class CachedOperations {
      */
     public @Nullable String cacheOf(Part operation) {
         Phase phase = Operations.phase(operation.kind());
+        return cacheOf(operation, samples ->
+                samples.list.stream().noneMatch(sample -> sample.phase() == phase)
+                        ? null
+                        : samples.cache != null && samples.loadedIn == phase ? samples.cache : "");
+    }
+
+    /**
+     * Returns the name of a cache if calls run the given code, outside of operations, to load a value into this cache,
+     * and most calls do so; otherwise null. If only a few calls load a value, the cache holds its values as usual.
+     */
+    public @Nullable String lostCacheOf(Part code) {
+        String cache = cacheOf(code, samples ->
+                samples.list.stream().noneMatch(sample -> sample.part().equals(code))
+                        ? null
+                        : samples.loadingCode.getOrDefault(code, ""));
+        return cache != null && shareOfCalls(code) >= MOST_CALLS ? cache : null;
+    }
+
+    /** @param loaded returns the cache for which a call ran the operation or code; empty if none, null if unknown */
+    private @Nullable String cacheOf(Part part, Function<SampledCall, @Nullable String> loaded) {
         int sampled = 0;
         int loading = 0;
         String cache = null;
         for (ExcessTime.Counted counted : excess.accounts) {
             SampledCall samples = evidence.samples().get(counted.call().ledger());
-            boolean isSampled = samples != null
-                    && counted.times().sum(Operations.only(operation)) > 0
-                    && samples.list.stream().anyMatch(sample -> sample.phase() == phase);
-            if (samples != null && isSampled) {
+            String found = samples != null && counted.times().sum(Operations.only(part)) > 0
+                    ? loaded.apply(samples)
+                    : null;
+            if (found != null) {
                 sampled++;
-                boolean loads = samples.cache != null && samples.loadedIn == phase;
-                loading += loads ? 1 : 0;
-                cache = loads ? samples.cache : cache;
+                loading += found.isEmpty() ? 0 : 1;
+                cache = found.isEmpty() ? cache : found;
             }
         }
         return loading >= MIN_CALLS && 2 * loading >= sampled ? cache : null;
+    }
+
+    /** Returns the share of the calls to the late methods that run the given code and are late. */
+    private double shareOfCalls(Part code) {
+        Map<String, Integer> running = new HashMap<>();
+        for (ExcessTime.Counted counted : excess.accounts) {
+            if (counted.times().of(code) > 0) {
+                running.merge(counted.call().method(), 1, Integer::sum);
+            }
+        }
+        Set<String> methods = running.keySet();
+        double bad = evidence.bad().stream().map(EndedCall::method).filter(methods::contains).count();
+        double good = EndedCall.ONE_IN
+                * (double) evidence.good().stream().map(EndedCall::method).filter(methods::contains).count();
+        double all = excess.accounts.stream()
+                .filter(counted -> methods.contains(counted.call().method()))
+                .count();
+        double loads = running.values().stream().mapToInt(Integer::intValue).sum();
+        return bad == 0 || all == 0 ? 0 : loads / all * bad / (bad + good);
     }
 }

@@ -11,6 +11,7 @@ import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.OperationsPerCall.Usual;
 import tern.rpc.diagnosis.pool.ObservedPool;
+import tern.rpc.diagnosis.stack.CacheLoads;
 import tern.rpc.diagnosis.stack.StackReader;
 
 /**
@@ -51,6 +52,12 @@ public final class OperationCounts {
 
     /** An operation that calls run as often as usual is slower if it takes more than {@value} times its usual time. */
     private static final double A_LITTLE_SLOWER = 1.2;
+
+    /**
+     * If a cache lets only one call load each value, calls load more values than usual if at least this number of loads
+     * per call is measured. Fewer loads are too few to count.
+     */
+    private static final double NOTABLE = 0.1;
 
     private static final double HALF = 0.5;
 
@@ -120,9 +127,7 @@ public final class OperationCounts {
             return false;
         }
         boolean isMore = usual.count() > 0 && now >= MANY_MORE * usual.count() && hasGrownMore(now, usual, each);
-        boolean isLoaded = now >= MANY_MORE * usual.count()
-                && (now >= BEHIND_CACHE || hasGrownMore(now, usual, each))
-                && caches.cacheOf(part) != null;
+        boolean isLoaded = now >= MANY_MORE * usual.count() && isLoadedMore(part, usual, now, each);
         if (!isMore && !isLoaded && !isMissed(usual, now, each) && !isOfStart(part, phase, methods)) {
             return false;
         }
@@ -130,6 +135,18 @@ public final class OperationCounts {
         // them.
         double usuallyAll = operations.usualCount(phase, methods);
         return usuallyAll < 0 || perCall.now(phase, "", methods) - usuallyAll >= HALF * (now - usual.count());
+    }
+
+    /**
+     * Returns whether stacks show a cache for which calls run the operation, and slow loads are not the reason why calls
+     * load more values. If the cache lets only one call load each value, slow loads are never the reason.
+     */
+    private boolean isLoadedMore(Part part, Usual usual, double now, double each) {
+        String cache = caches.cacheOf(part);
+        return cache != null
+                && (now >= BEHIND_CACHE
+                        || hasGrownMore(now, usual, each)
+                        || (CacheLoads.loadsOnce(cache) && now >= (usual.count() > 0 ? NOTABLE : HALF)));
     }
 
     /**
@@ -173,8 +190,9 @@ public final class OperationCounts {
 
     /**
      * Returns true if calls ran the given operation soon after the start, did not run it later, and are running it
-     * again. In this case, a cache was empty at the start and no longer holds the values. The operation must be short
-     * or take about as long as at the start.
+     * again. In this case, a cache was empty at the start and no longer holds the values. The operation must be short,
+     * or take about as long as at the start, or all operations on its server must have become slower, because the
+     * additional operations keep the server busy.
      */
     private boolean isOfStart(Part part, Phase phase, Map<String, Integer> methods) {
         String name = name(part);
@@ -182,7 +200,9 @@ public final class OperationCounts {
         return then >= 0
                 && isUnusual(part.kind(), phase, name, methods)
                 && perCall.now(phase, name, methods) >= HALF
-                && (areMany(part.kind(), name) || operations.of(phase, name).eachNanos() <= SLOWER * then);
+                && (areMany(part.kind(), name)
+                        || operations.of(phase, name).eachNanos() <= SLOWER * then
+                        || operations.isServerSlower(part));
     }
 
     private static boolean isMissed(Usual usual, double now, double each) {

@@ -53,6 +53,12 @@ public final class ForkedWork extends Rule {
      */
     private static final int MIN_EXCHANGES = 2;
 
+    /** The minimum number of samples of callers that search for items of their parallel streams. */
+    private static final int MIN_SEARCHING = 4;
+
+    /** Callers are considered to search without a pause if at least this share of the samples shows a search. */
+    private static final double SEARCHING = 0.1;
+
     /** The activities and waits that can occur while one item of a parallel stream is processed. */
     private static final Set<Kind> WORK = EnumSet.of(
             Kind.COMPUTING, Kind.SLEEP, Kind.RESULT, Kind.FILE, Kind.SOCKET, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
@@ -65,12 +71,13 @@ public final class ForkedWork extends Rule {
 
     /**
      * Attributes the work of calls to the common pool if the calls run items of their parallel streams themselves,
-     * while tasks that run other code block the pool.
+     * while tasks that run other code block the pool. The samples contain no tasks of libraries, so a full pool without
+     * sampled tasks counts as blocked.
      */
     void apply() {
         TaskSamples tasks = evidence.tasks().executor(ExecutorNames.COMMON_THREADS);
         PoolVerdict pool = pools.get(ExecutorNames.COMMON_POOL);
-        if (tasks == null || pool == null || !tasks.isMostlyBlocked()) {
+        if (pool == null || !(tasks == null ? isFull(pool) : tasks.isMostlyBlocked())) {
             return;
         }
         Times full = new Times();
@@ -87,14 +94,37 @@ public final class ForkedWork extends Rule {
         }
     }
 
-    /** Attributes the exchanges of tasks to the common pool if the exchanges of calls wait for the pool. */
+    /**
+     * Attributes the exchanges of tasks to the common pool if the exchanges of calls wait for the pool. If callers of
+     * parallel streams search for items without a pause, also attributes the waits for a processor to the reason why the
+     * callers wait.
+     */
     void passOnTasks() {
+        Times causes = areSearching() ? byCause.causesOf(ResultRules::waitsForOthers) : new Times();
+        if (causes.sum() > 0) {
+            byCause.pour(
+                    Part.of(Kind.RUN_QUEUE),
+                    causes,
+                    "callers of parallel streams use processors to search for items while they wait (before Java 18)");
+        }
         Part pool = new Part(Kind.POOL, ExecutorNames.COMMON_POOL);
         for (Part part : byCause.longestFirst()) {
             if (awaitAnswers && part.kind() == Kind.HTTP) {
                 byCause.move(part, pool);
             }
         }
+    }
+
+    /** Returns whether many samples show callers that search for items of their parallel streams without a pause. */
+    private boolean areSearching() {
+        int looks = 0;
+        int searching = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            SampledCall samples = evidence.samples().get(counted.call().ledger());
+            looks += samples == null ? 0 : samples.looks;
+            searching += samples == null ? 0 : samples.searchingLooks;
+        }
+        return searching >= MIN_SEARCHING && searching >= SEARCHING * looks;
     }
 
     private boolean areSeveralExchanges() {
@@ -153,18 +183,20 @@ public final class ForkedWork extends Rule {
      * that compute.
      */
     static boolean isBlocked(PoolVerdict pool, TaskSamples tasks) {
+        return pool.name().equals(ExecutorNames.COMMON_POOL) && isFull(pool) && tasks.isMostlyBlocked();
+    }
+
+    private static boolean isFull(PoolVerdict pool) {
         PoolSnapshot now = pool.pool().now();
-        return pool.name().equals(ExecutorNames.COMMON_POOL)
-                && now.waiting() > 0
-                && now.active() >= now.max()
-                && tasks.isMostlyBlocked();
+        return now.waiting() > 0 && now.active() >= now.max();
     }
 
     /**
      * Returns whether most late calls run items of their parallel streams themselves while the common pool is full and
-     * its tasks run other code. If the tasks of the pool run the same code as the calls, the work on the items is slow.
+     * its tasks mostly run other code. If most tasks of the pool run the same code as the calls, the work on the items is
+     * slow.
      */
-    private boolean callsRunItems(PoolVerdict pool, TaskSamples tasks) {
+    private boolean callsRunItems(PoolVerdict pool, @Nullable TaskSamples tasks) {
         int sampled = 0;
         int running = 0;
         int looks = 0;
@@ -179,16 +211,17 @@ public final class ForkedWork extends Rule {
             if (2 * samples.forkedLooks >= samples.list.size()) {
                 running++;
                 looks += samples.list.size();
-                same += runsSameCode(samples.list, tasks);
+                same += tasks == null ? 0 : runsSameCode(samples.list, tasks);
                 full += fullDuring(samples.list, evidence.tasks());
             }
         }
-        boolean isFull = isBlocked(pool, tasks) || 2 * full >= looks;
+        boolean isFull = isFull(pool) || 2 * full >= looks;
         return running >= MIN_CALLS && 2 * running >= sampled && 2 * same < looks && isFull;
     }
 
     private static int runsSameCode(List<Sample> samples, TaskSamples tasks) {
-        return (int)
-                samples.stream().filter(sample -> tasks.runs(sample.line())).count();
+        return (int) samples.stream()
+                .filter(sample -> 2 * tasks.samplesOf(sample.line()) >= tasks.busy)
+                .count();
     }
 }

@@ -8,6 +8,7 @@ import tern.rpc.diagnosis.account.OperationNames;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
+import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.OperationCounts;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.OutstandingOperation;
@@ -64,6 +65,9 @@ final class ProcessorRules extends Rule {
      */
     private static final double FAR_LONGER = 5;
 
+    /** A call hangs if it takes more than this multiple of the latency target. */
+    private static final double HANGING = 10;
+
     private final OperationCounts counts;
     private final OutstandingOperation outstanding;
 
@@ -75,20 +79,34 @@ final class ProcessorRules extends Rule {
 
     /**
      * Attributes a part of the unexplained time to the wait for a processor, if work other than calls takes the
-     * processors. Then attributes this wait to the container's CPU quota if the process is being throttled.
+     * processors. The unexplained time of a call that hangs is no such wait, because a wait for a processor ends soon.
+     * Then attributes this wait to the container's CPU quota if the process is being throttled.
      */
     void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
-        double waits = evidence.machine().waitingShare();
+        double waits = evidence.machine().waitingShare() * shareWithoutHanging(Part.of(Kind.UNEXPLAINED));
         Times divided = new Times();
         divided.add(part, waits);
         divided.add(Part.of(Kind.UNEXPLAINED), 1 - waits);
-        if (waits > 0 && byCause.of(Part.of(Kind.UNEXPLAINED)) < maxDelayNanos()) {
+        if (waits > 0) {
             byCause.divide(Part.of(Kind.UNEXPLAINED), divided);
         }
         if (byCause.of(part) > 0 && evidence.machine().throttled() > Machine.THROTTLED) {
             byCause.move(part, Part.of(Kind.THROTTLED));
         }
+    }
+
+    /** Returns the share of the time of the given part that calls spent in it before they began to hang. */
+    private double shareWithoutHanging(Part part) {
+        double limit = HANGING * evidence.targetNanos();
+        double all = 0;
+        double limited = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            double nanos = counted.times().of(part);
+            all += nanos;
+            limited += Math.min(nanos, limit);
+        }
+        return all > 0 ? limited / all : 1;
     }
 
     /**

@@ -460,7 +460,7 @@ public final class CallSamples {
                 : LikelyHolders.mayHold(
                         wait,
                         allSamples.entrySet().stream()
-                                .map(call -> call.getValue().ofCall(call.getKey()))
+                                .map(call -> call.getValue().withHolding(call.getKey()))
                                 .toList());
     }
 
@@ -472,6 +472,15 @@ public final class CallSamples {
     @Nullable
     public StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {
         return most(LikelyHolders.holders(wait, mayHold(wait)), sample -> activity.isIn(sample) ? sample.line() : null);
+    }
+
+    /**
+     * Returns the most frequent source line in all samples of the likely holders, whatever they do; null if there are
+     * too few samples.
+     */
+    @Nullable
+    public StackTraceElement lineOfLikelyHolders(Part wait) {
+        return most(LikelyHolders.holders(wait, mayHold(wait)), Sample::line);
     }
 
     /**

@@ -122,8 +122,9 @@ public final class LikelyHolders {
      * Returns the samples of likely holders. Looks for holders in three places, and stops at the first place where it
      * finds enough samples. First, below the line where calls wait, because a proxy or a library may run the code that
      * holds the permit. Second, in or below the method in which calls wait. Third, in or below the caller of the class
-     * where calls wait, because this class may only take the lock. Returns an empty list if the holders were last found
-     * long before the last waiting call.
+     * where calls wait, because this class may only take the lock. In the third place, a call that waits for another
+     * lock is no likely holder, because it may not have reached the code that takes the lock. Returns an empty list if
+     * the holders were last found long before the last waiting call.
      */
     public static List<Sample> holders(Part wait, List<Sample> all) {
         Set<StackTraceElement> lines = new HashSet<>();
@@ -143,18 +144,17 @@ public final class LikelyHolders {
                         .ifPresent(frame -> callers.add(ApplicationCode.method(frame)));
             }
         }
-        List<Predicate<StackTraceElement>> rules = List.of(
-                lines::contains,
-                frame -> methods.contains(ApplicationCode.method(frame)),
-                frame -> callers.contains(ApplicationCode.method(frame)));
+        List<Predicate<Sample>> rules = List.of(
+                sample -> sample.path().stream().anyMatch(lines::contains),
+                sample -> isIn(methods, sample),
+                sample -> isIn(callers, sample) && sample.part().kind() != Part.Kind.LOCK);
         long newestWait = newest(
                 all.stream().filter(sample -> sample.part().equals(wait)).toList());
-        for (Predicate<StackTraceElement> rule : rules) {
+        for (Predicate<Sample> rule : rules) {
             // If a sample's owner is known, the sample's path shows the stack of the owner and not of the sampled
             // thread.
             List<Sample> found = others.stream()
-                    .filter(sample ->
-                            sample.owner() == null && sample.path().stream().anyMatch(rule))
+                    .filter(sample -> sample.owner() == null && rule.test(sample))
                     .toList();
             if (found.size() >= MIN_SAMPLES) {
                 return newest(found) >= newestWait - MAX_AGE_NANOS ? found : List.of();
@@ -165,5 +165,9 @@ public final class LikelyHolders {
 
     private static long newest(List<Sample> samples) {
         return samples.stream().mapToLong(Sample::atNanos).max().orElse(Long.MIN_VALUE);
+    }
+
+    private static boolean isIn(Set<String> methods, Sample sample) {
+        return sample.path().stream().map(ApplicationCode::method).anyMatch(methods::contains);
     }
 }

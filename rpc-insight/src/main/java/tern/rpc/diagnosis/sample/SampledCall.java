@@ -1,7 +1,11 @@
 package tern.rpc.diagnosis.sample;
 
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
@@ -10,6 +14,7 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.stack.CacheLoads;
 import tern.rpc.diagnosis.stack.EventLoops;
+import tern.rpc.diagnosis.stack.ForkJoinWaits;
 import tern.rpc.diagnosis.stack.LibraryWork;
 import tern.rpc.diagnosis.stack.NewConnections;
 import tern.rpc.diagnosis.stack.NewHttpClients;
@@ -21,11 +26,16 @@ import tern.rpc.diagnosis.stack.ThreadSnapshot;
 /** The samples of one call, oldest first. */
 public final class SampledCall {
 
+    private static final int MAX_HOLDING = 16; // the maximum number of samples of a possible holder
+
     /** An asynchronous operation of a call at one moment. */
     public record Operation(long atNanos, NamedTimes.Entry operation) {}
 
     public final String method;
     public final List<Sample> list = new ArrayList<>();
+    // samples that were taken because the thread may have held a lock, oldest first. They do not show how the call's
+    // time is divided, because a thread that waits for the lock is sampled less often.
+    private final List<Sample> holding = new ArrayList<>();
     /** The operations of the call at moments when no thread worked on it, oldest first. */
     public final List<Operation> withoutThread = new ArrayList<>();
 
@@ -42,6 +52,7 @@ public final class SampledCall {
     private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
     private long waitsBefore; // the thread's number of waits up to the last sample
     public int forkedLooks; // the number of samples in which the call's thread ran a task of the common pool
+    public int searchingLooks; // the number of samples in which the thread searched for items of its parallel stream
     public int resultLooks; // the number of samples in which the call's thread waited for another thread
     // the number of samples in which the call's thread waited for another thread although all measured tasks of the
     // call had ended
@@ -62,6 +73,8 @@ public final class SampledCall {
     // if there is none
     public @Nullable String cache;
     public @Nullable Phase loadedIn; // the kind of the operation that loaded the value
+    // for each activity outside of operations that loaded a value for a cache, the name of the cache
+    public final Map<Part, String> loadingCode = new HashMap<>();
 
     public int looks; // the number of samples that found a thread of the call
     public int loopLooks; // the number of samples in which the call's thread was an event loop
@@ -103,6 +116,22 @@ public final class SampledCall {
         lastNanos = sample.atNanos();
     }
 
+    /** Adds a sample that was taken because the call's thread may hold a lock for which other calls wait. */
+    void addHolder(Sample sample) {
+        if (holding.size() < MAX_HOLDING) {
+            holding.add(sample);
+        }
+    }
+
+    /** Returns the samples of the call and those of a possible holder of a lock, oldest first. */
+    List<Sample> withHolding(CallLedger call) {
+        return holding.isEmpty()
+                ? ofCall(call)
+                : Stream.concat(ofCall(call).stream(), holding.stream())
+                        .sorted(Comparator.comparingLong(Sample::atNanos))
+                        .toList();
+    }
+
     /** Records that the call is sampled at the given time. */
     void sampledAt(long now) {
         lastNanos = now;
@@ -140,6 +169,7 @@ public final class SampledCall {
     public void addStack(Phase phase, ThreadSnapshot thread, boolean isCommonPoolFull) {
         ranRejectedTask |= StackReader.runsRejectedTask(thread);
         forkedLooks += thread.runsForkedTask() ? 1 : 0;
+        searchingLooks += ForkJoinWaits.isSearching(thread) ? 1 : 0;
         pinnedAt = PinnedCarriers.isPinned(thread) ? StackReader.first(thread) : pinnedAt;
         looks++;
         if (EventLoops.isOne(thread)) {
@@ -148,11 +178,7 @@ public final class SampledCall {
         }
         String writes = phase == Phase.LOGGING || isLogging() ? LibraryWork.appender(thread) : null;
         appender = writes == null ? appender : writes;
-        String loads = phase.isOperation() ? CacheLoads.cacheIn(thread) : null;
-        if (loads != null) {
-            cache = loads;
-            loadedIn = phase;
-        }
+        addLoad(phase, thread);
         locationLooks += phase == Phase.LOGGING && LibraryWork.findsLocation(thread) ? 1 : 0;
         if (phase == Phase.JDBC_CONNECTION) {
             poolLooks++;
@@ -175,6 +201,24 @@ public final class SampledCall {
             httpCommonPool += isCommonPoolFull && StackReader.awaitsCommonPool(thread) ? 1 : 0;
             addConnect(NewConnections.isOpening(thread));
         }
+    }
+
+    private void addLoad(Phase phase, ThreadSnapshot thread) {
+        String loads = phase.isOperation() || phase == Phase.OWN ? CacheLoads.cacheIn(thread) : null;
+        if (loads == null) {
+            return;
+        }
+        if (phase.isOperation()) {
+            cache = loads;
+            loadedIn = phase;
+        } else if (!list.isEmpty() && !isIn(StackReader.first(thread), loads)) {
+            loadingCode.put(list.get(list.size() - 1).part(), loads);
+        }
+    }
+
+    /** Returns whether the innermost code belongs to the cache itself. The cache then searches or stores a value. */
+    private static boolean isIn(@Nullable StackTraceElement line, String cache) {
+        return line != null && StackReader.simple(line.getClassName()).equals(cache);
     }
 
     private boolean isLogging() {

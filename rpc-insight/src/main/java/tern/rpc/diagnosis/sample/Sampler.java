@@ -44,6 +44,9 @@ public final class Sampler {
     static final int MAX_CALLS = 2_048; // the maximum number of calls whose samples are kept
     private static final int MAX_SAMPLES = 64; // the maximum number of samples per call
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
+    /** If a running call ended at least this time ago, its thread works on after the end. */
+    private static final long WORKS_ON_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final RunQueue runQueue;
@@ -72,15 +75,18 @@ public final class Sampler {
     public void look(List<RunningCall> running, long now) {
         boolean isCommonPoolFull = CommonPool.isFull();
         tasks.moments().add(now, isCommonPoolFull);
-        List<CallThread> chosen = choose(running);
+        List<CallThread> all = new ArrayList<>();
+        running.forEach(call -> all.addAll(CallThread.of(call)));
+        List<CallThread> chosen = choose(all);
         Map<Long, ThreadSnapshot> looks = read(chosen);
         Map<Long, RunningCall> byThread = new HashMap<>();
         running.forEach(call -> byThread.put(call.threadId(), call));
         boolean waits = running.stream().anyMatch(Sampler::waitsWithoutThread);
+        boolean waitsForLock = false;
         Map<Long, ThreadSnapshot> awaited = initializers.awaited(looks.values(), now);
         for (CallThread worker : chosen) {
             ThreadSnapshot thread = looks.get(worker.id());
-            if (thread == null || hasLeft(worker, thread)) {
+            if (thread == null || hasLeft(worker, thread, now)) {
                 continue;
             }
             if (worker.runsPart()) {
@@ -89,6 +95,7 @@ public final class Sampler {
                 waits |= NameLookups.mayAwait(worker.phase()) && !thread.computes();
                 Sample sample = sample(worker, thread, awaited.get(thread.id()), byThread, now);
                 waits |= add(worker, sample) || sample.part().kind() == Part.Kind.HTTP;
+                waitsForLock |= waitsForUnknownHolder(sample);
                 SampledCall known = samples.get(worker.call().ledger());
                 if (known != null) {
                     known.addSleeps(sample.part(), sample.part().kind() == Part.Kind.SLEEP ? waits(thread) : -1);
@@ -96,6 +103,9 @@ public final class Sampler {
                     waits |= known.forkedLooks > 0;
                 }
             }
+        }
+        if (waitsForLock) {
+            addHolders(LockQueues.outside(all.subList(chosen.size(), all.size())), byThread, now);
         }
         addOperations(running, now);
         boolean areCarriersFull = looks.values().stream().anyMatch(StackReader::waitsForCarrier);
@@ -111,10 +121,13 @@ public final class Sampler {
 
     /**
      * Returns whether the thread has finished the call since the list of running calls was read. The thread's stack
-     * then shows another call, or the wait for the next task.
+     * then shows another call, or the wait for the next task. If the call ended long ago, for example at its deadline,
+     * and is still in the list, its thread has not finished and works on.
      */
-    private static boolean hasLeft(CallThread worker, ThreadSnapshot thread) {
-        return worker.call().ledger().isEnded() || JdkLocks.isIdle(thread);
+    private static boolean hasLeft(CallThread worker, ThreadSnapshot thread, long now) {
+        CallLedger ledger = worker.call().ledger();
+        boolean hasJustEnded = ledger.isEnded() && now - ledger.endedNanos() < WORKS_ON_NANOS;
+        return hasJustEnded || JdkLocks.isIdle(thread);
     }
 
     /**
@@ -144,10 +157,10 @@ public final class Sampler {
     /**
      * Chooses the threads to sample. If there are too many threads, half of the chosen threads serve the calls that
      * have run longest. The rest are chosen at random.
+     *
+     * @param all the threads of all running calls; the chosen ones are moved to its beginning
      */
-    private List<CallThread> choose(List<RunningCall> running) {
-        List<CallThread> all = new ArrayList<>();
-        running.forEach(call -> all.addAll(CallThread.of(call)));
+    private List<CallThread> choose(List<CallThread> all) {
         if (all.size() <= MAX_THREADS) {
             return all;
         }
@@ -216,6 +229,17 @@ public final class Sampler {
         return operation == null ? call.phase() : operation.kind();
     }
 
+    /** Adds samples of threads that may hold the lock for which other calls wait. */
+    private void addHolders(List<CallThread> holders, Map<Long, RunningCall> byThread, long now) {
+        Map<Long, ThreadSnapshot> looks = read(holders);
+        for (CallThread holder : holders) {
+            ThreadSnapshot thread = looks.get(holder.id());
+            if (thread != null && !hasLeft(holder, thread, now)) {
+                samplesOf(holder.call(), now).addHolder(sample(holder, thread, null, byThread, now));
+            }
+        }
+    }
+
     /** Records the asynchronous operations of calls that continue without a thread. */
     private void addOperations(List<RunningCall> running, long now) {
         int left = MAX_THREADS;
@@ -257,8 +281,12 @@ public final class Sampler {
         if (isResult && worker.phase() == Phase.OWN) {
             known.addResult(worker.call().ledger());
         }
-        boolean isLock = sample.part().kind() == Part.Kind.LOCK && sample.owner() == null;
-        return worker.phase() == Phase.OWN && (isLock || isResult || LibraryWaits.isOwnPool(sample.part()));
+        return worker.phase() == Phase.OWN
+                && (waitsForUnknownHolder(sample) || isResult || LibraryWaits.isOwnPool(sample.part()));
+    }
+
+    private static boolean waitsForUnknownHolder(Sample sample) {
+        return sample.part().kind() == Part.Kind.LOCK && sample.owner() == null;
     }
 
     /**

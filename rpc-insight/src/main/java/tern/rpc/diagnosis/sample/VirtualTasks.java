@@ -1,5 +1,7 @@
 package tern.rpc.diagnosis.sample;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -9,7 +11,7 @@ import tern.rpc.evidence.VirtualStacks;
 
 /**
  * Reads the stacks of virtual threads that serve no call. The pause until the next reading is at least a hundred times
- * the duration of the last reading. If no virtual thread runs application code, the next reading follows after a
+ * the processor time of the last reading. If no virtual thread runs application code, the next reading follows after a
  * minute, unless virtual threads wait for a carrier thread. Not thread-safe: only one thread uses it.
  */
 final class VirtualTasks {
@@ -17,6 +19,8 @@ final class VirtualTasks {
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long LONG_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final int COST_FACTOR = 100;
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     /** The name under which all unnamed virtual threads are grouped. */
     static final String UNNAMED = "virtual threads";
@@ -33,14 +37,14 @@ final class VirtualTasks {
         if (!VirtualStacks.isSupported() || (next != 0 && now - next < 0)) {
             return List.of();
         }
-        long begun = System.nanoTime();
+        long begun = THREADS.getCurrentThreadCpuTime();
         List<ThreadSnapshot> looks = VirtualStacks.read().stream()
                 .filter(stack -> !serving.contains(stack.id()))
                 .map(VirtualTasks::look)
                 .filter(look -> StackReader.first(look) != null)
                 .toList();
         long pause = looks.isEmpty() && !isSoon ? LONG_PAUSE_NANOS : PAUSE_NANOS;
-        next = now + Math.max(pause, COST_FACTOR * (System.nanoTime() - begun));
+        next = now + Math.max(pause, COST_FACTOR * (THREADS.getCurrentThreadCpuTime() - begun));
         return looks;
     }
 

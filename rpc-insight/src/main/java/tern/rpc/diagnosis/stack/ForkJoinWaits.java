@@ -7,7 +7,7 @@ import java.util.Set;
  * waits, it runs other items of the same stream. On Java 17, a thread that finds no item does not park: it searches
  * again and again until the last item has ended. Its state is then RUNNABLE, and it uses processor time.
  */
-final class ForkJoinWaits {
+public final class ForkJoinWaits {
 
     private static final String POOL = "java.util.concurrent.ForkJoinPool";
     private static final String TASK = "java.util.concurrent.ForkJoinTask";
@@ -24,7 +24,15 @@ final class ForkJoinWaits {
 
     private ForkJoinWaits() {}
 
-    /** Returns whether a thread with these frames waits for a task and finds no other task to run. */
+    /** Returns whether the thread uses processor time to search for tasks while it waits for one. */
+    public static boolean isSearching(ThreadSnapshot thread) {
+        return isOne(thread.frames());
+    }
+
+    /**
+     * Returns whether a thread with these frames waits for a task and finds no other task to run. A thread that has
+     * parked does not search.
+     */
     static boolean isOne(StackTraceElement[] frames) {
         for (StackTraceElement frame : frames) {
             String type = frame.getClassName();

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis.stack;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.Account;
@@ -65,6 +66,9 @@ public final class StackReader {
 
     /** The name prefixes of the methods that release the carrier thread of a virtual thread. */
     private static final List<String> YIELDING = List.of("park", "yield", "tryYield", "sleep");
+
+    /** Matches the methods that load a class, and that the JVM or the application calls for this purpose. */
+    private static final Pattern LOADS = Pattern.compile(".*\\.(loadClass|forName|findClass|defineClass\\d?)");
 
     private static final String MAP = "java.util.concurrent.ConcurrentHashMap";
     private static final String INITIALIZER = "<clinit>";
@@ -262,7 +266,18 @@ public final class StackReader {
             return new Part(Kind.LOCK, lock(thread, JdkLocks.name(thread, simple(known.className)), at));
         }
         boolean waits = thread.state() != Thread.State.RUNNABLE || thread.isInNative();
-        return waits || known.kind == Kind.CLASS_LOADING ? new Part(known.kind, at) : new Part(Kind.COMPUTING, at);
+        boolean isMeant = known.kind == Kind.CLASS_LOADING ? loadsItself(thread) : waits;
+        return new Part(isMeant ? known.kind : Kind.COMPUTING, at);
+    }
+
+    /**
+     * Returns whether the thread waits for a class, or loads it because of the application's own code. If a method that
+     * the application calls looks classes up, such as the factory of a parser, a format or a mapper, the work of this
+     * method is more informative than the lookup: the method looks the classes up in each call.
+     */
+    private static boolean loadsItself(ThreadSnapshot thread) {
+        String called = thread.state() == Thread.State.RUNNABLE ? CalledMethods.of(thread) : null;
+        return called == null || LOADS.matcher(called).matches();
     }
 
     /**

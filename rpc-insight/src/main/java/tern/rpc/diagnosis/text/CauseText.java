@@ -17,6 +17,7 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.cause.Cause.Change;
 import tern.rpc.diagnosis.cause.Cause.Where;
 import tern.rpc.diagnosis.cause.CauseDescription;
+import tern.rpc.diagnosis.excess.CachedOperations;
 import tern.rpc.diagnosis.excess.Changes;
 import tern.rpc.diagnosis.excess.Evidence;
 import tern.rpc.diagnosis.excess.ExcessTime;
@@ -61,6 +62,16 @@ public final class CauseText {
 
     /** The kinds of operations that can run during a transaction without using the transaction's database. */
     private static final Set<Part.Kind> OF_OTHER_SERVERS = EnumSet.of(Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.REDIS);
+
+    /** The kinds of code that may load the values of a cache. */
+    private static final Set<Part.Kind> OF_LOADS = EnumSet.of(
+            Part.Kind.COMPUTING,
+            Part.Kind.SLEEP,
+            Part.Kind.FILE,
+            Part.Kind.SOCKET,
+            Part.Kind.RESULT,
+            Part.Kind.NATIVE,
+            Part.Kind.CLASS_LOADING);
 
     /** The advice for operations that run while their calls hold a database connection. */
     private static final String OUTSIDE =
@@ -153,20 +164,23 @@ public final class CauseText {
                 saves,
                 ofFailures,
                 certainNanos / 1e6,
-                new MissedJobs(evidence, excess, operations)
-                        .change(
-                                callerRuns.withPolicy(
-                                        withoutWorkers(
-                                                withMorePermits(
-                                                        withoutHolding(withBackOff(withSize(description.change()), part), part),
-                                                        part),
-                                                part),
-                                        part),
-                                part),
+                change(part, description.change()),
                 facts,
                 changes.lines(part),
                 symptoms(part),
                 acquitted(part));
+    }
+
+    /** Extends the recommended change by all further circumstances of the cause, one after another. */
+    private Change change(Part part, Change described) {
+        Change change = withSize(described);
+        change = withCache(change, part);
+        change = withBackOff(change, part);
+        change = withoutHolding(change, part);
+        change = withMorePermits(change, part);
+        change = withoutWorkers(change, part);
+        change = callerRuns.withPolicy(change, part);
+        return new MissedJobs(evidence, excess, operations).change(change, part);
     }
 
     /** Removes the statement that no pool size helps, if the size of a pool is a further cause. */
@@ -180,6 +194,20 @@ public final class CauseText {
                         change.where(),
                         change.text().substring(0, change.text().length() - NO_SIZE.length()))
                 : change;
+    }
+
+    /** Extends the recommended change if most calls run the code in order to load a value of a cache. */
+    private Change withCache(Change change, Part part) {
+        String cache = OF_LOADS.contains(part.kind()) && change.property() == null
+                ? new CachedOperations(evidence, excess).lostCacheOf(part)
+                : null;
+        return cache == null
+                ? change
+                : Change.of(
+                        Where.CODE,
+                        "find out why the cache in front of this code no longer holds its values (" + cache
+                                + "): it was cleared, its entries expire at once, it is too small, or its keys have"
+                                + " changed, so most calls load a value; otherwise " + change.text());
     }
 
     /** Extends the recommended change if code repeats a failed operation without a pause. */

@@ -33,6 +33,9 @@ public final class CollectorText {
      */
     private static final double MUCH_LIVE = 0.75;
 
+    /** The beginning of the kinds of causes that stand for a heap with too many objects. */
+    public static final String HEAP = "COLLECTOR: heap ";
+
     /** The cause that the JVM reports if code in the process requests a collection. */
     public static final String REQUESTED = "System.gc()";
 
@@ -120,7 +123,7 @@ public final class CollectorText {
         if (machine.isHeapFilling() || isOnlyLive) {
             boolean isNearlyFull = isOnlyLive || machine.live() >= Machine.NEARLY_FULL;
             return new CauseDescription(
-                    isNearlyFull ? "COLLECTOR: heap nearly full" : "COLLECTOR: heap fills",
+                    HEAP + (isNearlyFull ? "nearly full" : "fills"),
                     "heap",
                     Change.of(
                             Where.CODE,

@@ -58,7 +58,7 @@ final class LockText {
         LikelyHolders.Activity likely = holder != null ? null : HolderRules.holdersOf(part, excess.samples);
         StackTraceElement held = likely != null
                 ? excess.samples.lineOfLikelyHolders(part, likely)
-                : holder == null ? null : holder.line();
+                : holder == null ? lineOfHolders(part) : holder.line();
         if (holder == null && held != null) {
             facts.add("held     most likely by calls in " + ApplicationCode.shown(held));
         }
@@ -102,6 +102,15 @@ final class LockText {
                                 : sooner(part, place, held, excess.samples.calledIn(part)) + meanwhile
                                         + "; more threads do not help"),
                 facts);
+    }
+
+    /** Returns the line where calls most likely hold the lock; null if unknown, or if the lock's owner is known. */
+    private @Nullable StackTraceElement lineOfHolders(Part part) {
+        return part.name().contains(StackReader.WANTED)
+                        && excess.samples.ownerOf(part) == null
+                        && !FileLocks.isOne(part)
+                ? excess.samples.lineOfLikelyHolders(part)
+                : null;
     }
 
     private List<String> facts(Part part, @Nullable StackTraceElement line, TaskWatch.@Nullable Holder holder) {

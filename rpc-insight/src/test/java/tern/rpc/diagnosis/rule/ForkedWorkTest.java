@@ -98,6 +98,71 @@ class ForkedWorkTest {
                 .isEqualTo("SLOW HTTP PEER: called in Packages.extra");
     }
 
+    private static void addTasks(TaskWatch tasks, int number, String code) {
+        for (int i = 0; i < number; i++) {
+            tasks.add(look(
+                    "ForkJoinPool.commonPool-worker-1",
+                    "java.net.SocketInputStream/read",
+                    code,
+                    "java.util.concurrent.ForkJoinTask/doExec",
+                    "java.util.concurrent.ForkJoinWorkerThread/run"));
+        }
+    }
+
+    @Test
+    void tasksOfOtherCodeAreTheCauseEvenIfThePoolAlsoRunsSomeItemsOfTheCalls() {
+        TaskWatch tasks = new TaskWatch();
+        addTasks(tasks, 6, "depot.Mailing/send");
+        addTasks(tasks, 2, "depot.Wards/free");
+        tasks.moments().add(0, true);
+        ThreadSnapshot caller = look(
+                "exec-1",
+                "java.net.SocketInputStream/read",
+                "depot.Wards/free",
+                "java.util.concurrent.ForkJoinTask/doExec",
+                "java.util.concurrent.ForkJoinTask/invoke",
+                "depot.Wards/overview");
+
+        List<Cause> causes = new SampledCalls()
+                .tasks(tasks)
+                .pool(idlePool())
+                .calls("Desk.overview", Phase.OWN, 300, samples -> {
+                    samples.add(SampledCalls.sample(Phase.OWN, caller));
+                    samples.addStack(Phase.OWN, caller, true);
+                })
+                .causes();
+
+        assertThat(causes).extracting(DiagnosisText::title).first().isEqualTo("COMMON POOL BUSY: common-pool");
+    }
+
+    @Test
+    void callersThatSearchForItemsOfTheirStreamsWaitForTheFullPool() {
+        TaskWatch tasks = blockedTasks();
+        tasks.moments().add(0, true);
+        ThreadSnapshot waiting = look(
+                "exec-1",
+                "java.util.concurrent.ForkJoinPool$WorkQueue/helpComplete",
+                "java.util.concurrent.ForkJoinPool/helpComplete",
+                "java.util.concurrent.ForkJoinTask/awaitDone",
+                "java.util.concurrent.ForkJoinTask/invoke",
+                "java.util.stream.IntPipeline/sum",
+                "depot.Wards/overview");
+        ThreadSnapshot searching =
+                new ThreadSnapshot("exec-1", 9, Thread.State.RUNNABLE, waiting.frames(), null, null, -1, -1);
+
+        List<Cause> causes = new SampledCalls()
+                .tasks(tasks)
+                .pool(idlePool())
+                .calls(
+                        "Desk.overview",
+                        Phase.OWN,
+                        300,
+                        samples -> samples.add(SampledCalls.sample(Phase.OWN, searching)))
+                .causes();
+
+        assertThat(causes).extracting(DiagnosisText::title).containsExactly("COMMON POOL BUSY: common-pool");
+    }
+
     private static ThreadSnapshot look(String name, String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))

@@ -3,15 +3,19 @@ package tern.rpc.diagnosis.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Packages;
+import shop.Stock;
 import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
@@ -24,6 +28,7 @@ import tern.rpc.evidence.ThreadIds;
 class SamplerTest {
 
     private static final Path ROOT = Path.of("/");
+    private static final int WAITING = 80;
 
     private final ExecutorService workers = Executors.newSingleThreadExecutor();
     private final CountDownLatch release = new CountDownLatch(1);
@@ -53,6 +58,17 @@ class SamplerTest {
         look(ledger);
 
         assertThat(sampler.samples()).isEmpty();
+    }
+
+    @Test
+    void aThreadThatWorksOnLongAfterTheEndOfItsCallIsSampled() throws Exception {
+        CallLedger ledger = beginCall();
+        ledger.end(); // at the deadline of the call
+        RunningCall call = new RunningCall("Desk.me", worker.get().getId(), Phase.OWN, 1_000_000, 1_000_000, ledger);
+
+        sampler.look(List.of(call), ledger.endedNanos() + TimeUnit.SECONDS.toNanos(2));
+
+        assertThat(sampler.samples()).containsOnlyKeys(ledger);
     }
 
     @Test
@@ -161,6 +177,42 @@ class SamplerTest {
         answer.complete("");
         for (Thread handler : handlers) {
             handler.join();
+        }
+    }
+
+    @Test
+    void theCallThatHoldsAPermitIsSampledEachTimeAlthoughManyCallsWaitForIt() throws Exception {
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        Semaphore permits = new Semaphore(1);
+        List<Thread> threads = new ArrayList<>();
+        List<RunningCall> running = new ArrayList<>();
+        for (int i = 0; i < WAITING; i++) {
+            CompletableFuture<CallLedger> ledger = new CompletableFuture<>();
+            Thread thread = new Thread(() -> {
+                ledger.complete(new CallLedger(NanoClock.SYSTEM));
+                Stock.take(permits, answer);
+            });
+            thread.start();
+            while (thread.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+            threads.add(thread);
+            long runningNanos = 1_000_000 + i;
+            running.add(
+                    new RunningCall("Stock.take", thread.getId(), Phase.OWN, runningNanos, runningNanos, ledger.get()));
+        }
+
+        for (int look = 1; look <= 10; look++) {
+            sampler.look(running, System.nanoTime());
+        }
+
+        CallLedger holder = running.get(0).ledger(); // the first call took the permit, and has run for the shortest time
+        assertThat(samplesOf(holder).withHolding(holder)).hasSize(10).noneMatch(sample -> sample.part()
+                .name()
+                .startsWith(Part.SEMAPHORE));
+        answer.complete("");
+        for (Thread thread : threads) {
+            thread.join();
         }
     }
 

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests which stacks show that a thread loads a value for a cache. */
 class CacheLoadsTest {
@@ -32,6 +34,27 @@ class CacheLoadsTest {
         assertThat(cacheIn("shop.Events/load", MAP, "shop.Events/get")).isEqualTo("ConcurrentHashMap.computeIfAbsent");
         assertThat(cacheIn("shop.Events/all", "org.springframework.cache.interceptor.CacheInterceptor/invoke"))
                 .isEqualTo("Spring");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shop.PriceCache/get", "shop.CachedPrices/get", "shop.Prices$Cache/get", "shop.Prices/fromCache"})
+    void classThatTheApplicationWritesAsACacheIsFound(String cache) {
+        assertThat(cacheIn("org.postgresql.jdbc.PgStatement/execute", "shop.Prices/find", cache, "shop.Desk/price"))
+                .isEqualTo(cache.substring("shop.".length(), cache.indexOf('/')).replace('$', '.'));
+    }
+
+    @Test
+    void classWhoseNameOnlyBeginsLikeACacheIsNone() {
+        assertThat(cacheIn("org.postgresql.jdbc.PgStatement/execute", "shop.Cachets/all", "shop.Desk/price"))
+                .isNull();
+    }
+
+    @Test
+    void cachesThatLetOnlyOneCallLoadAValueAreKnown() {
+        assertThat(CacheLoads.loadsOnce("Caffeine")).isTrue();
+        assertThat(CacheLoads.loadsOnce("ConcurrentHashMap.computeIfAbsent")).isTrue();
+        assertThat(CacheLoads.loadsOnce("Spring")).isFalse(); // unless @Cacheable(sync = true)
+        assertThat(CacheLoads.loadsOnce("PriceCache")).isFalse();
     }
 
     @Test
