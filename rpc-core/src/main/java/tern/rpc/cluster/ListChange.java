@@ -1,5 +1,6 @@
 package tern.rpc.cluster;
 
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import tern.rpc.endpoint.Instance;
@@ -26,10 +27,36 @@ record ListChange(List<Instance> removed, List<Instance> added) {
 
     private static final ListChange NONE = new ListChange(List.of(), List.of());
 
+    /** A comparison of two list objects. */
+    private record Compared(List<Instance> before, List<Instance> after, ListChange change) {
+
+        @SuppressWarnings("ReferenceEquality") // comparing the entries is the work that this object saves
+        boolean isOf(List<Instance> one, List<Instance> other) {
+            return before == one && after == other;
+        }
+    }
+
+    /**
+     * The last comparison. All steps of a change, in all references to the source, compare the same two lists. The
+     * reference is weak, so that it keeps no list in memory.
+     */
+    private static volatile WeakReference<Compared> last = new WeakReference<>(null);
+
+    /** The lists must not change. */
     static ListChange between(List<Instance> before, List<Instance> after) {
         if (before == after) {
             return NONE;
         }
+        Compared known = last.get();
+        if (known != null && known.isOf(before, after)) {
+            return known.change();
+        }
+        ListChange change = compare(before, after);
+        last = new WeakReference<>(new Compared(before, after, change));
+        return change;
+    }
+
+    private static ListChange compare(List<Instance> before, List<Instance> after) {
         int start = 0;
         int beforeEnd = before.size();
         int afterEnd = after.size();

@@ -40,12 +40,6 @@ final class SharedSources {
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
     /**
-     * The maximum number of positions in the last list that are searched for one instance. The limit is high enough to
-     * find an unchanged instance if only a few instances before it have changed.
-     */
-    private static final int LOOK_AHEAD = 8;
-
-    /**
      * The delay before a list is passed again to a reference that could not apply it, for example because memory was
      * exhausted.
      */
@@ -292,7 +286,7 @@ final class SharedSources {
             if (waiting) {
                 return;
             }
-            if (latest.saysTheSameAs(previous)) {
+            if (isPassed()) {
                 return;
             }
             long delay = coalescing.delay(clock.nanoTime());
@@ -342,9 +336,16 @@ final class SharedSources {
             }
             waiting = false;
             hurried = false;
-            if (!latest.saysTheSameAs(previous)) {
+            if (!isPassed()) {
                 pass();
             }
+        }
+
+        /** Returns whether the references already have a list that says the same as the latest one. */
+        private boolean isPassed() {
+            return latest.hasSameState(previous)
+                    && ListChange.between(previous.instances(), latest.instances())
+                            .isEmpty();
         }
 
         private void pass() {
@@ -374,12 +375,9 @@ final class SharedSources {
         /** Removes addresses that cannot be providers, such as 0.0.0.0 and multicast addresses. */
         private EndpointSnapshot withoutUnusable(EndpointSnapshot snapshot) {
             String last = "";
-            int position = 0;
-            for (Instance instance : snapshot.instances()) {
-                int found = checkedAt(position, instance);
-                if (found >= 0) {
-                    position = found + 1;
-                } else if (!instance.endpoint().mayBeProvider()) {
+            for (Instance instance :
+                    ListChange.between(checked, snapshot.instances()).added()) {
+                if (!instance.endpoint().mayBeProvider()) {
                     last = instance.endpoint().toString();
                     warnOnce(last);
                 }
@@ -398,20 +396,6 @@ final class SharedSources {
                     snapshot.since(),
                     isEmpty ? last + " cannot be a provider" : snapshot.why(),
                     snapshot.rules());
-        }
-
-        /**
-         * Returns the position of the instance in the last checked list, or -1 if the instance is not near the given
-         * position.
-         */
-        private int checkedAt(int position, Instance instance) {
-            int end = Math.min(checked.size(), position + LOOK_AHEAD);
-            for (int i = position; i < end; i++) {
-                if (ListChange.isSame(checked.get(i), instance)) {
-                    return i;
-                }
-            }
-            return -1;
         }
 
         private void warnOnce(String address) {

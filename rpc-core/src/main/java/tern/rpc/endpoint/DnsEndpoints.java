@@ -95,14 +95,15 @@ public final class DnsEndpoints implements EndpointSource {
      * @param executor runs the lookups, which block
      */
     public DnsEndpoints(List<Instance> names, Lookup lookup, ScheduledExecutorService executor, Duration interval) {
-        this.names = List.copyOf(names);
+        this.names = DistinctEndpoints.of(names);
         this.lookup = lookup;
         this.executor = executor;
         this.interval = interval;
-        this.unresolved = new boolean[names.size()];
-        this.looked = new boolean[names.size()];
-        this.looking = new boolean[names.size()];
-        names.forEach(name -> known.add(List.of()));
+        int count = this.names.size();
+        this.unresolved = new boolean[count];
+        this.looked = new boolean[count];
+        this.looking = new boolean[count];
+        this.names.forEach(name -> known.add(List.of()));
     }
 
     @Override

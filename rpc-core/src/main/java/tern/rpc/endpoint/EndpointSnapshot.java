@@ -67,9 +67,11 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
      * Returns whether both snapshots contain the same state, reason and rules and the same instances in the same order.
      */
     public boolean saysTheSameAs(EndpointSnapshot other) {
-        return state == other.state
-                && why.equals(other.why)
-                && rules.equals(other.rules)
-                && instances.equals(other.instances);
+        return hasSameState(other) && instances.equals(other.instances);
+    }
+
+    /** Returns whether both snapshots contain the same state, reason and rules. */
+    public boolean hasSameState(EndpointSnapshot other) {
+        return state == other.state && why.equals(other.why) && rules.equals(other.rules);
     }
 }

@@ -150,7 +150,7 @@ class RankingTest {
             List<Instance> before = List.copyOf(list);
             change(list);
 
-            ListChange change = ListChange.between(before, list);
+            ListChange change = ListChange.between(before, List.copyOf(list));
 
             List<Instance> after = new ArrayList<>(before);
             change.removed().forEach(each -> assertThat(after.remove(each)).isTrue());

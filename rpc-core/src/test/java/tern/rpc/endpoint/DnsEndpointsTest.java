@@ -76,6 +76,24 @@ class DnsEndpointsTest {
     }
 
     @Test
+    void addressThatIsListedWithItsNameIsOneProvider() throws Exception {
+        for (List<String> names : List.of(
+                List.of("localhost", "127.0.0.1"),
+                List.of("127.0.0.1", "LOCALHOST"),
+                List.of("localhost.", "localhost", "127.0.0.1"))) {
+            try (DnsEndpoints resolver = new DnsEndpoints(
+                    names.stream().map(DnsEndpointsTest::named).toList(),
+                    host -> new InetAddress[] {InetAddress.getByName("127.0.0.1")},
+                    executor,
+                    Duration.ofDays(1))) {
+                resolver.start(told::add);
+
+                assertThat(next()).extracting(each -> each.endpoint().toString()).containsExactly("127.0.0.1:1");
+            }
+        }
+    }
+
+    @Test
     void addressesThatCannotBeAProviderAreLeftOut() throws Exception {
         answer.set(List.of("0.0.0.0", "10.0.0.1", "::", "224.0.0.1", "ff02::1", "255.255.255.255"));
 
