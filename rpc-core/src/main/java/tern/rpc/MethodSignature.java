@@ -40,6 +40,7 @@ record MethodSignature(
         List<String> warnings = new ArrayList<>();
         List<ValueType> parameters = new ArrayList<>();
         List<String> names = new ArrayList<>();
+        List<String> problems = new ArrayList<>();
         StringBuilder descriptor = new StringBuilder();
         JavaShape returned = JavaShape.of(method.getReturnType());
         Type result = variables.resolve(method.getGenericReturnType());
@@ -60,7 +61,7 @@ record MethodSignature(
                 requests = shape;
                 type = shape.element(type, position);
             }
-            parameters.add(valueType(type, position, warnings));
+            parameters.add(valueType(type, position, warnings, problems));
             names.add(method.getParameters()[i].getName());
         }
         String position = name + RESULT;
@@ -69,13 +70,17 @@ record MethodSignature(
             parameters.add(valueType(
                     JavaShape.OBSERVER.element(variables.resolve(method.getGenericReturnType()), position),
                     position,
-                    warnings));
+                    warnings,
+                    problems));
             names.add("value");
         } else if (responses != JavaShape.OBSERVER) {
             result = responses.element(result, position);
         }
         checkRequests(name, requests, parameters.size());
-        ValueType resultType = valueType(result, position, warnings);
+        ValueType resultType = valueType(result, position, warnings, problems);
+        if (!problems.isEmpty()) {
+            throw new InvalidServiceException(service.getSimpleName(), problems, null);
+        }
         RpcMethod marks = MethodAnnotations.of(method, RpcMethod.class);
         checkOneWay(name, marks, method, responses);
         WireName wireName = MethodAnnotations.of(method, WireName.class);
@@ -180,8 +185,18 @@ record MethodSignature(
         }
     }
 
-    private static ValueType valueType(Type type, String position, List<String> warnings) {
+    /** @param problems receives the problem if values of the type cannot be sent */
+    private static ValueType valueType(Type type, String position, List<String> warnings, List<String> problems) {
         Class<?> raw = TypeVariables.rawClass(type);
+        try {
+            checkValue(type, raw, position, warnings);
+        } catch (IllegalArgumentException e) {
+            problems.add(String.valueOf(e.getMessage()));
+        }
+        return new ValueType(type, raw);
+    }
+
+    private static void checkValue(Type type, Class<?> raw, String position, List<String> warnings) {
         if (Future.class.isAssignableFrom(raw) || JavaShape.of(raw) != JavaShape.VALUE) {
             throw new IllegalArgumentException(position + ": " + type.getTypeName()
                     + " cannot be sent; a result may be a CompletionStage or a Flow.Publisher, and the only parameter a"
@@ -206,7 +221,6 @@ record MethodSignature(
                     + " classes that the interface names elsewhere or rpc.limits.allowed-classes lists"
                     + advice(type));
         }
-        return new ValueType(type, raw);
     }
 
     /**

@@ -20,7 +20,13 @@ public final class ServiceDescriptor {
     private static final ClassValue<ServiceDescriptor> DESCRIPTORS = new ClassValue<>() {
         @Override
         protected ServiceDescriptor computeValue(Class<?> type) {
-            return new ServiceDescriptor(type);
+            List<String> problems = new ArrayList<>();
+            ServiceDescriptor service = new ServiceDescriptor(type, problems);
+            if (!problems.isEmpty()) {
+                throw new InvalidServiceException(
+                        type.getSimpleName(), problems, service.methods.isEmpty() ? null : service);
+            }
+            return service;
         }
     };
 
@@ -32,7 +38,8 @@ public final class ServiceDescriptor {
     private final Map<Method, MethodDescriptor> byMethod = new HashMap<>();
     private final List<String> warnings = new ArrayList<>();
 
-    private ServiceDescriptor(Class<?> type) {
+    /** @param problems receives the problems of methods that cannot be called; these methods are left out */
+    private ServiceDescriptor(Class<?> type, List<String> problems) {
         this.type = type;
         this.name = nameOf(type);
         if (!type.isInterface() || type.isAnnotation()) {
@@ -47,11 +54,15 @@ public final class ServiceDescriptor {
         List<MethodDescriptor> found = new ArrayList<>();
         TypeVariables variables = new TypeVariables(type);
         for (Method method : distinctMethods(type)) {
-            MethodSignature signature = signature(type, method, variables);
-            warnings.addAll(signature.warnings());
-            found.add(new MethodDescriptor(this, found.size(), signature, Effects.ANY));
+            try {
+                MethodSignature signature = signature(type, method, variables);
+                warnings.addAll(signature.warnings());
+                found.add(new MethodDescriptor(this, found.size(), signature, Effects.ANY));
+            } catch (IllegalArgumentException e) {
+                problems.addAll(InvalidServiceException.problemsOf(e));
+            }
         }
-        if (found.isEmpty()) {
+        if (found.isEmpty() && problems.isEmpty()) {
             throw new IllegalArgumentException(type.getName() + " has no methods that can be called");
         }
         this.methods = List.copyOf(found);
@@ -83,11 +94,15 @@ public final class ServiceDescriptor {
             if (declaring == type) {
                 throw e;
             }
-            throw new IllegalArgumentException(
-                    e.getMessage() + "; the method is inherited from " + declaring.getName()
-                            + ", so if you cannot change it, declare an interface with the methods that callers need,"
-                            + " and a class that implements it and calls the " + type.getSimpleName(),
-                    e);
+            String advice = "; the method is inherited from " + declaring.getName()
+                    + ", so if you cannot change it, declare an interface with the methods that callers need,"
+                    + " and a class that implements it and calls the " + type.getSimpleName();
+            throw new InvalidServiceException(
+                    type.getSimpleName(),
+                    InvalidServiceException.problemsOf(e).stream()
+                            .map(problem -> problem + advice)
+                            .toList(),
+                    null);
         }
     }
 
@@ -173,8 +188,8 @@ public final class ServiceDescriptor {
     /**
      * Reads the interface, or returns its cached descriptor.
      *
-     * @throws IllegalArgumentException if a method cannot be called remotely; the message names the method and the type
-     *     to use instead
+     * @throws IllegalArgumentException if the interface cannot be a service. If methods cannot be called remotely, this
+     *     is an {@link InvalidServiceException} that names each of these methods and the type to use instead
      */
     public static ServiceDescriptor of(Class<?> type) {
         return DESCRIPTORS.get(type);

@@ -2,6 +2,7 @@ package tern.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 import static tern.rpc.MethodType.BIDI_STREAMING;
 import static tern.rpc.MethodType.CLIENT_STREAMING;
@@ -13,11 +14,13 @@ import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -417,6 +420,38 @@ class ServiceDescriptorTest {
     interface OneWayStage {
         @RpcMethod(oneWay = true)
         CompletableFuture<Void> send();
+    }
+
+    interface SeveralProblems {
+        Optional<String> find(String name);
+
+        Stream<String> all(InputStream in, Optional<Integer> limit);
+
+        int count(String name);
+    }
+
+    @Test
+    void allMethodsThatCannotBeCalledAreNamedAtOnce() {
+        InvalidServiceException failure =
+                catchThrowableOfType(InvalidServiceException.class, () -> ServiceDescriptor.of(SeveralProblems.class));
+
+        assertThat(failure.problems())
+                .extracting(problem -> problem.substring(0, problem.indexOf(':')))
+                .containsExactly(
+                        "SeveralProblems.all, parameter 1",
+                        "SeveralProblems.all, parameter 2",
+                        "SeveralProblems.all, result",
+                        "SeveralProblems.find, result");
+        assertThat(failure)
+                .hasMessageStartingWith("SeveralProblems has 4 problems:\n  - SeveralProblems.all, parameter 1: java");
+        assertThat(Objects.requireNonNull(failure.rest()).methodNames()).containsExactly("count");
+    }
+
+    @Test
+    void longListOfProblemsEndsWithTheNumberOfTheOthers() {
+        List<String> problems = IntStream.range(0, 23).mapToObj(i -> "p" + i).toList();
+
+        assertThat(InvalidServiceException.list(problems)).endsWith("\n  - p19\n  - and 3 more");
     }
 
     @Test

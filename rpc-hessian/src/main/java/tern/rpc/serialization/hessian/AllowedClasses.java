@@ -8,11 +8,15 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;
 import java.lang.reflect.WildcardType;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.InvalidServiceException;
 import tern.rpc.LocalTypes;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.Payload;
@@ -35,6 +39,7 @@ final class AllowedClasses {
     private final String packageOfService;
     private final Map<String, Class<?>> byName = new HashMap<>();
     private final Set<Type> seen = new HashSet<>();
+    private final List<String> problems = new ArrayList<>();
 
     private AllowedClasses(ServiceDescriptor service) {
         this.packageOfService = service.packageName();
@@ -44,8 +49,8 @@ final class AllowedClasses {
      * Returns the classes that are reachable from a service's methods, by class name. A class with a {@link WireName}
      * has its wire name as a second key.
      *
-     * @throws IllegalArgumentException if a class cannot be serialized. The message names the method, the class, and
-     *     the place where the class occurs: the parameter, the result or the exception, and the field
+     * @throws InvalidServiceException if classes cannot be serialized. For each class, the message names the method, the
+     *     class, and the first place where the class occurs: the parameter, the result or the exception, and the field
      */
     static Map<String, Class<?>> of(ServiceDescriptor service) {
         AllowedClasses classes = new AllowedClasses(service);
@@ -61,6 +66,9 @@ final class AllowedClasses {
             for (Class<?> exception : method.exceptions()) {
                 classes.visit(exception, Place.of(name + ", exception"));
             }
+        }
+        if (!classes.problems.isEmpty()) {
+            throw new InvalidServiceException(service.simpleName(), classes.problems, null);
         }
         return Map.copyOf(classes.byName);
     }
@@ -102,33 +110,38 @@ final class AllowedClasses {
         if (type.isArray()) {
             visit(type.getComponentType(), position);
         } else if (!type.isPrimitive() && type != Object.class && type != Void.class) {
-            checkSerializable(type, position);
-            if (type.isEnum() || ClassOrigin.isOfApplication(type)) {
+            String problem = problem(type, position);
+            if (problem != null) {
+                problems.add(problem);
+            }
+            // The fields of a library's class that cannot be sent are of no interest to the developer.
+            if (type.isEnum() || (ClassOrigin.isOfApplication(type) && (problem == null || isOfService(type)))) {
                 allow(type, position);
             }
         }
     }
 
-    private void checkSerializable(Class<?> type, Place position) {
+    /** Returns the reason why objects of the class cannot be sent, with its place; null if they can be sent. */
+    private @Nullable String problem(Class<?> type, Place position) {
         String advice = LocalTypes.libraryAdvice(type);
         if (advice != null) {
-            throw new IllegalArgumentException(
-                    position + ": " + type.getName() + " cannot be sent; " + advice + orTransient(position));
+            return position + ": " + type.getName() + " cannot be sent; " + advice + orTransient(position);
         }
         boolean concrete = !Modifier.isAbstract(type.getModifiers());
         boolean container = Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
         if (concrete && ClassOrigin.isOfApplication(type) && !container && !Serializable.class.isAssignableFrom(type)) {
-            throw new IllegalArgumentException(position + ": " + type.getName()
-                    + " does not implement java.io.Serializable; implement it" + (isOfService(type) ? "" : ELSEWHERE));
+            return position + ": " + type.getName() + " does not implement java.io.Serializable; implement it"
+                    + (isOfService(type) ? "" : ELSEWHERE);
         }
         boolean isOfJdk = !ClassOrigin.isOfApplication(type);
         if (isOfJdk && (concrete ? !JdkTypes.isReadable(type) : JdkTypes.isAlwaysLocal(type))) {
             String instead = LocalTypes.advice(type);
-            throw new IllegalArgumentException(position + ": " + type.getName()
+            return position + ": " + type.getName()
                     + " is a JDK class whose objects cannot be sent; "
                     + (instead == null ? "declare " + JdkTypes.replacement(type) : instead)
-                    + orTransient(position));
+                    + orTransient(position);
         }
+        return null;
     }
 
     private static String orTransient(Place position) {
@@ -197,18 +210,14 @@ final class AllowedClasses {
     }
 
     private void visitField(Field field, Place position) {
-        Class<?> type = field.getDeclaringClass();
-        try {
-            visit(field.getGenericType(), position.field(field));
-        } catch (IllegalArgumentException e) {
-            if (!isOfSurroundings(field)) {
-                throw e;
-            }
-            throw new IllegalArgumentException(
-                    position + ": " + type.getName() + " is an inner class, so the "
-                            + field.getType().getName() + " around it is sent, too, which is not possible; make "
-                            + type.getSimpleName() + " a static class or a record",
-                    e);
+        int known = problems.size();
+        visit(field.getGenericType(), position.field(field));
+        if (problems.size() > known && isOfSurroundings(field)) {
+            Class<?> type = field.getDeclaringClass();
+            problems.subList(known, problems.size()).clear();
+            problems.add(position + ": " + type.getName() + " is an inner class, so the "
+                    + field.getType().getName() + " around it is sent, too, which is not possible; make "
+                    + type.getSimpleName() + " a static class or a record");
         }
     }
 

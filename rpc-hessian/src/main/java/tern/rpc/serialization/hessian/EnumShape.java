@@ -33,7 +33,8 @@ final class EnumShape extends Shape {
         }
         Object constant = constants.get(name);
         if (constant == null) {
-            throw new SerializationException("enum " + type.getName() + " has no constant " + Texts.shortened(name));
+            throw new SerializationException("enum " + type.getName() + " has no constant " + Texts.shortened(name)
+                    + " in this application; add the version of the interface's jar that the sender has");
         }
         reader.references().finish(number, constant);
         return constant;

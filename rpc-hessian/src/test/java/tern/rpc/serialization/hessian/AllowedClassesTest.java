@@ -3,6 +3,7 @@ package tern.rpc.serialization.hessian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.Serializable;
 import java.nio.ByteBuffer;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tern.rpc.CompiledTypes;
+import tern.rpc.InvalidServiceException;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.serialization.SerializationException;
 
@@ -369,6 +371,37 @@ class AllowedClassesTest {
                 types.type("shop.Uploads"),
                 "Uploads.put, parameter 1, field file of shop.Upload: " + file
                         + " cannot be sent; pass the content as byte[] and the name as a String");
+    }
+
+    static class Shelf {
+        Lock lock = new ReentrantLock();
+        List<Box> boxes = List.of();
+    }
+
+    static class Box {}
+
+    interface SeveralProblems {
+        void put(Shelf shelf);
+
+        void take(List<Inner> parts);
+
+        Path file();
+    }
+
+    @Test
+    void allClassesThatCannotBeSentAreNamedAtOnce() {
+        InvalidServiceException failure = catchThrowableOfType(
+                InvalidServiceException.class, () -> AllowedClasses.of(ServiceDescriptor.of(SeveralProblems.class)));
+
+        String name = Shelf.class.getName();
+        assertThat(failure.problems())
+                .extracting(problem -> problem.substring(0, problem.lastIndexOf(':')))
+                .containsExactly(
+                        "SeveralProblems.file, result",
+                        "SeveralProblems.put, parameter 1",
+                        "SeveralProblems.put, parameter 1, field lock of " + name,
+                        "SeveralProblems.put, parameter 1, field boxes of " + name,
+                        "SeveralProblems.take, parameter 1");
     }
 
     private static void assertRefused(Class<?> service, String message) {

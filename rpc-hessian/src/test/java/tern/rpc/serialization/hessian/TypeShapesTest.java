@@ -586,10 +586,12 @@ class TypeShapesTest {
     }
 
     @Test
-    void anUnknownConstantIsAnError() {
+    void unknownConstantIsExplainedByTheVersionOfTheInterface() {
         byte[] bytes = Coding.bytes("43 \"" + Mode.class.getName() + "\" 91 \"name\" 60 \"HALF\"");
 
-        assertThatThrownBy(() -> coding.read(bytes, Mode.class)).hasMessageContaining("has no constant HALF");
+        assertThatThrownBy(() -> coding.read(bytes, Mode.class))
+                .hasMessageContaining("has no constant HALF in this application; add the version of the interface's jar"
+                        + " that the sender has");
     }
 
     @Test

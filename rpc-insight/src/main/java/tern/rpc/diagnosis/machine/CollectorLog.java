@@ -6,6 +6,7 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import javax.management.ListenerNotFoundException;
 import javax.management.Notification;
 import javax.management.NotificationEmitter;
 import javax.management.NotificationListener;
@@ -91,12 +93,38 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
             return;
         }
         listening = true;
+        collectors().forEach(collector -> collector.addNotificationListener(this, null, null));
+    }
+
+    /**
+     * Removes this object as a listener. The collectors exist as long as the JVM, so they would otherwise keep this
+     * object and its class loader after the application has ended, for example in a web server that runs several
+     * applications. Calling this method again has no effect.
+     */
+    synchronized void stop() {
+        if (!listening) {
+            return;
+        }
+        listening = false;
+        for (NotificationEmitter collector : collectors()) {
+            try {
+                collector.removeNotificationListener(this);
+            } catch (ListenerNotFoundException e) {
+                // The collector does not know this object, so there is nothing to remove.
+            }
+        }
+    }
+
+    /** Returns the collectors whose notifications are recorded. */
+    static List<NotificationEmitter> collectors() {
+        List<NotificationEmitter> collectors = new ArrayList<>();
         for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
             boolean isKnown = reportsPauses(bean.getName()) || reportsCycles(bean.getName());
             if (isKnown && bean instanceof NotificationEmitter emitter) {
-                emitter.addNotificationListener(this, null, null);
+                collectors.add(emitter);
             }
         }
+        return collectors;
     }
 
     /** Returns whether the collector's MXBean reports pauses. Of the concurrent collectors, only G1 has such a bean. */

@@ -55,7 +55,6 @@ public final class MachineWatch implements ProcessWatch {
     private int untilSearch; // the number of readings until the collector's threads are looked up again
 
     public MachineWatch() {
-        collectors.start();
         last = look();
         looks.addLast(last);
     }
@@ -65,6 +64,11 @@ public final class MachineWatch implements ProcessWatch {
 
     static long processNanos() {
         return SYSTEM.getProcessCpuTime();
+    }
+
+    /** Returns the record of collections, for tests. */
+    CollectorLog collectors() {
+        return collectors;
     }
 
     @Override
@@ -84,6 +88,7 @@ public final class MachineWatch implements ProcessWatch {
 
     @Override
     public void start() {
+        collectors.start();
         hiccups.start();
     }
 
@@ -91,6 +96,7 @@ public final class MachineWatch implements ProcessWatch {
     public void stop() {
         hiccups.stop();
         explicit.stop();
+        collectors.stop();
     }
 
     @Override

@@ -1,8 +1,10 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.lang.reflect.Method;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,16 +26,30 @@ final class AwaitedReferences {
         AwaitedReferences found = new AwaitedReferences();
         for (String name : beans.getBeanDefinitionNames()) {
             if (!beans.containsSingleton(name)) {
-                try {
-                    found.add(beans, name);
-                } catch (RuntimeException | LinkageError e) {
-                    // The class might refer to a missing library. Spring reports the missing library when the bean is
-                    // needed.
-                    LOG.debug("The references of bean '{}' are not known before it is created", name, e);
-                }
+                found.addIfKnown(beans, name);
             }
         }
         return found;
+    }
+
+    /** Returns the references of all beans, including beans that exist, with the name of the first bean for each. */
+    static Map<Reference, String> inAll(ConfigurableListableBeanFactory beans) {
+        Map<Reference, String> all = new LinkedHashMap<>();
+        for (String name : beans.getBeanDefinitionNames()) {
+            AwaitedReferences found = new AwaitedReferences();
+            found.addIfKnown(beans, name);
+            found.known.forEach(reference -> all.putIfAbsent(reference, name));
+        }
+        return all;
+    }
+
+    private void addIfKnown(ConfigurableListableBeanFactory beans, String name) {
+        try {
+            add(beans, name);
+        } catch (RuntimeException | LinkageError e) {
+            // The class might refer to a missing library. Spring reports the missing library when the bean is needed.
+            LOG.debug("The references of bean '{}' are not known before it is created", name, e);
+        }
     }
 
     private void add(ConfigurableListableBeanFactory beans, String name) {

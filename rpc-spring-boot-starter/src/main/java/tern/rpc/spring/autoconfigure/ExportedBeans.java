@@ -22,6 +22,7 @@ import org.springframework.beans.factory.config.Scope;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
+import tern.rpc.InvalidServiceException;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.server.ServiceExport;
@@ -273,13 +274,28 @@ final class ExportedBeans {
     private void add(String name, ServiceExport export) {
         String other = beanNames.putIfAbsent(export.key(), name);
         if (other != null) {
-            throw new RpcStartException(
-                    export.key() + " is exported twice, by the beans '" + other + "' and '" + name + "'",
-                    "Give one of the two another group or version, or name its interfaces.",
-                    null);
+            throw exportedTwice(export.key(), other, name);
         }
         exports.add(export);
         LOG.debug("Exporting {} from bean '{}'", export.key(), name);
+    }
+
+    /**
+     * Two beans of the same class usually come from a {@code @Bean} method for a class that the component scan finds,
+     * too.
+     */
+    private RpcStartException exportedTwice(ServiceKey key, String one, String other) {
+        Class<?> type = targetClass(beans, other);
+        boolean sameClass = type != null && type.equals(targetClass(beans, one));
+        return new RpcStartException(
+                key + " is exported twice, by the beans '" + one + "' and '" + other + "'"
+                        + (sameClass ? ", which are both of " + type.getName() : ""),
+                sameClass
+                        ? "Remove the @Bean method: a class with @RpcService is a bean without it, if the component scan"
+                                + " finds the class or another class with @Configuration contains it. If two beans of"
+                                + " the class are intended, give one of them another group or version."
+                        : "Give one of the two another group or version, or name its interfaces.",
+                null);
     }
 
     /**
@@ -307,11 +323,12 @@ final class ExportedBeans {
         }
     }
 
-    private static RpcStartException cannotExport(String name, IllegalArgumentException reason) {
-        return new RpcStartException(
+    private RpcStartException cannotExport(String name, IllegalArgumentException reason) {
+        RpcStartException failure = new RpcStartException(
                 "Bean '" + name + "' cannot be exported: " + reason.getMessage(),
                 "Change the interface or the annotation as the description says, or let interfaces name others.",
                 reason);
+        return reason instanceof InvalidServiceException ? ServiceProblems.withAll(beans, failure) : failure;
     }
 
     private String text(String attribute, String annotated, String name) {

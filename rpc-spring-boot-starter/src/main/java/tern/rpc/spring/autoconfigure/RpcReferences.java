@@ -22,6 +22,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
+import tern.rpc.InvalidServiceException;
 import tern.rpc.RpcException;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
@@ -359,15 +360,35 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
     }
 
-    private static RpcStartException cannotRefer(String where, ServiceKey key, IllegalArgumentException reason) {
-        return new RpcStartException(
+    private RpcStartException cannotRefer(String where, ServiceKey key, IllegalArgumentException reason) {
+        RpcStartException failure = new RpcStartException(
                 where + " cannot refer to " + key + ": " + reason.getMessage(),
                 "Change the interface or the settings as the description says.",
                 reason);
+        return reason instanceof InvalidServiceException
+                ? ServiceProblems.withAll((ConfigurableListableBeanFactory) beans, failure)
+                : failure;
+    }
+
+    /** Returns whether a reference sends JSON; false if its settings are invalid. */
+    boolean sendsJson(ReferencedServices.Reference reference) {
+        String where = "a reference to " + reference.service().getName();
+        try {
+            return settings.reference(
+                            reference.service(),
+                            reference.annotation(),
+                            placeholders(reference.annotation(), where),
+                            where)
+                    .protocol()
+                    .equals("http");
+        } catch (RuntimeException e) {
+            LOG.debug("Settings of {} are checked when its bean is created", where, e);
+            return false;
+        }
     }
 
     /** Runs a step of creating a reference. If the step fails, the exception names the injection point. */
-    private static <T> T explained(ReferenceSettings wanted, String where, Supplier<T> step) {
+    private <T> T explained(ReferenceSettings wanted, String where, Supplier<T> step) {
         try {
             return step.get();
         } catch (IllegalArgumentException e) {

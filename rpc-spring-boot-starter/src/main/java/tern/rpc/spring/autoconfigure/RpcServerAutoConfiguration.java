@@ -28,6 +28,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.security.core.context.SecurityContextHolder;
+import tern.rpc.InvalidServiceException;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.ServerFilter;
 import tern.rpc.metrics.RpcMeters;
@@ -119,7 +120,7 @@ public final class RpcServerAutoConfiguration {
         try {
             return server.build();
         } catch (IllegalArgumentException e) {
-            throw new RpcStartException(
+            RpcStartException failure = new RpcStartException(
                     "An exported service cannot be served: " + e.getMessage(),
                     "Change the interface or the class as the description says."
                             + (ExportedBeans.haveSeveralInterfaces(beans, exports)
@@ -127,6 +128,7 @@ public final class RpcServerAutoConfiguration {
                                             + " @RpcService(interfaces)."
                                     : ""),
                     e);
+            throw e instanceof InvalidServiceException ? ServiceProblems.withAll(beans, failure) : failure;
         }
     }
 
