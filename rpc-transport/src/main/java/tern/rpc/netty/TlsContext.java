@@ -155,11 +155,11 @@ final class TlsContext {
     SslHandler newHandler(Channel channel, Executor handshakes, Consumer<String> closing) {
         Built now = current();
         if (!(now.context() instanceof JdkSslContext)) { // LimitedTlsEngine can wrap only the engine of the JDK
-            return patient(now, now.context().newHandler(channel.alloc(), handshakes));
+            return limited(now, channel, now.context().newHandler(channel.alloc(), handshakes));
         }
         TlsRecordLimit limit = new TlsRecordLimit(channel, NanoClock.SYSTEM, 0, closing);
         LimitedTlsEngine engine = new LimitedTlsEngine(now.context().newEngine(channel.alloc()), limit);
-        return patient(now, new ServerTlsHandler(engine, handshakes));
+        return limited(now, channel, new ServerTlsHandler(engine, handshakes));
     }
 
     /**
@@ -185,7 +185,7 @@ final class TlsContext {
             parameters.setServerNames(List.of(name));
         }
         handler.engine().setSSLParameters(parameters);
-        return patient(now, handler);
+        return limited(now, channel, handler);
     }
 
     /**
@@ -203,8 +203,18 @@ final class TlsContext {
         }
     }
 
-    private static SslHandler patient(Built now, SslHandler handler) {
+    /**
+     * Limits the time of the handshake, and closes the connection when the peer ends the TLS session. A peer can end
+     * the session without closing the socket, for example if a proxy keeps the socket open. Calls on such a connection
+     * would wait for bytes that the peer can no longer send.
+     */
+    private static SslHandler limited(Built now, Channel channel, SslHandler handler) {
         handler.setHandshakeTimeoutMillis(now.tls().handshakeTimeout().toMillis());
+        handler.sslCloseFuture().addListener(ended -> {
+            if (ended.isSuccess()) { // a failed handshake closes the channel itself, after it has sent an alert
+                channel.close();
+            }
+        });
         return handler;
     }
 }

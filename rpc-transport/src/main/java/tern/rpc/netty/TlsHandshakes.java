@@ -2,8 +2,13 @@ package tern.rpc.netty;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetAddress;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -13,14 +18,18 @@ import java.util.concurrent.TimeUnit;
 /**
  * Runs the computations of TLS handshakes, such as signatures, on separate threads: one for every four processors. A
  * signature takes about a millisecond, and any peer can request one without a token. On the event loops, many
- * handshakes would delay calls on other connections. Thread-safe.
+ * handshakes would delay calls on other connections. The threads serve the networks in turn, because otherwise a flood
+ * of handshakes from one address would delay the handshakes of all other addresses. Thread-safe.
  */
 final class TlsHandshakes implements AutoCloseable {
 
-    private static final int THREADS = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
+    static final int THREADS = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
 
-    /** The maximum number of computations that wait for a thread. Additional handshakes fail. */
-    private static final int MAX_WAITING = 1_024;
+    /**
+     * The maximum number of computations that wait for a thread. If there are more, the network with the most waiting
+     * computations loses its newest one.
+     */
+    static final int MAX_WAITING = 1_024;
 
     /**
      * The maximum number of unfinished computations for connections from one address. Additional handshakes from this
@@ -35,9 +44,12 @@ final class TlsHandshakes implements AutoCloseable {
             THREADS,
             IDLE_SECONDS,
             TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(MAX_WAITING),
+            new LinkedBlockingQueue<>(),
             new DefaultThreadFactory("rpc-tls", true));
-    private final Map<InetAddress, Integer> unfinished = new ConcurrentHashMap<>();
+    // the waiting computations by network, beginning with the network whose turn is next; guarded by this
+    private final Map<InetAddress, Deque<Runnable>> queues = new LinkedHashMap<>();
+    private final Map<InetAddress, Integer> unfinished = new HashMap<>(); // guarded by this
+    private int waiting; // the number of waiting computations; guarded by this
 
     TlsHandshakes() {
         threads.allowCoreThreadTimeOut(true);
@@ -54,27 +66,76 @@ final class TlsHandshakes implements AutoCloseable {
     }
 
     private void execute(InetAddress network, Runnable task) {
-        if (unfinished.merge(network, 1, Integer::sum) > MAX_OF_NETWORK) {
-            ended(network);
-            throw new RejectedExecutionException(
-                    "more than " + MAX_OF_NETWORK + " handshakes from " + network.getHostAddress() + " are unfinished");
+        if (!add(network, task)) {
+            return;
         }
         try {
-            threads.execute(() -> {
-                try {
-                    task.run();
-                } finally {
-                    ended(network);
-                }
-            });
+            threads.execute(this::runNext);
         } catch (RejectedExecutionException e) {
-            ended(network);
-            throw new RejectedExecutionException(
-                    threads.isShutdown() ? "the server is closed" : "more than " + MAX_WAITING + " handshakes wait", e);
+            throw new RejectedExecutionException("the server is closed", e);
         }
     }
 
-    private void ended(InetAddress network) {
+    /** @return whether the threads must be told of the computation; false if it takes the place of another one */
+    private synchronized boolean add(InetAddress network, Runnable task) {
+        if (unfinished.getOrDefault(network, 0) >= MAX_OF_NETWORK) {
+            throw new RejectedExecutionException(
+                    "more than " + MAX_OF_NETWORK + " handshakes from " + network.getHostAddress() + " are unfinished");
+        }
+        boolean additional = waiting < MAX_WAITING;
+        if (!additional && !giveUpOneOfLargest(network)) {
+            throw new RejectedExecutionException("more than " + MAX_WAITING + " handshakes wait");
+        }
+        unfinished.merge(network, 1, Integer::sum);
+        queues.computeIfAbsent(network, first -> new ArrayDeque<>()).add(task);
+        waiting++;
+        return additional;
+    }
+
+    /**
+     * Removes the newest waiting computation of the network that has the most. Its handshake ends at its time limit.
+     *
+     * @return false if no other network has at least two more waiting computations than the given one
+     */
+    private boolean giveUpOneOfLargest(InetAddress newcomer) {
+        Map.Entry<InetAddress, Deque<Runnable>> largest = queues.entrySet().stream()
+                .max(Comparator.comparingInt(entry -> entry.getValue().size()))
+                .orElseThrow();
+        Deque<Runnable> own = queues.get(newcomer);
+        if (largest.getValue().size() < (own == null ? 0 : own.size()) + 2) {
+            return false;
+        }
+        largest.getValue().removeLast();
+        waiting--;
+        ended(largest.getKey());
+        return true;
+    }
+
+    /** Runs the next computation of the network whose turn it is. */
+    private void runNext() {
+        InetAddress network;
+        Runnable task;
+        synchronized (this) {
+            Iterator<Map.Entry<InetAddress, Deque<Runnable>>> inTurn =
+                    queues.entrySet().iterator();
+            Map.Entry<InetAddress, Deque<Runnable>> next = inTurn.next();
+            network = next.getKey();
+            Deque<Runnable> queue = next.getValue();
+            inTurn.remove();
+            task = queue.remove();
+            waiting--;
+            if (!queue.isEmpty()) {
+                queues.put(network, queue); // at the end, so all other networks are served first
+            }
+        }
+        try {
+            task.run();
+        } finally {
+            ended(network);
+        }
+    }
+
+    private synchronized void ended(InetAddress network) {
         unfinished.computeIfPresent(network, (known, count) -> count == 1 ? null : count - 1);
     }
 

@@ -111,6 +111,12 @@ final class EmbeddedTls implements AutoCloseable {
         return record.flip();
     }
 
+    /** Lets the peer end the TLS session. The peer does not close the channel. */
+    void endSession() throws SSLException {
+        peer.closeOutbound();
+        send(new byte[0]);
+    }
+
     long received() {
         return received;
     }

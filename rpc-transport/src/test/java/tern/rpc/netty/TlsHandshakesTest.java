@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import tern.rpc.netty.peer.Await;
 
 class TlsHandshakesTest {
 
@@ -25,8 +29,12 @@ class TlsHandshakesTest {
     }
 
     private static InetAddress address(int last) {
+        return address(0, last);
+    }
+
+    private static InetAddress address(int third, int last) {
         try {
-            return InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) last});
+            return InetAddress.getByAddress(new byte[] {127, 0, (byte) third, (byte) last});
         } catch (UnknownHostException e) {
             throw new IllegalStateException(e);
         }
@@ -40,9 +48,25 @@ class TlsHandshakesTest {
         }
     }
 
+    /** Blocks until each thread runs a task, so that the following tasks wait. */
+    private void occupyThreads() throws InterruptedException {
+        CountDownLatch running = new CountDownLatch(TlsHandshakes.THREADS);
+        for (int i = 0; i < TlsHandshakes.THREADS; i++) {
+            handshakes.of(address(3)).execute(() -> {
+                running.countDown();
+                await();
+            });
+        }
+        assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
     private void flood() {
-        for (int i = 0; i < TlsHandshakes.MAX_OF_NETWORK; i++) {
-            handshakes.of(flooding).execute(this::await);
+        flood(flooding, TlsHandshakes.MAX_OF_NETWORK);
+    }
+
+    private void flood(InetAddress network, int times) {
+        for (int i = 0; i < times; i++) {
+            handshakes.of(network).execute(this::await);
         }
     }
 
@@ -73,12 +97,65 @@ class TlsHandshakesTest {
     void addressIsAcceptedAgainWhenItsHandshakesHaveEnded() throws Exception {
         flood();
         end.countDown();
-        CompletableFuture<Boolean> last = new CompletableFuture<>();
-        handshakes.of(address(2)).execute(() -> last.complete(true));
-        last.get(30, TimeUnit.SECONDS); // The task of the second address runs after all tasks of the flooding address.
 
         CompletableFuture<Boolean> again = new CompletableFuture<>();
-        handshakes.of(flooding).execute(() -> again.complete(true));
+        Await.until("a handshake is accepted", () -> {
+            try {
+                handshakes.of(flooding).execute(() -> again.complete(true));
+                return true;
+            } catch (RejectedExecutionException tooMany) {
+                return false;
+            }
+        });
         assertThat(again.get(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void addressesAreServedInTurn() throws Exception {
+        BlockingQueue<String> order = new LinkedBlockingQueue<>();
+        occupyThreads();
+        CountDownLatch rest = new CountDownLatch(5);
+        for (int i = 0; i < 4; i++) {
+            handshakes.of(flooding).execute(() -> {
+                order.add("flood");
+                rest.countDown();
+            });
+        }
+        handshakes.of(address(2)).execute(() -> {
+            order.add("other");
+            rest.countDown();
+        });
+
+        end.countDown();
+
+        assertThat(rest.await(30, TimeUnit.SECONDS)).isTrue();
+        // several threads might run the first computations at the same time
+        assertThat(List.copyOf(order).subList(0, TlsHandshakes.THREADS + 1)).contains("other");
+    }
+
+    @Test
+    void addressThatFindsNoPlaceGetsOneFromTheAddressWithTheMost() throws Exception {
+        occupyThreads();
+        for (int host = 10; host < 14; host++) {
+            flood(address(host), TlsHandshakes.MAX_WAITING / 4);
+        }
+        CompletableFuture<Boolean> other = new CompletableFuture<>();
+
+        handshakes.of(address(2)).execute(() -> other.complete(true));
+
+        end.countDown();
+        assertThat(other.get(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void handshakeFailsIfNoAddressHasMorePlaces() throws Exception {
+        occupyThreads();
+        for (int i = 0; i < TlsHandshakes.MAX_WAITING; i++) {
+            flood(address(1 + (i >> 8), i), 1);
+        }
+
+        assertThatThrownBy(() -> flood(address(9, 1), 1))
+                .isInstanceOf(RejectedExecutionException.class)
+                .hasMessage("more than 1024 handshakes wait");
     }
 }

@@ -58,8 +58,11 @@ final class DubboServerHandler extends DubboFrameDecoder {
     void frame(int flags, int status, long id, ByteBuf body) {
         incomplete.complete();
         connection.memory().messageComplete();
-        if (broken || !DubboHeader.isRequest(flags)) {
+        if (broken) {
+            body.release();
+        } else if (!DubboHeader.isRequest(flags)) {
             body.release(); // a response is dropped, because the server sends no requests that need a response
+            countWithoutCall();
         } else if (DubboHeader.isEvent(flags)) {
             event(flags, id, body);
         } else {
@@ -103,7 +106,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
 
     private void countWithoutCall() {
         if (withoutCall.isTooMany()) {
-            broken("more than " + FramesWithoutCall.MAX_FRAMES + " heartbeats and other events came within 30 s");
+            broken("more than " + FramesWithoutCall.MAX_FRAMES
+                    + " heartbeats, other events and responses came within 30 s");
         }
     }
 

@@ -4,12 +4,12 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.NanoClock;
 
 /**
- * Counts the heartbeats and other events of a client. One read can contain thousands of heartbeats, and the server must
- * answer each heartbeat. Dubbo sends one heartbeat per minute. Confined to the event loop.
+ * Counts the heartbeats, other events and responses of a client. One read can contain thousands of heartbeats, and the
+ * server must answer each heartbeat. Dubbo sends one heartbeat per minute. Confined to the event loop.
  */
 final class FramesWithoutCall {
 
-    /** The maximum number of heartbeats and other events within 30 seconds (docs/limits.md). */
+    /** The maximum number of heartbeats, other events and responses within 30 seconds (docs/limits.md). */
     static final int MAX_FRAMES = 1_000;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -23,7 +23,7 @@ final class FramesWithoutCall {
         this.windowNanos = clock.nanoTime();
     }
 
-    /** Counts a heartbeat or other event. Returns whether there are too many of them in the current time window. */
+    /** Counts a heartbeat, other event or response. Returns whether there are too many of them in the current time window. */
     boolean isTooMany() {
         long now = clock.nanoTime();
         if (now - windowNanos >= WINDOW_NANOS) {

@@ -28,6 +28,12 @@ final class AnswerOutput {
      */
     private static final int WAITING_HEADERS_BYTES = 1 << 10;
 
+    /**
+     * The estimated memory of a complete answer that waits in the codec, in addition to its bytes. The estimate includes
+     * the stream, the headers of the request and of the answer, and the objects of the exchange.
+     */
+    private static final int WAITING_CALL_BYTES = 2 << 10;
+
     private final Http2ConnectionEncoder encoder;
     private final AnswerAccount account;
     private final JoinedWrites joined;
@@ -148,6 +154,18 @@ final class AnswerOutput {
         if (!taken.isDone()) {
             plain.codecWrites(WAITING_HEADERS_BYTES);
             taken.addListener(done -> plain.taken(WAITING_HEADERS_BYTES));
+        }
+    }
+
+    /**
+     * Called when the codec has been given the last part of an answer. Counts the objects of the call until the socket
+     * has accepted this part. Without this count, a client that opens no flow-control window could fill the memory with
+     * small answers.
+     */
+    void endWritten(ChannelFuture taken) {
+        if (!taken.isDone()) {
+            plain.codecWrites(WAITING_CALL_BYTES);
+            taken.addListener(done -> plain.taken(WAITING_CALL_BYTES));
         }
     }
 }

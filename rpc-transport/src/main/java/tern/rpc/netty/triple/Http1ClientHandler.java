@@ -119,7 +119,9 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
     private void ended(JsonRequest answered, Answer answer) {
         request = null;
         boolean surplus = unread.isReadable();
-        boolean reusable = answers.keepsAlive() && !surplus;
+        // if the server has answered before it has read the whole request, the next request would wait for the rest
+        boolean reusable =
+                answers.keepsAlive() && !surplus && connection.queue().queuedBytes() == 0;
         if (reusable) {
             // the connection is released before the answer is delivered, so that the caller's next call can use it
             connection.released();
@@ -128,7 +130,12 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
             connection.answered(answered.pending().id(), answer);
         }
         if (!reusable) {
-            connection.close(answers.keepsAlive() ? UNASKED : "the server closes it after the answer");
+            connection.close(
+                    surplus
+                            ? UNASKED
+                            : answers.keepsAlive()
+                                    ? "the server answered before it had read the request"
+                                    : "the server closes it after the answer");
         }
     }
 

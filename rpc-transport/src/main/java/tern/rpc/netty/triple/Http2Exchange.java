@@ -235,6 +235,9 @@ final class Http2Exchange extends HttpExchange {
             gone(bytes);
             return;
         }
+        if (part.isEnd()) {
+            output().endWritten(last);
+        }
         last.addListener(done -> {
             gone(bytes);
             if (part.isEnd() && stream.state() == Http2Stream.State.HALF_CLOSED_LOCAL) {

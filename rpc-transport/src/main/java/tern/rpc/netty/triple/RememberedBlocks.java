@@ -34,6 +34,13 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private static final int MAX_BYTES = 128;
 
     /**
+     * The maximum encoded size of any block. A longer block ends the connection; headers that are only larger than the
+     * size of the fields end only their stream. With Netty's maximum of 40 KiB, one caller behind a proxy that accepts
+     * more, such as 60 KiB, could end the calls of all callers that share the proxy's connection.
+     */
+    static final int MAX_BLOCK_BYTES = 128 << 10;
+
+    /**
      * The maximum number of fields in a cached block. A lookup in cached headers takes linear time, so lookups in a
      * block with many fields would be slow.
      */
@@ -225,6 +232,6 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
 
     @Override
     public long maxHeaderListSizeGoAway() {
-        return decoder().configuration().maxHeaderListSizeGoAway();
+        return MAX_BLOCK_BYTES;
     }
 }

@@ -426,6 +426,21 @@ class DubboBadInputTest {
         }
     }
 
+    @Test
+    void clientThatSendsOnlyResponsesIsDisconnected() {
+        try (RawSocket socket = connect()) {
+            for (int i = 0; i < FramesWithoutCall.MAX_FRAMES; i++) {
+                socket.send(new RawFrame(RawFrame.RESPONSE, DubboStatus.OK, i, new byte[] {(byte) 0x92}));
+            }
+            socket.send(GOOD_REQUEST);
+            assertThat(socket.read().status()).isEqualTo(DubboStatus.OK);
+
+            socket.send(new RawFrame(RawFrame.RESPONSE, DubboStatus.OK, -1, new byte[] {(byte) 0x92}));
+
+            assertThat(socket.isClosedByPeer()).isTrue();
+        }
+    }
+
     private static final int FUZZED = 10_000;
 
     @Test

@@ -202,6 +202,24 @@ class Http1ClientTest {
         assertThat(server.accepted()).isEqualTo(connections);
     }
 
+    /** The rest of the request might never be read, so the next request must not wait behind it. */
+    @Test
+    void connectionOfARequestThatWasAnsweredBeforeItWasReadIsNotUsedAgain() {
+        Notes notes = notes();
+        CompletableFuture<String> large = notes.later("x".repeat(7 << 20));
+        RawSocket socket = server.next();
+        socket.readFully(10);
+        answerJson(socket, "\"early\"");
+        assertThat(large.join()).isEqualTo("early");
+
+        CompletableFuture<String> next = notes.later("next");
+        RawSocket other = server.next();
+        head(other);
+        answerJson(other, "\"second\"");
+
+        assertThat(next.join()).isEqualTo("second");
+    }
+
     @Test
     void callsAtTheSameTimeHaveConnectionsOfTheirOwn() {
         Notes notes = notes();

@@ -202,7 +202,8 @@ class TripleClientHostileServerTest extends RawServerCalls {
     @Test
     void headersOfFarTooManyBytesAreCutOff() {
         assertCutOff(
-                script -> sendInPieces(script, Http2Script.block(":status", "200", "a", "x".repeat(120_000))),
+                script -> sendInPieces(
+                        script, Http2Script.block(":status", "200", "a", "x".repeat(RememberedBlocks.MAX_BLOCK_BYTES))),
                 "HTTP/2");
     }
 

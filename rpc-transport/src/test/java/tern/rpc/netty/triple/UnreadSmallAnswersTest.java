@@ -23,6 +23,11 @@ class UnreadSmallAnswersTest {
      */
     private static final long MIN_BYTES = 1 << 10;
 
+    /** The minimum number of bytes that are counted for a call whose answer waits in the codec. */
+    private static final long MIN_CALL_BYTES = 2 << 10;
+
+    private static final int INITIAL_WINDOW_SIZE = 4;
+
     private static final int LONG = 7_000;
 
     private static final byte CANCEL = 8;
@@ -87,6 +92,31 @@ class UnreadSmallAnswersTest {
 
             assertThat(peer.unsentBytes()).isGreaterThan(1_000 * MIN_BYTES);
             peer.readsAll();
+            assertThat(peer.unsentBytes()).isZero();
+        });
+    }
+
+    /** The flow-control windows are closed, but the socket accepts bytes. */
+    @ParameterizedTest
+    @ValueSource(strings = {"application/grpc", "application/proto"})
+    void callsWhoseSmallAnswersWaitForAWindowCountUntilTheirClientOpensIt(String contentType) throws Exception {
+        byte[] block = Http2Wire.block(Http2Wire.head("/" + Words.class.getName() + "/shout", contentType));
+        byte[] text = StringValue.of("hello").toByteArray();
+        ByteBuffer message = ByteBuffer.allocate(5 + text.length)
+                .put((byte) 0)
+                .putInt(text.length)
+                .put(text);
+        byte[] body = contentType.equals("application/grpc") ? message.array() : text;
+        connected(peer -> {
+            peer.readsAll();
+            send(peer, new Frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(INITIAL_WINDOW_SIZE, 0)).bytes());
+            for (int stream = 1; stream < 200; stream += 2) {
+                send(peer, new Frame(Http2Wire.HEADERS, Http2Wire.END_HEADERS, stream, block).bytes());
+                send(peer, new Frame(Http2Wire.DATA, Http2Wire.END_STREAM, stream, body).bytes());
+            }
+
+            assertThat(peer.unsentBytes()).isGreaterThanOrEqualTo(100 * MIN_CALL_BYTES);
+            send(peer, new Frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(INITIAL_WINDOW_SIZE, 65_535)).bytes());
             assertThat(peer.unsentBytes()).isZero();
         });
     }
