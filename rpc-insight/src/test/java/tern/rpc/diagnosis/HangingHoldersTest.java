@@ -254,8 +254,8 @@ class HangingHoldersTest {
             new StackTraceElement("java.util.concurrent.ThreadPoolExecutor$Worker", "run", null, 7)
         };
         for (int i = 0; i < 20; i++) {
-            tasks.add(new ThreadSnapshot(
-                    "checks-" + i % 4, 90 + i % 4, Thread.State.WAITING, sends, null, null, -1, -1));
+            tasks.add(
+                    new ThreadSnapshot("checks-" + i % 4, 90 + i % 4, Thread.State.WAITING, sends, null, null, -1, -1));
         }
         return tasks;
     }

@@ -200,13 +200,14 @@ public final class HolderRules extends Rule {
         if (pool != null && pool.pool().now().kind() == PoolKind.EXECUTOR) {
             TaskSamples tasks = evidence.tasks().ofPool(pool.name());
             List<Part> work = tasks == null ? List.of() : tasks.parts.longestFirst();
-            return tasks == null || work.isEmpty() || 2 * tasks.parts.sum(work.get(0).kind()) < tasks.parts.sum()
+            return tasks == null
+                            || work.isEmpty()
+                            || 2 * tasks.parts.sum(work.get(0).kind()) < tasks.parts.sum()
                     ? null
                     : Operations.phase(work.get(0).kind());
         }
-        Kind work = part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part)
-                ? excess.samples.ownersWorkIn(part)
-                : null;
+        Kind work =
+                part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part) ? excess.samples.ownersWorkIn(part) : null;
         return work == null ? null : Operations.phase(work);
     }
 

@@ -168,24 +168,27 @@ final class PoolRules extends Rule {
     private double shareOfSize(PoolVerdict verdict) {
         PoolSizes.Reduced reduced = verdict.pool().reduced();
         double longer = verdict.timesLonger();
-        long now = evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
+        long now =
+                evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
         if (reduced == null
                 || verdict.pool().usualHoldNanos() <= 0
                 || now - reduced.atNanos() > evidence.missedNanos() + RECENT_NANOS) {
             return 0;
         }
-        double smaller = (double) reduced.from() / Math.max(1, verdict.pool().now().effectiveMax());
+        double smaller =
+                (double) reduced.from() / Math.max(1, verdict.pool().now().effectiveMax());
         return Math.log(smaller) / (Math.log(smaller) + Math.log(Math.max(1, longer)));
     }
 
     /**
      * Returns the operations on the server of a pool that opens connections slowly, if these operations have become
-     * slower too; otherwise an empty result. The server is then slow for new and open connections, or does not answer for a while,
-     * and the pool opens new connections only because timeouts have closed the other ones. If timeouts end several
-     * operations, their time does not matter, because the wait for new connections may be much longer.
+     * slower too; otherwise an empty result. The server is then slow for new and open connections, or does not answer
+     * for a while, and the pool opens new connections only because timeouts have closed the other ones. If timeouts end
+     * several operations, their time does not matter, because the wait for new connections may be much longer.
      */
     private Times ofSlowServer(Part wait, PoolVerdict verdict) {
-        Kind kind = operationOf(verdict) == null ? Kind.SQL : operationOf(verdict);
+        Kind operation = operationOf(verdict);
+        Kind kind = operation == null ? Kind.SQL : operation;
         Times slower =
                 byCause.only(part -> part.kind() == kind && (part.name().isEmpty() || operations.isSlower(part)));
         boolean areLong = slower.sum() >= MIN_OF_SERVER * byCause.of(wait);

@@ -156,8 +156,7 @@ final class ProcessorRules extends Rule {
         Machine machine = evidence.machine();
         Part processors = machine.throttled() > Machine.THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
         double all = allButOutstanding();
-        Times waiting = byCause.only(
-                part -> mayWait(part) || (part.kind() == Kind.UNEXPLAINED && !isFarLonger(part)));
+        Times waiting = byCause.only(part -> mayWait(part) || (part.kind() == Kind.UNEXPLAINED && !isFarLonger(part)));
         long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
                 .filter(kind -> waiting.sum(kind) > NOTABLE * all || areAllStarved(kind, waiting))
                 .count();

@@ -148,8 +148,8 @@ public final class LikelyHolders {
                 sample -> sample.path().stream().anyMatch(lines::contains),
                 sample -> isIn(methods, sample),
                 sample -> isIn(callers, sample) && sample.part().kind() != Part.Kind.LOCK);
-        long newestWait = newest(
-                all.stream().filter(sample -> sample.part().equals(wait)).toList());
+        long newestWait =
+                newest(all.stream().filter(sample -> sample.part().equals(wait)).toList());
         for (Predicate<Sample> rule : rules) {
             // If a sample's owner is known, the sample's path shows the stack of the owner and not of the sampled
             // thread.

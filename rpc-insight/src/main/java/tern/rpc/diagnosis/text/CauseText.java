@@ -191,8 +191,7 @@ public final class CauseText {
                         && pool.isSlower());
         return isSizeACause && change.text().endsWith(NO_SIZE)
                 ? Change.of(
-                        change.where(),
-                        change.text().substring(0, change.text().length() - NO_SIZE.length()))
+                        change.where(), change.text().substring(0, change.text().length() - NO_SIZE.length()))
                 : change;
     }
 
