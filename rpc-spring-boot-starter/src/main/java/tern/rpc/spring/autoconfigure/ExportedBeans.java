@@ -286,11 +286,11 @@ final class ExportedBeans {
      */
     private RpcStartException exportedTwice(ServiceKey key, String one, String other) {
         Class<?> type = targetClass(beans, other);
-        boolean sameClass = type != null && type.equals(targetClass(beans, one));
+        String sameClass = type != null && type.equals(targetClass(beans, one)) ? type.getName() : null;
         return new RpcStartException(
                 key + " is exported twice, by the beans '" + one + "' and '" + other + "'"
-                        + (sameClass ? ", which are both of " + type.getName() : ""),
-                sameClass
+                        + (sameClass == null ? "" : ", which are both of " + sameClass),
+                sameClass != null
                         ? "Remove the @Bean method: a class with @RpcService is a bean without it, if the component scan"
                                 + " finds the class or another class with @Configuration contains it. If two beans of"
                                 + " the class are intended, give one of them another group or version."
