@@ -1,16 +1,19 @@
 package tern.rpc.diagnosis.rule;
 
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.account.Account;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.Evidence;
+import tern.rpc.diagnosis.excess.ExcessTime;
 import tern.rpc.diagnosis.excess.Operations;
 import tern.rpc.diagnosis.excess.TimesByCause;
 import tern.rpc.diagnosis.failure.FailurePart;
@@ -100,7 +103,8 @@ final class RefusalRules extends Rule {
      * Attributes the refusals of an open circuit breaker to the failures that opened it. While it is open, calls do not
      * reach the peer that failed. Therefore this method also searches earlier calls to the same methods. The failures
      * below the method that uses the circuit breaker are examined first. Slow operations are examined last, because few
-     * circuit breakers open for this reason.
+     * circuit breakers open for this reason. Operations that the refused calls still run are left out, because an open
+     * circuit breaker prevents the operations that opened it.
      */
     private void passOnBreaker(Part refusal) {
         Set<String> methods = excess.methodsFailingFor(refusal);
@@ -116,13 +120,28 @@ final class RefusalRules extends Rule {
             reason = mostFrequent(calls, call -> FailurePart.isOfOwnCode(call) ? null : excess.failureOf(call));
         }
         if (reason == null) {
-            reason = mostFrequent(calls, excess::slowOperation);
+            Set<Part> stillRun = operationsOf(refusal);
+            reason = mostFrequent(calls, call -> {
+                Part slow = excess.slowOperation(call);
+                return slow == null || stillRun.contains(slow) ? null : slow;
+            });
         }
         if (reason != null) {
             Times one = new Times();
             one.add(merged(reason), 1);
             pour(refusal, one);
         }
+    }
+
+    /** Returns the operations that calls ran before they were refused for the given reason. */
+    private Set<Part> operationsOf(Part refusal) {
+        Set<Part> operations = new HashSet<>();
+        for (ExcessTime.Counted counted : excess.accounts) {
+            if (refusal.equals(excess.failureOf(counted.call()))) {
+                counted.call().ledger().named().forEach(named -> operations.add(Account.part(named.kind(), named.name())));
+            }
+        }
+        return operations;
     }
 
     private static @Nullable Part mostFrequent(List<EndedCall> newestFirst, Reason reason) {

@@ -99,8 +99,8 @@ final class LimitText {
     private CauseDescription refused(LocalRefusals.Limiter limiter, String name) {
         String change = switch (limiter) {
             case BREAKER ->
-                "find out why calls failed before this circuit breaker opened; no failed or slow operation of these"
-                        + " calls was recorded in the last five minutes";
+                "find out why calls failed before this circuit breaker opened, or who opened it by hand; no failed or"
+                        + " slow operation behind it was recorded in the last five minutes";
             case BULKHEAD -> "allow more concurrent calls in the configuration of this bulkhead, or send fewer";
             case CONCURRENCY -> "raise this limit of concurrent calls, or send fewer";
             case RATE -> "raise the limit of this rate limiter, or send fewer calls through it";

@@ -132,6 +132,17 @@ class LocalRefusalsTest {
     }
 
     @Test
+    void operationThatRefusedCallsStillRunDoesNotExplainACircuitBreaker() {
+        serve(2, 100, null, in(Phase.HTTP, "GET stock:8080", 300));
+        serve(12, 100, OPEN, in(Phase.HTTP, "GET stock:8080", 4));
+        Diagnosis miss = shop.diagnosis();
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .startsWith("LIMIT: circuit breaker stock in Levels.read:");
+    }
+
+    @Test
     void failureElsewhereDoesNotExplainACircuitBreaker() {
         serve(2, 100, Orders.closed(), SHORT);
         serve(12, 100, OPEN, SHORT);
