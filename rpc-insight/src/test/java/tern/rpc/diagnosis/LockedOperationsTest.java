@@ -47,6 +47,17 @@ class LockedOperationsTest {
     }
 
     @Test
+    void newOperationIsNoPartOfALockThatCallsHardlyWaitFor() {
+        Cause first = new SampledCalls()
+                .usually("Desk.board", Phase.HTTP, "GET bank:80", 5)
+                .waiting("Desk.board", "GET weather:80", 350, 20, LockedOperationsTest::look)
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("SLOW HTTP PEER: GET weather:80");
+    }
+
+    @Test
     void lockIsTheCauseIfTheOperationTakesAboutAsLongAsUsual() {
         assertThat(DiagnosisText.title(first(55, "GET weather:80", 50))).isEqualTo("LOCK: " + LOCK.name());
     }

@@ -56,6 +56,9 @@ public final class HolderRules extends Rule {
      */
     private static final double GROWN = 0.05;
 
+    /** An operation belongs to a lock only if the wait for the lock takes at least {@value} of its time. */
+    private static final double NOTABLE_WAIT = 0.25;
+
     /** An operation counts as usual if its time is at most {@value} times its usual time. */
     private static final double AS_USUAL = 1.5;
 
@@ -231,16 +234,22 @@ public final class HolderRules extends Rule {
         return left.isEmpty() ? excess.times.only(other -> other.kind() == kind) : left;
     }
 
-    /** Attributes an operation to the lock if the operation runs in or below the code that holds the lock. */
+    /**
+     * Attributes an operation to the lock if the operation runs in or below the code that holds the lock. The wait for
+     * the lock must take a notable part of the operation's time. Otherwise, nearly every call runs the operation without
+     * a wait, for example because a cache never contains the value.
+     */
     private void passOnToLock(Part lock, Phase phase, Times operations) {
         if (lock.kind() != Kind.LOCK || !excess.samples.isRunIn(lock, phase)) {
             return;
         }
+        double waits = byCause.of(lock);
         Times one = new Times();
         one.add(lock, 1);
         operations.longestFirst().stream()
                 .filter(operation -> !operation.name().isEmpty() && byCause.of(operation) > 0)
                 .findFirst()
+                .filter(operation -> waits >= NOTABLE_WAIT * byCause.of(operation))
                 .ifPresent(
                         operation -> byCause.pour(operation, one, operation.name() + " runs while the lock is held"));
     }
