@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,6 +54,29 @@ final class MissReport {
      */
     private static final double SIMILAR = 0.67;
 
+    /**
+     * The kinds of causes that are waits within this process. Such a wait is often a consequence of another cause, and
+     * grows as long as this cause lasts.
+     */
+    private static final Set<String> WAITS = Set.of(
+            "CONNECTIONS OPEN SLOWLY",
+            "WAIT AT POOL",
+            "POOL TOO SMALL",
+            "NO FREE WORKER",
+            "WAITS FOR A RESULT",
+            "EXECUTOR TOO SMALL",
+            "EXECUTOR FULL",
+            "LIMIT",
+            "LOCK");
+
+    /**
+     * A published first cause that is no wait within this process remains in first place before such a wait as long as
+     * it takes at least this share of the wait's time, if it has been in first place for {@link #SETTLED_SECONDS}.
+     */
+    private static final double OF_WAIT = 0.3;
+
+    private static final int SETTLED_SECONDS = 5;
+
     private final History history;
     private final Deque<String> firsts = new ArrayDeque<>(); // the first cause diagnosed in each of the last seconds
     private @Nullable Diagnosis published; // the last published diagnosis; null while calls meet the target
@@ -62,6 +86,7 @@ final class MissReport {
     private @Nullable String first; // the first cause in the last published diagnosis
     private int firstSeconds; // the number of consecutive seconds with the same published first cause
     private int seconds;
+    private int publishedSeconds; // the number of consecutive diagnoses with the same published first cause
 
     MissReport(History history) {
         this.history = history;
@@ -100,6 +125,7 @@ final class MissReport {
         if (current == null
                 || (agreed && !isDeclining)
                 || DiagnosisText.title(current.causes().get(0)).equals(title)) {
+            publishedSeconds = current != null && titleOf(current).equals(title) ? publishedSeconds + 1 : 1;
             current = fresh;
             published = fresh;
             history.add(episode(fresh, now));
@@ -117,15 +143,18 @@ final class MissReport {
 
     /**
      * Keeps the published first cause in first place, unless a different cause takes clearly more time. Without this
-     * rule, two causes of similar weight would swap places every few seconds although nothing has changed.
+     * rule, two causes of similar weight would swap places every few seconds although nothing has changed, and a growing
+     * wait would soon take the place of its cause.
      */
     private List<Cause> withFormerFirst(List<Cause> causes) {
         Diagnosis before = published;
-        String former =
-                before == null ? "" : DiagnosisText.title(before.causes().get(0));
+        String former = before == null ? "" : titleOf(before);
         for (Cause cause : causes) {
-            boolean isSimilar = !cause.kind().equals(CauseText.UNEXPLAINED)
-                    && cause.ms() >= SIMILAR * causes.get(0).ms();
+            boolean isBeforeWait = publishedSeconds >= SETTLED_SECONDS
+                    && WAITS.contains(causes.get(0).kind())
+                    && !WAITS.contains(cause.kind());
+            double least = (isBeforeWait ? OF_WAIT : SIMILAR) * causes.get(0).ms();
+            boolean isSimilar = !cause.kind().equals(CauseText.UNEXPLAINED) && cause.ms() >= least;
             if (DiagnosisText.title(cause).equals(former) && isSimilar) {
                 List<Cause> sorted = new ArrayList<>(causes);
                 sorted.remove(cause);
@@ -134,6 +163,10 @@ final class MissReport {
             }
         }
         return causes;
+    }
+
+    private static String titleOf(Diagnosis diagnosis) {
+        return DiagnosisText.title(diagnosis.causes().get(0));
     }
 
     /** While calls miss the latency target, logs the first cause if it differs from the last logged cause. */
@@ -278,6 +311,7 @@ final class MissReport {
         first = null;
         firstSeconds = 0;
         seconds = 0;
+        publishedSeconds = 0;
         firsts.clear();
     }
 

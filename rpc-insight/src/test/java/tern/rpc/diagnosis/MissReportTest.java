@@ -112,6 +112,27 @@ class MissReportTest {
         assertThat(first()).isEqualTo("SLOW HTTP PEER: GET bank:80");
     }
 
+    /** The pool is unknown, so the diagnosis cannot tell whether the statements fill it. */
+    @Test
+    void firstCauseStaysFirstWhileAWaitWithinTheProcessGrows() {
+        shop.healthy(Shop.USUAL);
+        seconds(12, SLOW_STATEMENT);
+
+        seconds(12, call -> call.in(Phase.JDBC_CONNECTION, "own", 500).in(Phase.SQL, "select stock", 250));
+        assertThat(first()).isEqualTo("SLOW STATEMENT: select stock");
+
+        seconds(12, call -> call.in(Phase.JDBC_CONNECTION, "own", 900).in(Phase.SQL, "select stock", 110));
+        assertThat(first()).isEqualTo("CONNECTIONS OPEN SLOWLY: own");
+    }
+
+    @Test
+    void waitThatWasFirstFromTheBeginningStaysFirst() {
+        shop.healthy(Shop.USUAL);
+        seconds(24, call -> call.in(Phase.JDBC_CONNECTION, "own", 500).in(Phase.SQL, "select stock", 250));
+
+        assertThat(first()).isEqualTo("CONNECTIONS OPEN SLOWLY: own");
+    }
+
     @Test
     void missWithoutAnExplanationIsLoggedLater() {
         shop.healthy(Shop.USUAL);

@@ -79,6 +79,12 @@ public final class OperationNames {
         return withoutStatus(end < 0 ? address : address.substring(0, end));
     }
 
+    /** Returns whether an HTTP exchange or remote call goes to a loopback address, which loses no packets. */
+    public static boolean isLoopback(String name) {
+        String address = address(name);
+        return address.startsWith("localhost:") || address.startsWith("127.") || address.startsWith("[::1]");
+    }
+
     /**
      * Returns whether the given name is the name of a failed operation, that is, whether it ends with status 429,
      * status 5xx or the word {@code failed}.

@@ -179,8 +179,10 @@ public final class HolderRules extends Rule {
         if (others.sum() <= operation.only(other -> byCause.of(other) > 0).sum()) {
             others = new Times();
         }
-        if (others.isEmpty() && !isOfCall) {
-            others = byCause.only(cause -> cause.kind() == kind && silentPeers.isSilent(cause));
+        if (!isOfCall) {
+            // These holders may use other peers than the calls. Only a peer that answers nobody is a likely reason.
+            others = others.only(cause -> cause.name().endsWith(Part.SILENT));
+            others.addAll(byCause.only(cause -> cause.kind() == kind && silentPeers.isSilent(cause)), 1);
         }
         Part silent = silentStores.get(PeerKinds.of(phase));
         if (others.isEmpty()

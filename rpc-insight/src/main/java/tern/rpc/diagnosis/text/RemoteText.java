@@ -136,7 +136,7 @@ final class RemoteText {
         List<String> facts = new ArrayList<>();
         facts.addAll(operations.figures("http", Phase.HTTP, part.name()));
         List<OutsideWork.Operation> outside = slowerOutside(part, facts);
-        facts.addAll(network());
+        facts.addAll(network(part));
         if (part.name().isEmpty() && !all.isEmpty()) {
             return new CauseDescription(
                     "SLOW NETWORK",
@@ -230,7 +230,7 @@ final class RemoteText {
                 host,
                 Change.of(
                         Where.PEER,
-                        "find out why " + target + " is slow: read its own log or diagnosis" + lossy()
+                        "find out why " + target + " is slow: read its own log or diagnosis" + lossy(part)
                                 + DelayedAcks.hint(part, excess, operations)
                                 + isNew + "; meanwhile " + meanwhile
                                 + Operations.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
@@ -278,7 +278,7 @@ final class RemoteText {
         if (compared != null) {
             facts.add(compared);
         }
-        facts.addAll(network());
+        facts.addAll(network(part));
         Set<String> all = operations.allSlower(Kind.RPC);
         if (part.name().isEmpty() && !all.isEmpty()) {
             String onlyService = onlyService(all);
@@ -350,7 +350,7 @@ final class RemoteText {
                 service,
                 Change.of(
                         Where.PEER,
-                        ask(part, outside.isEmpty() ? service : names(outside) + ", " + service) + lossy()
+                        ask(part, outside.isEmpty() ? service : names(outside) + ", " + service) + lossy(part)
                                 + DelayedAcks.hint(part, excess, operations)
                                 + (counts.areNew(part)
                                         ? "; this remote call is unusual, so also find out why calls make it now"
@@ -442,8 +442,8 @@ final class RemoteText {
         return all.size() > 1 && providers.slower(part.name()).equals(all);
     }
 
-    private List<String> network() {
-        double share = evidence.machine().second() == null
+    private List<String> network(Part part) {
+        double share = evidence.machine().second() == null || OperationNames.isLoopback(part.name())
                 ? -1
                 : evidence.machine().second().retransmitShare();
         return share > LOSSY
@@ -451,8 +451,8 @@ final class RemoteText {
                 : List.of();
     }
 
-    private String lossy() {
-        return network().isEmpty() ? "" : ", or repair the network to it, which loses segments";
+    private String lossy(Part part) {
+        return network(part).isEmpty() ? "" : ", or repair the network to it, which loses segments";
     }
 
     /**
