@@ -40,8 +40,8 @@ final class BaselineUpdater {
     private static final double MAX_SLOW_SHARE = 0.1;
 
     /**
-     * A method whose usual times are unknown counts as slow while at most this share of its calls meets the target. Some
-     * long polls end at once, because an event has already happened or the caller stops.
+     * A method whose usual times are unknown counts as slow while at most this share of its calls meets the target.
+     * Some long polls end at once, because an event has already happened or the caller stops.
      */
     private static final double FEW_QUICK = 0.2;
 

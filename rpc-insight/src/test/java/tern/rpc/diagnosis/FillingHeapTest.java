@@ -88,8 +88,9 @@ class FillingHeapTest {
 
         assertThat(Shop.first(shop.diagnosis()).kind()).isEqualTo("SLOW HTTP PEER");
         assertThat(shop.diagnosis().text())
-                .contains("  fills    from 30 % to 72 % of the heap in 14 s: 30 MB/s of 45 MB/s allocated are kept; at this"
-                        + " rate, the heap is full in about 9 s\n");
+                .contains(
+                        "  fills    from 30 % to 72 % of the heap in 14 s: 30 MB/s of 45 MB/s allocated are kept; at"
+                                + " this rate, the heap is full in about 9 s\n");
     }
 
     @Test

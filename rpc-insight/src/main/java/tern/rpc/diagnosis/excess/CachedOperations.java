@@ -35,8 +35,9 @@ public final class CachedOperations {
      */
     public @Nullable String cacheOf(Part operation) {
         Phase phase = Operations.phase(operation.kind());
-        return cacheOf(operation, samples ->
-                samples.list.stream().noneMatch(sample -> sample.phase() == phase)
+        return cacheOf(
+                operation,
+                samples -> samples.list.stream().noneMatch(sample -> sample.phase() == phase)
                         ? null
                         : samples.cache != null && samples.loadedIn == phase ? samples.cache : "");
     }
@@ -46,10 +47,12 @@ public final class CachedOperations {
      * and most calls do so; otherwise null. If only a few calls load a value, the cache holds its values as usual.
      */
     public @Nullable String lostCacheOf(Part code) {
-        String cache = cacheOf(code, samples ->
-                samples.list.stream().noneMatch(sample -> sample.part().equals(code))
-                        ? null
-                        : samples.loadingCode.getOrDefault(code, ""));
+        String cache = cacheOf(
+                code,
+                samples ->
+                        samples.list.stream().noneMatch(sample -> sample.part().equals(code))
+                                ? null
+                                : samples.loadingCode.getOrDefault(code, ""));
         return cache != null && shareOfCalls(code) >= MOST_CALLS ? cache : null;
     }
 
@@ -60,9 +63,8 @@ public final class CachedOperations {
         String cache = null;
         for (ExcessTime.Counted counted : excess.accounts) {
             SampledCall samples = evidence.samples().get(counted.call().ledger());
-            String found = samples != null && counted.times().sum(Operations.only(part)) > 0
-                    ? loaded.apply(samples)
-                    : null;
+            String found =
+                    samples != null && counted.times().sum(Operations.only(part)) > 0 ? loaded.apply(samples) : null;
             if (found != null) {
                 sampled++;
                 loading += found.isEmpty() ? 0 : 1;
@@ -81,9 +83,15 @@ public final class CachedOperations {
             }
         }
         Set<String> methods = running.keySet();
-        double bad = evidence.bad().stream().map(EndedCall::method).filter(methods::contains).count();
+        double bad = evidence.bad().stream()
+                .map(EndedCall::method)
+                .filter(methods::contains)
+                .count();
         double good = EndedCall.ONE_IN
-                * (double) evidence.good().stream().map(EndedCall::method).filter(methods::contains).count();
+                * (double) evidence.good().stream()
+                        .map(EndedCall::method)
+                        .filter(methods::contains)
+                        .count();
         double all = excess.accounts.stream()
                 .filter(counted -> methods.contains(counted.call().method()))
                 .count();

@@ -53,7 +53,9 @@ public final class OperationCounts {
     /** Calls run an operation as often as usual if its number per call is at most this multiple of the usual number. */
     private static final double AS_OFTEN = 1.2;
 
-    /** If calls run an operation as often as usual, it is slower if it takes more than this multiple of its usual time. */
+    /**
+     * If calls run an operation as often as usual, it is slower if it takes more than this multiple of its usual time.
+     */
     private static final double A_LITTLE_SLOWER = 1.2;
 
     /**
@@ -141,8 +143,8 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether stacks show a cache for which calls run the operation, and slow loads are not the reason why calls
-     * load more values. If the cache lets only one call load each value, slow loads are never the reason.
+     * Returns whether stacks show a cache for which calls run the operation, and slow loads are not the reason why
+     * calls load more values. If the cache lets only one call load each value, slow loads are never the reason.
      */
     private boolean isLoadedMore(Part part, Usual usual, double now, double each) {
         String cache = caches.cacheOf(part);

@@ -139,6 +139,7 @@ public final class CauseText {
                 : timeout != null
                         ? new CauseDescription("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), timeout.facts())
                         : describe(part);
+        Change change = withCache(description.change(), part);
         List<String> facts = new ArrayList<>(description.facts());
         facts.addAll(timeOuts.facts(part));
         String attempts = retries.fact(part);
@@ -168,9 +169,7 @@ public final class CauseText {
                         .change(
                                 callerRuns.withPolicy(
                                         withoutWorkers(
-                                                withMorePermits(
-                                                        withoutHolding(withBackOff(withCache(description.change(), part), part), part),
-                                                        part),
+                                                withMorePermits(withoutHolding(withBackOff(change, part), part), part),
                                                 part),
                                         part),
                                 part),

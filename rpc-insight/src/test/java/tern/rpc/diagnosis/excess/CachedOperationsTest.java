@@ -45,10 +45,13 @@ class CachedOperationsTest {
                         "Desk.labels",
                         Phase.OWN,
                         250,
-                        samples -> look(samples, Thread.State.RUNNABLE, "shop.Labels/render", cache, "shop.Desk/labels")));
+                        samples ->
+                                look(samples, Thread.State.RUNNABLE, "shop.Labels/render", cache, "shop.Desk/labels")));
 
         assertThat(first.kind()).isEqualTo("CODE COMPUTES");
-        assertThat(first.change().text()).startsWith(LOST + name + ")").contains("otherwise do less work in Labels.render");
+        assertThat(first.change().text())
+                .startsWith(LOST + name + ")")
+                .contains("otherwise do less work in Labels.render");
     }
 
     @Test
@@ -77,8 +80,8 @@ class CachedOperationsTest {
                         "Desk.labels",
                         Phase.OWN,
                         250,
-                        samples ->
-                                look(samples, Thread.State.RUNNABLE, "shop.Labels/render", CAFFEINE, "shop.Desk/labels")));
+                        samples -> look(
+                                samples, Thread.State.RUNNABLE, "shop.Labels/render", CAFFEINE, "shop.Desk/labels")));
 
         assertThat(first.change().text()).startsWith("do less work in Labels.render");
     }

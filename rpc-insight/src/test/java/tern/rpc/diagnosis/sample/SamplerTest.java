@@ -206,10 +206,11 @@ class SamplerTest {
             sampler.look(running, System.nanoTime());
         }
 
-        CallLedger holder = running.get(0).ledger(); // the first call took the permit, and has run for the shortest time
-        assertThat(samplesOf(holder).withHolding(holder)).hasSize(10).noneMatch(sample -> sample.part()
-                .name()
-                .startsWith(Part.SEMAPHORE));
+        CallLedger holder =
+                running.get(0).ledger(); // the first call took the permit, and has run for the shortest time
+        assertThat(samplesOf(holder).withHolding(holder))
+                .hasSize(10)
+                .noneMatch(sample -> sample.part().name().startsWith(Part.SEMAPHORE));
         answer.complete("");
         for (Thread thread : threads) {
             thread.join();

@@ -37,7 +37,9 @@ class CacheLoadsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"shop.PriceCache/get", "shop.CachedPrices/get", "shop.Prices$Cache/get", "shop.Prices/fromCache"})
+    @ValueSource(
+            strings = {"shop.PriceCache/get", "shop.CachedPrices/get", "shop.Prices$Cache/get", "shop.Prices/fromCache"
+            })
     void classThatTheApplicationWritesAsACacheIsFound(String cache) {
         assertThat(cacheIn("org.postgresql.jdbc.PgStatement/execute", "shop.Prices/find", cache, "shop.Desk/price"))
                 .isEqualTo(cache.substring("shop.".length(), cache.indexOf('/')).replace('$', '.'));
