@@ -181,7 +181,10 @@ public final class RpcServer implements AutoCloseable {
         return pools.workers();
     }
 
-    /** Returns the running calls with their current phases, or an empty list if calls have no ledgers. */
+    /**
+     * Returns the running calls with their current phases, without streams. Returns an empty list if calls have no
+     * ledgers.
+     */
     public List<RunningCall> runningCalls() {
         return dispatcher.ledgers().running();
     }

@@ -68,11 +68,12 @@ final class RunningCalls {
         return false;
     }
 
+    /** Returns the running calls, except streams: the application chooses their duration, so they are never late. */
     List<RunningCall> look(long now) {
         List<RunningCall> running = new ArrayList<>();
         for (int i = 0; i < places.length(); i++) {
             ServedCall call = places.get(i);
-            if (call != null) {
+            if (call != null && !call.isStream()) {
                 running.add(call.look(now));
             }
         }

@@ -461,6 +461,12 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         return reserve.offer(this, call, share);
     }
 
+    /** Returns whether the call has a stream of requests or answers. Any thread may call this. */
+    boolean isStream() {
+        MethodHandler found = handler;
+        return found != null && !found.isUnary();
+    }
+
     /** Returns a snapshot of the current phase of a running call. Any thread may call this. */
     RunningCall look(long now) {
         MethodDescriptor method = Objects.requireNonNull(handler).method();

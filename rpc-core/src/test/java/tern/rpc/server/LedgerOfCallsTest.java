@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
+import java.util.concurrent.SubmissionPublisher;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -83,6 +84,7 @@ class LedgerOfCallsTest {
     private final AtomicReference<CompletableFuture<String>> promised = new AtomicReference<>();
     private final AtomicReference<CompletableFuture<String>> checked = new AtomicReference<>();
     private final AtomicReference<String> askedBy = new AtomicReference<>();
+    private final AtomicReference<Flow.Publisher<Integer>> streamed = new AtomicReference<>(Items.of(1, 2));
     private final CountDownLatch entered = new CountDownLatch(1);
     private final CountDownLatch released = new CountDownLatch(1);
     private final ListAppender<ILoggingEvent> log = new ListAppender<>();
@@ -202,7 +204,7 @@ class LedgerOfCallsTest {
         @Override
         public Flow.Publisher<Integer> stream() {
             pass(4);
-            return Items.of(1, 2);
+            return streamed.get();
         }
 
         @Override
@@ -485,6 +487,40 @@ class LedgerOfCallsTest {
         released.countDown();
         assertThat(answer.join()).isEqualTo("at last");
         awaitTrue(() -> server.runningCalls().isEmpty());
+    }
+
+    @Test
+    void openStreamIsNoRunningCall() throws InterruptedException {
+        CountDownLatch received = new CountDownLatch(1);
+        CountDownLatch completed = new CountDownLatch(1);
+        try (SubmissionPublisher<Integer> open = new SubmissionPublisher<>()) {
+            streamed.set(open);
+            schedules.stream().subscribe(new Flow.Subscriber<>() {
+                @Override
+                public void onSubscribe(Flow.Subscription subscription) {
+                    subscription.request(2);
+                }
+
+                @Override
+                public void onNext(Integer item) {
+                    received.countDown();
+                }
+
+                @Override
+                public void onError(Throwable failure) {}
+
+                @Override
+                public void onComplete() {
+                    completed.countDown();
+                }
+            });
+            awaitTrue(open::hasSubscribers);
+            open.submit(1);
+            received.await();
+
+            assertThat(server.runningCalls()).isEmpty();
+        }
+        completed.await();
     }
 
     @Test

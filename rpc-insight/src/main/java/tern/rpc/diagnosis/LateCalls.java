@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -98,7 +99,8 @@ final class LateCalls {
      * @param counted the late and failed calls since the given time that are not left out
      */
     Map<String, Long> ages(Map<String, Long> ages, long from, List<EndedCall> counted) {
-        Set<String> leftOut = records.bad(from).stream().map(EndedCall::method).collect(Collectors.toSet());
+        Set<String> leftOut =
+                records.bad(from).stream().map(EndedCall::method).collect(Collectors.toCollection(HashSet::new));
         counted.forEach(call -> leftOut.remove(call.method()));
         Map<String, Long> known = new HashMap<>(ages);
         known.keySet().removeAll(leftOut);

@@ -193,6 +193,19 @@ public class DelayedThreadsTest {
     }
 
     @Test
+    void requestsAreNotLargeIfTheThreadsThatReadThemWaitForAProcessor() {
+        Diagnosis miss = miss(full(0.4, 0.4), full(0.2, 12), call -> {
+            Phase outer = call.ledger.turnTo(Phase.DECODE);
+            shop.pass(150);
+            call.ledger.turnTo(outer);
+            USUAL.accept(call);
+        });
+
+        assertFirst(miss, "PROCESSORS: other processes");
+        assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("LARGE REQUESTS");
+    }
+
+    @Test
     void unexplainedTimeOfHangingCallsIsNoWaitForAProcessor() {
         List<Cause> causes = new SampledCalls()
                 .on(full(0.2, 12))

@@ -138,8 +138,8 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether stacks show a cache for which calls run the operation, and slow loads are not the reason why calls
-     * load more values. If the cache lets only one call load each value, slow loads are never the reason.
+     * Returns whether stacks show a cache for which calls run the operation, and slow loads are not the reason why
+     * calls load more values. If the cache lets only one call load each value, slow loads are never the reason.
      */
     private boolean isLoadedMore(Part part, Usual usual, double now, double each) {
         String cache = caches.cacheOf(part);

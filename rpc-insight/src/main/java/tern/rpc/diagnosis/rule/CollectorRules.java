@@ -170,14 +170,18 @@ final class CollectorRules extends Rule {
         return slow >= SEVERAL_METHODS && 2 * slow >= excess.badByMethod().size();
     }
 
-    /** Returns the number of methods whose requests take much longer to read than usual. */
+    /**
+     * Returns the number of methods whose requests take much longer to read than usual. The time for which the reading
+     * threads wait for a processor does not count.
+     */
     private long slowlyDecoded() {
         Part decode = Part.of(Kind.DECODE);
+        double runs = 1 - evidence.machine().waitingShare();
         return excess.badByMethod().keySet().stream()
                 .filter(method -> {
                     Times usual = evidence.usual().of(method);
                     double usually = usual == null ? 0 : usual.of(decode);
-                    double reads = excess.meanOf(method, decode);
+                    double reads = runs * excess.meanOf(method, decode);
                     return reads >= LARGE_OF_TARGET * evidence.targetNanos() && reads >= LARGE_FACTOR * usually;
                 })
                 .count();

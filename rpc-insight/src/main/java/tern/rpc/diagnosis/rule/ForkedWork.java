@@ -96,8 +96,8 @@ public final class ForkedWork extends Rule {
 
     /**
      * Attributes the exchanges of tasks to the common pool if the exchanges of calls wait for the pool. If callers of
-     * parallel streams search for items without a pause, also attributes the waits for a processor to the reason why the
-     * callers wait.
+     * parallel streams search for items without a pause, also attributes the waits for a processor to the reason why
+     * the callers wait.
      */
     void passOnTasks() {
         Times causes = areSearching() ? byCause.causesOf(ResultRules::waitsForOthers) : new Times();
@@ -193,8 +193,8 @@ public final class ForkedWork extends Rule {
 
     /**
      * Returns whether most late calls run items of their parallel streams themselves while the common pool is full and
-     * its tasks mostly run other code. If most tasks of the pool run the same code as the calls, the work on the items is
-     * slow.
+     * its tasks mostly run other code. If most tasks of the pool run the same code as the calls, the work on the items
+     * is slow.
      */
     private boolean callsRunItems(PoolVerdict pool, @Nullable TaskSamples tasks) {
         int sampled = 0;

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis.rule;
 
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import tern.rpc.Phase;
@@ -78,18 +79,21 @@ final class ProcessorRules extends Rule {
     }
 
     /**
-     * Attributes a part of the unexplained time to the wait for a processor, if work other than calls takes the
-     * processors. The unexplained time of a call that hangs is no such wait, because a wait for a processor ends soon.
-     * Then attributes this wait to the container's CPU quota if the process is being throttled.
+     * Attributes a part of the unexplained time, and of the time for reading requests, to the wait for a processor, if
+     * work other than calls takes the processors. No sample divides these times. The unexplained time of a call that
+     * hangs is no such wait, because a wait for a processor ends soon. Then attributes this wait to the container's
+     * CPU quota if the process is being throttled.
      */
     void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
-        double waits = evidence.machine().waitingShare() * shareWithoutHanging(Part.of(Kind.UNEXPLAINED));
-        Times divided = new Times();
-        divided.add(part, waits);
-        divided.add(Part.of(Kind.UNEXPLAINED), 1 - waits);
-        if (waits > 0) {
-            byCause.divide(Part.of(Kind.UNEXPLAINED), divided);
+        for (Part unknown : List.of(Part.of(Kind.UNEXPLAINED), Part.of(Kind.DECODE))) {
+            double waits = evidence.machine().waitingShare() * shareWithoutHanging(unknown);
+            Times divided = new Times();
+            divided.add(part, waits);
+            divided.add(unknown, 1 - waits);
+            if (waits > 0) {
+                byCause.divide(unknown, divided);
+            }
         }
         if (byCause.of(part) > 0 && evidence.machine().throttled() > Machine.THROTTLED) {
             byCause.move(part, Part.of(Kind.THROTTLED));

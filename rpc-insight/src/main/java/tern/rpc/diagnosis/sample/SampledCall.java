@@ -169,7 +169,7 @@ public final class SampledCall {
     public void addStack(Phase phase, ThreadSnapshot thread, boolean isCommonPoolFull) {
         ranRejectedTask |= StackReader.runsRejectedTask(thread);
         forkedLooks += thread.runsForkedTask() ? 1 : 0;
-        searchingLooks += ForkJoinWaits.isSearching(thread) ? 1 : 0;
+        searchingLooks += ForkJoinWaits.isOne(thread.frames()) ? 1 : 0;
         pinnedAt = PinnedCarriers.isPinned(thread) ? StackReader.first(thread) : pinnedAt;
         looks++;
         if (EventLoops.isOne(thread)) {

@@ -29,7 +29,10 @@ public final class CacheLoads {
     /** The caches that do not coalesce the loads of one key: all calls that find no value load it at the same time. */
     private static final Set<String> LOADING_OFTEN = Set.of("Spring", "Hazelcast");
 
-    /** Matches the simple names of classes and methods that an application writes as a cache, such as {@code PriceCache}. */
+    /**
+     * Matches the simple names of classes and methods that an application writes as a cache, such as {@code
+     * PriceCache}.
+     */
     private static final Pattern OWN_CACHE = Pattern.compile("(?:.*[a-z.])?Cache[ds]?(?![a-z]).*|cached?(?![a-z]).*");
 
     private CacheLoads() {}
@@ -62,8 +65,8 @@ public final class CacheLoads {
     }
 
     /**
-     * Returns whether the cache lets only one call load the value of a key while the others wait. Calls then cannot load
-     * more values only because a load has become slow.
+     * Returns whether the cache lets only one call load the value of a key while the others wait. Calls then cannot
+     * load more values only because a load has become slow.
      *
      * @param cache the name that {@link #cacheIn} returns
      */

@@ -37,7 +37,7 @@ public final class CalledMethods {
         for (int i = Math.max(work, application.firstIndex()) - 1; i >= 0; i--) {
             String type = frames[i].getClassName();
             if (!application.owns(i) && !isHidden(type)) {
-                String called = StackReader.simple(type) + "." + frames[i].getMethodName();
+                String called = ApplicationCode.method(frames[i]);
                 if (Hints.isTelling(called)) {
                     return called;
                 }

@@ -24,16 +24,11 @@ public final class ForkJoinWaits {
 
     private ForkJoinWaits() {}
 
-    /** Returns whether the thread uses processor time to search for tasks while it waits for one. */
-    public static boolean isSearching(ThreadSnapshot thread) {
-        return isOne(thread.frames());
-    }
-
     /**
-     * Returns whether a thread with these frames waits for a task and finds no other task to run. A thread that has
-     * parked does not search.
+     * Returns whether a thread with these frames waits for a task, and uses processor time to search for other tasks. A
+     * thread that has parked does not search.
      */
-    static boolean isOne(StackTraceElement[] frames) {
+    public static boolean isOne(StackTraceElement[] frames) {
         for (StackTraceElement frame : frames) {
             String type = frame.getClassName();
             boolean isOfPool = type.equals(POOL) || type.startsWith(POOL + "$") || type.equals(TASK);

@@ -91,6 +91,9 @@ final class LockText {
                                     + place + meanwhile + "; more threads do not help"),
                     facts);
         }
+        if (held == null && excess.samples.ownerOf(part) == null && new LeftLocks(excess).isOne(part)) {
+            return neverReleased(part, place, null, facts);
+        }
         return new CauseDescription(
                 dead ? "DEADLOCK" : "LOCK",
                 part.name(),
@@ -173,8 +176,12 @@ final class LockText {
                         Where.CODE,
                         "unlock it in a finally block, so that an exception cannot skip the unlock, in the class of"
                                 + " " + place
-                                + ": the lock belongs to thread " + (thread == null ? "unknown" : thread)
-                                + ", which has ended or runs no code that uses it; only a restart releases it"),
+                                + (thread == null
+                                        ? ": no sample found a thread that holds the lock, and no call that waited for"
+                                                + " it got it"
+                                        : ": the lock belongs to thread " + thread
+                                                + ", which has ended or runs no code that uses it")
+                                + "; only a restart releases it"),
                 facts);
     }
 
