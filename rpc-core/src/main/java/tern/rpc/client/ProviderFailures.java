@@ -88,8 +88,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
     }
 
     private String withReason(Target target) {
-        ClientConnection connection = target.node().link().opened();
-        String reason = connection == null ? "not connected yet" : connection.lastFailure();
+        String reason = reason(target);
         long seconds = TimeUnit.NANOSECONDS.toSeconds(target.node().link().outOfReachNanos(clock.nanoTime()));
         String since = seconds == 0 ? "" : (reason.isEmpty() ? "" : ", ") + "for " + seconds + " s";
         return target.endpoint() + (reason.isEmpty() && since.isEmpty() ? "" : " (" + reason + since + ")");
@@ -109,11 +108,23 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
                                 .map(ProviderFailures::failure)
                                 .collect(Collectors.joining("; "))
                         + (more > 0 ? "; and " + more + " more" : "");
-        return reasons + cluster.advice();
+        return reasons + cluster.whyAvoided(clock.nanoTime()) + cluster.advice();
     }
 
     private static String failure(Target target) {
+        return target.endpoint() + ": " + reason(target);
+    }
+
+    private static String reason(Target target) {
         ClientConnection connection = target.node().link().opened();
-        return target.endpoint() + ": " + (connection == null ? "not connected yet" : connection.lastFailure());
+        if (connection == null) {
+            return "not connected yet";
+        }
+        if (!connection.isAvailable()) {
+            return connection.lastFailure();
+        }
+        return connection.wasHeard()
+                ? target.attributes().draining() ? "about to stop" : "connected"
+                : "accepts connections but has sent nothing; check whether its process is frozen";
     }
 }

@@ -346,11 +346,16 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Starts connecting to unreachable providers, at a limited rate. */
+    /**
+     * Starts connecting to unreachable providers, at a limited rate. Sends a ping to connected providers that have sent
+     * nothing.
+     */
     public void attempt() {
         for (Target target : members.routes().all()) {
             ClientConnection connection = target.node().link().opened();
-            if (connection != null && !connection.isAvailable() && !connection.isConnecting()) {
+            if (connection != null && connection.isAvailable() && !connection.wasHeard()) {
+                connection.probe();
+            } else if (connection != null && !connection.isAvailable() && !connection.isConnecting()) {
                 connection.connectSoon();
             }
         }
@@ -380,9 +385,10 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns whether a call to the method with the given tag would be sent immediately, or would only have to wait for
-     * a connection that is being opened. If some providers lack the method, returns whether another provider is
-     * connected. Also returns true after {@link #close}, because waiting for a provider is then pointless.
+     * Returns whether a call to the method with the given tag would be sent immediately. A provider that has accepted
+     * the connection but has sent nothing does not count, because a frozen process also accepts connections. If some
+     * providers lack the method, only the others count. Also returns true after {@link #close}, because waiting for a
+     * provider is then pointless.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {
         if (members.isClosed()) {
@@ -392,9 +398,7 @@ public final class Cluster implements AutoCloseable {
         if (group == null) {
             return false;
         }
-        long now = clock.nanoTime();
-        Group having = methods.having(method, group, now);
-        return having == group ? group.isReachable() : having.hasUsable(null, now);
+        return methods.having(method, group, clock.nanoTime()).isUsable();
     }
 
     /**

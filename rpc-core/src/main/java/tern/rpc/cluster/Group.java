@@ -169,10 +169,9 @@ final class Group {
         return isBetter ? farther : near;
     }
 
-    /** Returns whether a provider of this group is connected, or is being connected. */
-    boolean isReachable() {
-        return targets.stream()
-                .anyMatch(target -> target.isUsable() || target.node().link().isConnecting());
+    /** Returns whether a call can be sent to a provider of this group immediately. */
+    boolean isUsable() {
+        return targets.stream().anyMatch(Target::isUsable);
     }
 
     /** Returns whether a provider other than {@code besides} is connected and probably offers the service. */

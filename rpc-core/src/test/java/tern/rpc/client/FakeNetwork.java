@@ -33,8 +33,21 @@ final class FakeNetwork implements ClientTransport {
 
     final class Connection extends IdleConnection {
 
+        boolean heard = true; // whether the provider has sent anything
+        int probes;
+
         Connection(Endpoint endpoint) {
             super(endpoint);
+        }
+
+        @Override
+        public boolean wasHeard() {
+            return heard;
+        }
+
+        @Override
+        public void probe() {
+            probes++;
         }
 
         @Override

@@ -362,9 +362,7 @@ class ReleasesTest {
     void callThatMayWaitWaitsForTheProviderThatHasTheMethod() {
         old.add(FOUR.get(0));
         network.at(FOUR.get(1)).available = false;
-        Orders orders = client.refer(reference(new StaticEndpoints(FOUR.subList(0, 2)))
-                .waitForReady()
-                .build());
+        Orders orders = patient(new StaticEndpoints(FOUR.subList(0, 2)));
         CompletableFuture<String> waiting = orders.cancelLater();
         assertThat(sentTo(FOUR.get(0), "cancelLater()")).isEqualTo(1);
         assertThat(orders.find()).isEqualTo("remote");
@@ -430,6 +428,71 @@ class ReleasesTest {
         added.add("find()");
         old.addAll(FOUR);
         assertThatThrownBy(orders::find).hasMessageContaining("is not exported here");
+    }
+
+    @Test
+    void callThatMayWaitIsNotSentToAProcessThatOnlyAcceptsConnections() {
+        network.at(FOUR.get(0)).heard = false;
+        Orders orders = patient(new StaticEndpoints(FOUR.subList(0, 1)));
+        CompletableFuture<String> served = orders.cancelLater();
+        timer.runAll();
+        assertThat(network.sent).isEmpty();
+        assertThat(network.at(FOUR.get(0)).probes).isPositive();
+
+        network.at(FOUR.get(0)).heard = true;
+        timer.runAll();
+        assertThat(served.join()).isEqualTo("remote");
+
+        network.at(FOUR.get(0)).heard = false;
+        CompletableFuture<String> late = orders.cancelLater();
+        assertThatItWaitedInVain(late, "10.0.0.1:20880: accepts connections but has sent nothing");
+    }
+
+    @Test
+    void callThatMayWaitIsNotSentToAProviderThatIsAboutToStop() {
+        ChangingSource source = new ChangingSource();
+        Orders orders = patient(source);
+        source.list(new Instance(FOUR.get(0), Attributes.DEFAULT.withDraining(true)));
+        CompletableFuture<String> served = orders.cancelLater();
+        timer.runAll();
+        assertThat(network.sent).isEmpty();
+
+        passMillis(10_000);
+        source.list(new Instance(FOUR.get(0), Attributes.DEFAULT.withDraining(true)), Instance.of(FOUR.get(1)));
+        timer.runAll();
+        assertThat(served.join()).isEqualTo("remote");
+        assertThat(sentTo(FOUR.get(1), "cancelLater()")).isEqualTo(1);
+
+        passMillis(10_000);
+        source.list(new Instance(FOUR.get(0), Attributes.DEFAULT.withDraining(true)));
+        timer.runAll();
+        assertThatItWaitedInVain(orders.cancelLater(), "10.0.0.1:20880: about to stop");
+    }
+
+    @Test
+    void callThatMayWaitIsNotSentToAProviderOfAnotherProtocol() {
+        ChangingSource source = new ChangingSource();
+        Orders orders = patient(source);
+        source.list(Instance.of(new Endpoint("10.0.0.1", 20_880, "10.0.0.1", "other")));
+
+        assertThatItWaitedInVain(orders.cancelLater(), "all have other protocols (other://10.0.0.1:20880)");
+        assertThat(network.sent).isEmpty();
+    }
+
+    private Orders patient(EndpointSource source) {
+        return client.refer(reference(source).waitForReady().build());
+    }
+
+    private void assertThatItWaitedInVain(CompletableFuture<String> call, String reason) {
+        timer.runAll();
+        assertThat(call).isNotDone();
+        passMillis(TimeUnit.DAYS.toMillis(1));
+        timer.runAll();
+        assertThatThrownBy(call::join).cause().isInstanceOfSatisfying(RpcException.class, failure -> {
+            assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+            assertThat(failure).hasMessageContaining(reason);
+        });
     }
 
     /** A source whose list the test changes. */

@@ -393,7 +393,7 @@ class Http1ClientTest {
                 "502 Bad | content-type: text/html | <p>Busy</p> | UNAVAILABLE | MAYBE | 502 without an RPC error",
                 "502 Bad | content-type: text/html | <p>Busy</p> | UNAVAILABLE | MAYBE | The body: <p>Busy</p>",
                 "404 No | content-type: application/json | {\"message\":\"Invoker not found\",\"status\":\"404\"}"
-                        + " | UNIMPLEMENTED | MAYBE | Invoker not found",
+                        + " | UNIMPLEMENTED | NO | Invoker not found",
                 "404 No | tern-executed: no | {\"code\":\"not_found\",\"message\":\"no method\"}"
                         + " | UNIMPLEMENTED | NO | no method",
                 "404 No | x: y | {\"code\":\"not_found\",\"message\":\"no row\"} | NOT_FOUND | MAYBE | no row",
