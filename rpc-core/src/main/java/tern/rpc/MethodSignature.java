@@ -259,12 +259,16 @@ record MethodSignature(
 
     /**
      * Returns a hint for the message about a type that contains a type variable of a generic interface, such as
-     * {@code T} in {@code Repo<T>}. Returns an empty string for any other type.
+     * {@code T} in {@code Repo<T>}, or of a generic method. Returns an empty string for any other type.
      */
     static String advice(Type type) {
         TypeVariable<?> variable = TypeVariables.unknown(type);
-        if (variable == null || !(variable.getGenericDeclaration() instanceof Class<?> generic)) {
+        if (variable == null) {
             return "";
+        }
+        if (!(variable.getGenericDeclaration() instanceof Class<?> generic)) {
+            return ". Declare the class of the values instead of the type variable " + variable.getName()
+                    + " of the method";
         }
         String name = generic.getSimpleName();
         String others = ", …".repeat(generic.getTypeParameters().length - 1);

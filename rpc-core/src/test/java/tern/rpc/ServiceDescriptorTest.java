@@ -422,6 +422,18 @@ class ServiceDescriptorTest {
         CompletableFuture<Void> send();
     }
 
+    interface GenericMethod {
+        <T> T copy(T value);
+    }
+
+    @Test
+    void typeVariableOfAMethodIsNamedInTheWarning() {
+        assertThat(ServiceDescriptor.of(GenericMethod.class).warnings())
+                .hasSize(2)
+                .allSatisfy(warning -> assertThat(warning)
+                        .endsWith(". Declare the class of the values instead of the type variable T of the method"));
+    }
+
     interface SeveralProblems {
         Optional<String> find(String name);
 

@@ -24,6 +24,10 @@ final class LinkedThrowables implements ThrowableParts.Source {
      */
     static final int MAX_IN_ALL = 512;
 
+    /** The end of the message of an exception whose class is missing or not allowed in this application. */
+    private static final String UNKNOWN_CLASS = " (the class is missing in this application, or may not be read: add the"
+            + " version of the interface's jar that the sender has, or list the class in rpc.limits.allowed-classes)";
+
     private static final Slot FRAME = Slot.of(StackTraceElement.class);
     private static final Slot TEXT = Slot.of(String.class);
 
@@ -74,7 +78,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
         if (withoutClass != null) {
             shape = new ForeignThrowableShape(wire.name, links == 0 ? withoutClass : "");
         } else if (shape == null) {
-            shape = new ForeignThrowableShape(wire.name, "");
+            shape = new ForeignThrowableShape(wire.name, links == 0 ? UNKNOWN_CLASS : "");
         }
         Object made = values.object(wire, shape);
         if (made instanceof Throwable throwable) {

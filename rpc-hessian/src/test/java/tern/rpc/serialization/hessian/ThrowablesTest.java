@@ -314,7 +314,10 @@ class ThrowablesTest {
 
         Throwable read = coding.readThrowable(bytes);
 
-        assertThat(read).isInstanceOf(RpcException.class).hasMessageContaining("com.nowhere.LostException: gone");
+        assertThat(read)
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("com.nowhere.LostException: gone (the class is missing in this application, or may"
+                        + " not be read: add the version of the interface's jar that the sender has, or list the class");
         assertThat(((RpcException) read).code()).isEqualTo(StatusCode.UNKNOWN);
         assertThat(((RpcException) read).wasExecuted()).isEqualTo(RpcException.Executed.YES);
         assertThat(read.getStackTrace())

@@ -138,7 +138,10 @@ final class RefusalRules extends Rule {
         Set<Part> operations = new HashSet<>();
         for (ExcessTime.Counted counted : excess.accounts) {
             if (refusal.equals(excess.failureOf(counted.call()))) {
-                counted.call().ledger().named().forEach(named -> operations.add(Account.part(named.kind(), named.name())));
+                counted.call()
+                        .ledger()
+                        .named()
+                        .forEach(named -> operations.add(Account.part(named.kind(), named.name())));
             }
         }
         return operations;

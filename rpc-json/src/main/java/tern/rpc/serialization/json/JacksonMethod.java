@@ -61,6 +61,7 @@ final class JacksonMethod implements JsonMethod {
         }
         ValueType answered = method.result();
         this.result = answered.raw() == void.class ? null : position(answered, fullName + ", result");
+        warnings.addAll(Jackson2Annotations.of(method));
         ArgumentNames arguments = new ArgumentNames(fullName, names, invented);
         this.body = new BodyArguments(mapper, fullName, arguments, parameters);
         this.query = new QueryArguments(mapper, arguments, texts);
@@ -99,6 +100,7 @@ final class JacksonMethod implements JsonMethod {
     @Override
     public List<String> lostState() {
         List<String> lost = new ArrayList<>(problems);
+        lost.addAll(Jackson2Annotations.of(method));
         lost.addAll(LostFields.of(method, mapper));
         return lost;
     }

@@ -17,8 +17,8 @@ final class StreamLimits {
         return new Writing(limits.depth());
     }
 
-    private static StreamConstraintsException tooDeep(int limit) {
-        return new StreamConstraintsException("nested deeper than " + limit + " (set by rpc.limits.max-depth)");
+    private static String tooDeep(int limit) {
+        return "nested deeper than " + limit + " (set by rpc.limits.max-depth)";
     }
 
     private static final class Reading extends StreamReadConstraints {
@@ -32,7 +32,7 @@ final class StreamLimits {
         @Override
         public void validateNestingDepth(int depth) {
             if (depth > _maxNestingDepth) {
-                throw tooDeep(_maxNestingDepth);
+                throw new StreamConstraintsException(tooDeep(_maxNestingDepth));
             }
         }
 
@@ -80,7 +80,9 @@ final class StreamLimits {
         @Override
         public void validateNestingDepth(int depth) {
             if (depth > _maxNestingDepth) {
-                throw tooDeep(_maxNestingDepth);
+                throw new StreamConstraintsException(tooDeep(_maxNestingDepth)
+                        + "; if the objects refer to each other, such as a parent and its children, put @JsonIgnore on"
+                        + " the getter of one direction");
             }
         }
     }

@@ -364,4 +364,17 @@ class JsonTypesTest {
                 .isInstanceOf(SerializationException.class)
                 .hasMessageContaining("nested deeper than 64 (set by rpc.limits.max-depth)");
     }
+
+    @Test
+    void objectsThatReferToEachOtherAreExplained() {
+        Bean parent = new Bean();
+        Bean child = new Bean();
+        parent.setFriend(child);
+        child.setFriend(parent);
+
+        assertThatThrownBy(() -> method("bean").writtenResult(parent))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("; if the objects refer to each other, such as a parent and its children, put"
+                        + " @JsonIgnore on the getter of one direction");
+    }
 }

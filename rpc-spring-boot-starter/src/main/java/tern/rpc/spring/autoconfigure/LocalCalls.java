@@ -1,10 +1,14 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.util.Set;
+import java.util.TreeSet;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.env.Environment;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -50,12 +54,30 @@ final class LocalCalls {
      */
     static void checkServer(ConfigurableBeanFactory beans, String where) {
         if (!has(beans, RpcServer.class)) {
+            if (beans instanceof ConfigurableListableBeanFactory all) {
+                checkHiddenServices(all, where);
+            }
             throw new RpcStartException(
                     where + " refers to local, but this application exports no services: it has no @RpcService bean, or"
                             + " rpc.server.enabled is false",
                     "Add the provider's configuration to this application, set rpc.server.enabled to true, or set"
                             + " rpc.client.url to the address of a provider. In a test, a @MockitoBean of the interface or"
                             + " a ScriptedProvider of tern-rpc-test can replace the provider (docs/testing.md).",
+                    null);
+        }
+    }
+
+    /** Names a service that Tern could not find in time, because it is the reason why there is no server. */
+    private static void checkHiddenServices(ConfigurableListableBeanFactory beans, String where) {
+        Set<String> names = new TreeSet<>(HiddenServices.in(beans).keySet());
+        names.addAll(LateServices.in(beans));
+        if (!names.isEmpty() && beans.getBean(Environment.class).getProperty("rpc.server.enabled", Boolean.class, true)) {
+            String name = names.iterator().next();
+            throw new RpcStartException(
+                    where + " refers to local, but this application exports no services: bean '" + name
+                            + "' is an @RpcService, but it is not exported, because "
+                            + LateServices.reason(beans, name),
+                    LateServices.action(beans, name),
                     null);
         }
     }

@@ -326,6 +326,31 @@ class RpcServiceTest {
                         .hasMessageContaining("'madeGreeter'"));
     }
 
+    @Configuration(proxyBeanMethods = false)
+    static class OneClassTwice {
+        @Bean
+        Annotated found() {
+            return new Annotated();
+        }
+
+        @Bean
+        Annotated made() {
+            return new Annotated();
+        }
+    }
+
+    @Test
+    void classThatIsFoundAndMadeByABeanMethodIsExplained() {
+        provider(OneClassTwice.class).run(there -> {
+            RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+
+            assertThat(failure)
+                    .hasMessageEndingWith("is exported twice, by the beans 'found' and 'made', which are both of "
+                            + Annotated.class.getName());
+            assertThat(failure.action()).startsWith("Remove the @Bean method: a class with @RpcService is a bean");
+        });
+    }
+
     @Test
     void signatureThatCannotBeSentPreventsStartupAndTheBeanIsNamed() {
         provider(Finder.class)

@@ -30,6 +30,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
+import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
@@ -61,6 +62,39 @@ class UnservedBeansTest {
                         + Hiding.class.getName() + ".bells returns " + Bells.class.getName()
                         + ". Put @RpcService on the @Bean method, or let the method return the class.")
                 .doesNotContain("no bean with @RpcService was found");
+    }
+
+    static class LocalCaller {
+        @RpcReference
+        Bells bells;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class HidingWithACaller {
+        @Bean
+        Bells bells() {
+            return new Bell();
+        }
+
+        @Bean
+        LocalCaller caller() {
+            return new LocalCaller();
+        }
+    }
+
+    @Test
+    void referenceToTheOwnServerNamesTheServiceThatABeanMethodHides() {
+        application(HidingWithACaller.class)
+                .withPropertyValues("rpc.client.url=local", "rpc.server.port=0")
+                .run(there -> {
+                    RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+
+                    assertThat(failure)
+                            .hasMessageContaining("refers to local, but this application exports no services: bean"
+                                    + " 'bells' is an @RpcService, but it is not exported, because only its class has the"
+                                    + " annotation, and the @Bean method " + HidingWithACaller.class.getName());
+                    assertThat(failure.action()).contains("Put @RpcService on the @Bean method");
+                });
     }
 
     @Test
