@@ -1,6 +1,7 @@
 package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http2.Http2Headers;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
@@ -47,8 +48,22 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
 
     /** Returns whether the call succeeded. */
     boolean isOk() {
-        CharSequence number = withStatus().get(GrpcHeaders.STATUS);
+        CharSequence number = number(withStatus());
         return number != null && StatusTable.fromNumber(number) == StatusCode.OK;
+    }
+
+    /**
+     * Returns the status number in the headers; null if there is none. If there are several, the result contains all of
+     * them and is therefore not a status code. Otherwise, a failed call could appear to have succeeded.
+     */
+    private static @Nullable CharSequence number(Http2Headers last) {
+        if (last.size() > 1) {
+            List<CharSequence> all = last.getAll(GrpcHeaders.STATUS);
+            if (all.size() > 1) {
+                return String.join(",", all);
+            }
+        }
+        return last.get(GrpcHeaders.STATUS);
     }
 
     private Http2Headers withStatus() {
@@ -65,7 +80,7 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
     @Nullable
     RpcException failure(Invocation call, Endpoint endpoint) {
         Http2Headers last = withStatus();
-        CharSequence number = last.get(GrpcHeaders.STATUS);
+        CharSequence number = number(last);
         if (number == null) {
             return withoutStatus(call, endpoint);
         }

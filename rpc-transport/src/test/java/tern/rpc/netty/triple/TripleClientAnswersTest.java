@@ -265,6 +265,18 @@ class TripleClientAnswersTest extends RawServerCalls {
     }
 
     @ParameterizedTest
+    @CsvSource({"0, 13", "13, 0", "0, 0"})
+    void severalStatusesAreNoSuccess(String one, String other) {
+        assertAnswer(
+                script -> script.head(3, OK)
+                        .data(3, Http2Script.framed(0, bytes("a")))
+                        .end(3, "grpc-status", one, "grpc-status", other),
+                StatusCode.UNKNOWN,
+                Executed.MAYBE,
+                one + "," + other);
+    }
+
+    @ParameterizedTest
     @ValueSource(ints = {33_000, 130_000})
     void headersLargerThanWeTakeAreRefused(int bytes) {
         assertAnswer(
