@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
@@ -88,12 +89,12 @@ public final class Diagnostician {
     private final MethodMisses methods;
     private final History history = new History();
     private final FlightRecording recording;
-    private final MissReport report = new MissReport(history);
+    private final MissReport report;
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
     private final HeldRows heldRows = new HeldRows(); // Only the diagnosis thread uses this field.
     private final PoolObserver observedPools; // Only the diagnosis thread uses this field.
-    private final FillingHeap fillingHeap = new FillingHeap(); // Only the diagnosis thread uses this field.
+    private final FillingHeap fillingHeap; // Only the diagnosis thread uses this field.
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
     private final HungCalls hungCalls;
     private final LateCalls late;
@@ -107,7 +108,16 @@ public final class Diagnostician {
     private volatile long diagnosedNanos; // when the published causes were found
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
-    Diagnostician(RpcMeters meters, Surroundings surroundings, ProcessWatch process, NanoClock clock, Clock wall) {
+    /** @param log writes log lines */
+    Diagnostician(
+            RpcMeters meters,
+            Surroundings surroundings,
+            ProcessWatch process,
+            NanoClock clock,
+            Clock wall,
+            Executor log) {
+        this.report = new MissReport(history, log);
+        this.fillingHeap = new FillingHeap(log);
         this.meters = meters;
         this.targetNanos = meters.slo().latency().toNanos();
         this.surroundings = surroundings;
@@ -127,7 +137,7 @@ public final class Diagnostician {
 
     /** Creates a diagnostician for this process. */
     public static Diagnostician of(RpcMeters meters, Surroundings surroundings) {
-        return new Diagnostician(meters, surroundings, new MachineWatch(), NanoClock.SYSTEM, Clock.systemUTC());
+        return new Diagnostician(meters, surroundings, new MachineWatch(), NanoClock.SYSTEM, Clock.systemUTC(), new LogThread());
     }
 
     /**

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.diagnosis.machine.HeapGrowth;
@@ -25,8 +26,14 @@ final class FillingHeap {
     /** The minimum time between two logged lines. */
     private static final long SECONDS_BETWEEN_LINES = Duration.ofMinutes(1).toSeconds();
 
+    private final Executor log;
     private long seconds; // the number of consecutive seconds in which the heap grew too fast
     private long secondsSinceLine = SECONDS_BETWEEN_LINES;
+
+    /** @param log writes log lines, usually on another thread */
+    FillingHeap(Executor log) {
+        this.log = log;
+    }
 
     /** Reads the growth of the heap. Called once a second. */
     void second(Machine machine) {
@@ -66,7 +73,8 @@ final class FillingHeap {
         List<String> lines = HeapText.lines(growth, machine, samples);
         if (secondsSinceLine >= SECONDS_BETWEEN_LINES) {
             secondsSinceLine = 0;
-            LOG.warn("The heap is filling up, although calls still meet the target: {}", String.join("; ", lines));
+            log.execute(() -> LOG.warn(
+                    "The heap is filling up, although calls still meet the target: {}", String.join("; ", lines)));
         }
         return "  " + String.join("\n  ", lines) + "\n";
     }

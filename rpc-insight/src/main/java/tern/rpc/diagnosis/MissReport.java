@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,6 +79,7 @@ final class MissReport {
     private static final int SETTLED_SECONDS = 5;
 
     private final History history;
+    private final Executor log;
     private final Deque<String> firsts = new ArrayDeque<>(); // the first cause diagnosed in each of the last seconds
     private @Nullable Diagnosis published; // the last published diagnosis; null while calls meet the target
     private @Nullable String loggedTitle; // the last logged first cause; null while calls meet the target
@@ -88,8 +90,10 @@ final class MissReport {
     private int seconds;
     private int publishedSeconds; // the number of consecutive diagnoses with the same published first cause
 
-    MissReport(History history) {
+    /** @param log writes log lines, usually on another thread */
+    MissReport(History history, Executor log) {
         this.history = history;
+        this.log = log;
     }
 
     /** The start of a period in which calls miss the latency target, and the missed target. */
@@ -279,9 +283,10 @@ final class MissReport {
     private void warn(String calls, Diagnosis diagnosis, Evidence.Counts counts) {
         Miss miss = diagnosis.miss();
         Cause cause = diagnosis.causes().get(0);
-        loggedTitle = DiagnosisText.title(cause);
         secondsSinceLine = 0;
-        LOG.warn(
+        String title = DiagnosisText.title(cause);
+        loggedTitle = title;
+        log.execute(() -> LOG.warn(
                 "{} the target of {} ms: {} of {} late, {} failed, {} refused, {} hang. First cause: {} ({})."
                         + " Change: {}. The whole diagnosis: /actuator/rpc/diagnosis",
                 calls,
@@ -291,19 +296,19 @@ final class MissReport {
                 counts.failed(),
                 counts.refused(),
                 counts.hung(),
-                loggedTitle,
+                title,
                 DiagnosisText.amount(cause),
-                cause.change().text());
+                cause.change().text()));
     }
 
     /** Logs that calls meet the latency target again. */
     void end(long lastedSeconds) {
         Diagnosis last = published;
         if (logs && last != null) {
-            LOG.info(
+            log.execute(() -> LOG.info(
                     "Calls meet the target again, after {} s. The first cause was: {}",
                     lastedSeconds,
-                    DiagnosisText.title(last.causes().get(0)));
+                    DiagnosisText.title(last.causes().get(0))));
         }
         published = null;
         loggedTitle = null;

@@ -89,7 +89,8 @@ public final class Shop implements Surroundings {
                 }
             },
             time::get,
-            Clock.systemUTC());
+            Clock.systemUTC(),
+            Runnable::run);
 
     @Override
     public List<RunningCall> running() {
