@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.account.EndedCall;
 import tern.rpc.diagnosis.calls.Baseline;
@@ -40,8 +41,9 @@ final class BaselineUpdater {
     private static final double MAX_SLOW_SHARE = 0.1;
 
     /**
-     * A method whose usual times are unknown counts as slow while at most {@value} of its calls meet the target. Some
-     * long polls end at once, because an event has already happened or the caller stops.
+     * A method whose usual times are unknown and whose calls wait without an operation counts as slow while at most
+     * {@value} of its calls meet the target. Some long polls end at once, because an event has already happened or the
+     * caller stops.
      */
     private static final double FEW_QUICK = 0.2;
 
@@ -206,7 +208,7 @@ final class BaselineUpdater {
         List<EndedCall> late = records.bad(before.atNanos());
         boolean isRare = late.size() <= MAX_SLOW_SHARE * counts.calls() && counts.refused() == 0;
         if (isRare
-                && late.stream().allMatch(call -> call.failure() == null && hasNeverMetTarget(call.method(), isWarm))) {
+                && late.stream().allMatch(call -> call.failure() == null && hasNeverMetTarget(call, isWarm))) {
             usual.learn(current.methodsSince(before), List.of(), late);
         }
     }
@@ -224,7 +226,7 @@ final class BaselineUpdater {
                         || hinders.test(call)
                         || usual.of(call.method()) != null
                         || 2 * call.ledger().nanos(Phase.DECODE, call.endedNanos()) > call.tookNanos()
-                        || !hasNeverMetTarget(call.method(), false))
+                        || !hasNeverMetTarget(call, false))
                 .toList();
         return others.isEmpty() ? bad : others;
     }
@@ -233,8 +235,17 @@ final class BaselineUpdater {
      * During the warm-up and during a miss, usual times may be missing, so this method also checks whether more than a
      * few counted calls have met the target.
      */
-    private boolean hasNeverMetTarget(String method, boolean isWarm) {
-        Sums counted = records.sums().getOrDefault(method, Sums.NONE);
-        return usual.hasNeverMetTarget(method) && (isWarm || counted.met() <= FEW_QUICK * counted.calls());
+    private boolean hasNeverMetTarget(EndedCall call, boolean isWarm) {
+        Sums counted = records.sums().getOrDefault(call.method(), Sums.NONE);
+        double few = spendsTimeOnOperations(call) ? 0 : FEW_QUICK * counted.calls();
+        return usual.hasNeverMetTarget(call.method()) && (isWarm || counted.met() <= few);
+    }
+
+    private static boolean spendsTimeOnOperations(EndedCall call) {
+        long nanos = call.ledger().named().stream()
+                .filter(operation -> operation.kind().isOperation())
+                .mapToLong(NamedTimes.Entry::nanos)
+                .sum();
+        return 2 * nanos > call.tookNanos();
     }
 }

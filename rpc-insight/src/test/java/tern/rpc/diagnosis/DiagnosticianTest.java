@@ -209,6 +209,16 @@ class DiagnosticianTest {
     }
 
     @Test
+    void writingStatementThatBecameThousandsOfTimesSlowerWaitsForALockAlthoughAReportIsSlowerToo() {
+        shop.healthy(call -> call.in(Phase.SQL, "select count", 60).in(Phase.SQL, "update stock", 1));
+
+        Diagnosis diagnosis =
+                shop.miss(call -> call.in(Phase.SQL, "select count", 400).in(Phase.SQL, "update stock", 3000));
+
+        assertThat(first(diagnosis).kind()).isEqualTo("ROW LOCK");
+    }
+
+    @Test
     void writingStatementIsNotSaidToWaitForALockIfReadingStatementsAreSlowerToo() {
         shop.healthy(call -> call.in(Phase.SQL, "select stock", 3).in(Phase.SQL, "update stock", 1));
 

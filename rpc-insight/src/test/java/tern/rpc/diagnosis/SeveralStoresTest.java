@@ -370,7 +370,7 @@ class SeveralStoresTest {
 
         Diagnosis miss = during(operations(Phase.HTTP, "GET stock:8080/levels", 2));
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: GET price:8080/list");
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PEER FAILS: GET price:8080/list: does not answer");
     }
 
     @Test

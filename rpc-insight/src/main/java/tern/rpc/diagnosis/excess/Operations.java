@@ -35,6 +35,9 @@ public final class Operations {
     /** An operation's additional time is small if it is below {@value} of another operation's additional time. */
     private static final double SMALL = 0.1;
 
+    /** An operation's slowdown is small if its factor is below {@value} of another operation's factor. */
+    private static final double SMALL_FACTOR = 0.05;
+
     public static final double WIDE_NANOS = 3e6;
 
     /**
@@ -392,20 +395,22 @@ public final class Operations {
     /**
      * Returns whether all other operations of the given kind, on the same data source or Redis server, take about their
      * usual time in late or failed calls. Ignores slowdowns that are small compared with the slowdown of the given
-     * operation, because all operations become slightly slower on a busy machine.
+     * operation, as a time or in relation to the usual time, because all operations become slower on a busy machine.
      *
      * @param eachNanos the time of the given operation
      */
     public boolean othersAreAsUsual(Phase phase, String name, double eachNanos) {
         String store = OperationNames.store(name);
         Map<String, Double> each = each(phase);
-        double additional = eachNanos - Math.max(0, usualEach(phase, name));
+        double ownUsual = Math.max(1, usualEach(phase, name));
+        double additional = eachNanos - ownUsual;
+        double factor = Math.max(WIDE_FACTOR, SMALL_FACTOR * eachNanos / ownUsual);
         for (Map.Entry<String, Double> entry : each.entrySet()) {
             double usually = usualEach(phase, entry.getKey());
             if (!entry.getKey().equals(name)
                     && OperationNames.store(entry.getKey()).equals(store)
                     && usually > 0
-                    && entry.getValue() > WIDE_FACTOR * usually
+                    && entry.getValue() > factor * usually
                     && entry.getValue() > usually + Math.max(WIDE_NANOS, SMALL * additional)) {
                 return false;
             }

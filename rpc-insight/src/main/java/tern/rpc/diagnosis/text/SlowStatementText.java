@@ -229,7 +229,7 @@ final class SlowStatementText {
         if (!rowLocks.waitsForLock(text, Math.max(running, eachNanos))) {
             return null;
         }
-        facts.add("others   no other statement is slower, so this one probably waits for a lock");
+        facts.add("others   no other statement is nearly as much slower, so this one probably waits for a lock");
         return cause(
                 "ROW LOCK",
                 text,
