@@ -49,8 +49,9 @@ final class AllowedClasses {
      * Returns the classes that are reachable from a service's methods, by class name. A class with a {@link WireName}
      * has its wire name as a second key.
      *
-     * @throws InvalidServiceException if classes cannot be serialized. For each class, the message names the method, the
-     *     class, and the first place where the class occurs: the parameter, the result or the exception, and the field
+     * @throws InvalidServiceException if classes cannot be serialized. For each class, the message names the method,
+     *     the class, and the first place where the class occurs: the parameter, the result or the exception, and the
+     *     field
      */
     static Map<String, Class<?>> of(ServiceDescriptor service) {
         AllowedClasses classes = new AllowedClasses(service);

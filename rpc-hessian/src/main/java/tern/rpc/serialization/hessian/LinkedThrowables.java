@@ -25,8 +25,9 @@ final class LinkedThrowables implements ThrowableParts.Source {
     static final int MAX_IN_ALL = 512;
 
     /** The end of the message of an exception whose class is missing or not allowed in this application. */
-    private static final String UNKNOWN_CLASS = " (the class is missing in this application, or may not be read: add the"
-            + " version of the interface's jar that the sender has, or list the class in rpc.limits.allowed-classes)";
+    private static final String UNKNOWN_CLASS =
+            " (the class is missing in this application, or may not be read: add the version of the interface's jar"
+                    + " that the sender has, or list the class in rpc.limits.allowed-classes)";
 
     private static final Slot FRAME = Slot.of(StackTraceElement.class);
     private static final Slot TEXT = Slot.of(String.class);

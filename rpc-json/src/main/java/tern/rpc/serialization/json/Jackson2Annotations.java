@@ -18,8 +18,8 @@ import tern.rpc.ValueType;
 
 /**
  * Finds annotations of Jackson 2 that Jackson 3 ignores. Without a warning, the serializers and builders that they name
- * would silently not be used. The annotations of {@code com.fasterxml.jackson.annotation} still have an effect. Searches
- * the application classes in a method's signature, and the classes of their fields.
+ * would silently not be used. The annotations of {@code com.fasterxml.jackson.annotation} still have an effect.
+ * Searches the application classes in a method's signature, and the classes of their fields.
  */
 final class Jackson2Annotations {
 
@@ -106,9 +106,10 @@ final class Jackson2Annotations {
             }
         }
         if (!found.isEmpty()) {
-            warnings.add("Annotations of Jackson 2 on " + type.getName() + " have no effect, because Jackson 3 reads and"
-                    + " writes JSON: " + String.join(", ", found)
-                    + ". Import them from tools.jackson.databind instead of com.fasterxml.jackson.databind");
+            warnings.add(
+                    "Annotations of Jackson 2 on " + type.getName() + " have no effect, because Jackson 3 reads and"
+                            + " writes JSON: " + String.join(", ", found)
+                            + ". Import them from tools.jackson.databind instead of com.fasterxml.jackson.databind");
         }
         for (Field field : type.getDeclaredFields()) {
             search(field.getGenericType());

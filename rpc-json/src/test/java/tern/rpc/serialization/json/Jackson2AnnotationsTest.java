@@ -19,7 +19,8 @@ class Jackson2AnnotationsTest {
     record Order(Map<String, List<Price>> prices) {}
 
     record Current(
-            @JsonProperty("n") @tools.jackson.databind.annotation.JsonSerialize String name) {}
+            @JsonProperty("n") @tools.jackson.databind.annotation.JsonSerialize
+            String name) {}
 
     interface Shop {
         void place(Order[] orders);
@@ -35,9 +36,10 @@ class Jackson2AnnotationsTest {
 
     @Test
     void ignoredAnnotationInsideAnArgumentIsNamedOnBothSides() {
-        String line = "Annotations of Jackson 2 on " + Price.class.getName() + " have no effect, because Jackson 3 reads"
-                + " and writes JSON: @JsonSerialize. Import them from tools.jackson.databind instead of"
-                + " com.fasterxml.jackson.databind";
+        String line =
+                "Annotations of Jackson 2 on " + Price.class.getName() + " have no effect, because Jackson 3 reads"
+                        + " and writes JSON: @JsonSerialize. Import them from tools.jackson.databind instead of"
+                        + " com.fasterxml.jackson.databind";
 
         assertThat(method("place").warnings()).contains(line);
         assertThat(method("place").lostState()).contains(line);

@@ -291,9 +291,9 @@ final class ExportedBeans {
                 key + " is exported twice, by the beans '" + one + "' and '" + other + "'"
                         + (sameClass == null ? "" : ", which are both of " + sameClass),
                 sameClass != null
-                        ? "Remove the @Bean method: a class with @RpcService is a bean without it, if the component scan"
-                                + " finds the class or another class with @Configuration contains it. If two beans of"
-                                + " the class are intended, give one of them another group or version."
+                        ? "Remove the @Bean method: a class with @RpcService is a bean without it, if the component"
+                                + " scan finds the class or another class with @Configuration contains it. If two beans"
+                                + " of the class are intended, give one of them another group or version."
                         : "Give one of the two another group or version, or name its interfaces.",
                 null);
     }

@@ -71,7 +71,8 @@ final class LocalCalls {
     private static void checkHiddenServices(ConfigurableListableBeanFactory beans, String where) {
         Set<String> names = new TreeSet<>(HiddenServices.in(beans).keySet());
         names.addAll(LateServices.in(beans));
-        if (!names.isEmpty() && beans.getBean(Environment.class).getProperty("rpc.server.enabled", Boolean.class, true)) {
+        if (!names.isEmpty()
+                && beans.getBean(Environment.class).getProperty("rpc.server.enabled", Boolean.class, true)) {
             String name = names.iterator().next();
             throw new RpcStartException(
                     where + " refers to local, but this application exports no services: bean '" + name

@@ -134,8 +134,8 @@ public final class RpcServerLifecycle
                     listening + (address == null ? "all addresses" : address)
                             + ", because another application context of this process listens there",
                     "In tests, set rpc.server.port=0, which selects a free port for each context. For several"
-                            + " applications in one web server, set a different rpc.server.port in each. Otherwise, close"
-                            + " the other context first.",
+                            + " applications in one web server, set a different rpc.server.port in each. Otherwise,"
+                            + " close the other context first.",
                     failure);
         }
         if (port < FIRST_OPEN_PORT && String.valueOf(cause.getMessage()).contains("ermission denied")) {

@@ -21,7 +21,8 @@ class PortsOfThisProcessTest {
 
     /** Asks the copy of the class that another application of the same web server has. */
     private static boolean isKnownToAnotherApplication() throws ReflectiveOperationException, IOException {
-        URL classes = PortsOfThisProcess.class.getProtectionDomain().getCodeSource().getLocation();
+        URL classes =
+                PortsOfThisProcess.class.getProtectionDomain().getCodeSource().getLocation();
         try (URLClassLoader application = new URLClassLoader(new URL[] {classes}, null)) {
             Class<?> copy = application.loadClass(PortsOfThisProcess.class.getName());
             Method contains = copy.getDeclaredMethod("contains", int.class);

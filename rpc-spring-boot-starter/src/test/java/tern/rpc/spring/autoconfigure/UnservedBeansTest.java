@@ -91,8 +91,8 @@ class UnservedBeansTest {
 
                     assertThat(failure)
                             .hasMessageContaining("refers to local, but this application exports no services: bean"
-                                    + " 'bells' is an @RpcService, but it is not exported, because only its class has the"
-                                    + " annotation, and the @Bean method " + HidingWithACaller.class.getName());
+                                    + " 'bells' is an @RpcService, but it is not exported, because only its class has"
+                                    + " the annotation, and the @Bean method " + HidingWithACaller.class.getName());
                     assertThat(failure.action()).contains("Put @RpcService on the @Bean method");
                 });
     }
