@@ -356,6 +356,9 @@ public final class Diagnostician {
         long bad = Math.max(counts.late(), counts.failed()) + counts.refused();
         boolean open = watch.second(counts.calls() + counts.refused(), bad, hung, false);
         if (!open && !(watch.isWarm() && bad + hung > 0)) {
+            if (since != null) {
+                end(now);
+            }
             return;
         }
         if (since == null) {

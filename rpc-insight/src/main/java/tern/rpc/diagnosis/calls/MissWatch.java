@@ -143,9 +143,11 @@ public final class MissWatch {
         }
         // If there were few calls in the last ten seconds, the share of bad calls is computed over the last minute.
         // This share is not used if there were many calls in the last minute: the traffic has then just stopped, and
-        // the share would describe an earlier state.
+        // the share would describe an earlier state. For the same reason, it does not prolong a miss whose calls have
+        // met the target in the last ten seconds.
         boolean areFew = calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS;
-        return areFew && isMiss(SLOW_SECONDS, SLOW_CALLS);
+        boolean isRecent = !open || bad(FAST_SECONDS) > 0;
+        return areFew && isRecent && isMiss(SLOW_SECONDS, SLOW_CALLS);
     }
 
     /**

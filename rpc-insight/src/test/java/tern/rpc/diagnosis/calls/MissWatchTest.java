@@ -68,4 +68,18 @@ class MissWatchTest {
 
         assertThat(begun).isEqualTo(1);
     }
+
+    @Test
+    void missOfFewCallsEndsHalfAMinuteAfterItsCallsMeetTheTarget() {
+        for (int second = 0; second < 130; second++) {
+            open = watch.second(2, second >= 120 ? 1 : 0, 0, false);
+        }
+        assertThat(open).isTrue();
+
+        for (int second = 0; second < 41; second++) {
+            open = watch.second(2, 0, 0, false);
+        }
+
+        assertThat(open).isFalse();
+    }
 }
