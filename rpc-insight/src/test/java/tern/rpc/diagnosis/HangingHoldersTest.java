@@ -81,10 +81,17 @@ class HangingHoldersTest {
     })
     void lockWhoseOwnerWaitsForASilentPeerIsAConsequence(Phase phase, String title) {
         SampledCalls calls = hanging(phase, 4)
-                .hanging(16, "Lots.book", Phase.OWN, null, 6_000, waits(phase, Account.part(phase, "").kind()));
+                .hanging(
+                        16,
+                        "Lots.book",
+                        Phase.OWN,
+                        null,
+                        6_000,
+                        waits(phase, Account.part(phase, "").kind()));
 
         assertThat(title(calls)).isEqualTo(title);
-        assertThat(calls.causes().get(0).symptoms()).anyMatch(line -> line.startsWith("calls wait for monitor of Lots"));
+        assertThat(calls.causes().get(0).symptoms())
+                .anyMatch(line -> line.startsWith("calls wait for monitor of Lots"));
         assertThat(calls.causes()).hasSize(1);
     }
 
@@ -97,7 +104,13 @@ class HangingHoldersTest {
     })
     void lockWhoseOwnerServesNoCallAndWaitsForASilentPeerIsAConsequence(Phase phase, String title) {
         SampledCalls calls = hanging(phase, 4)
-                .hanging(16, "Lots.book", Phase.OWN, null, 6_000, waits(null, Account.part(phase, "").kind()));
+                .hanging(
+                        16,
+                        "Lots.book",
+                        Phase.OWN,
+                        null,
+                        6_000,
+                        waits(null, Account.part(phase, "").kind()));
 
         assertThat(title(calls)).isEqualTo(title);
         assertThat(calls.causes()).hasSize(1);
@@ -155,7 +168,13 @@ class HangingHoldersTest {
         calls.endedEarlier()
                 .pass(2_000)
                 .hanging(1, "Lots.find", phase, "select a from lots", 2_000, during(phase))
-                .hanging(16, "Lots.book", Phase.OWN, null, 1_900, waits(phase, Account.part(phase, "").kind()));
+                .hanging(
+                        16,
+                        "Lots.book",
+                        Phase.OWN,
+                        null,
+                        1_900,
+                        waits(phase, Account.part(phase, "").kind()));
 
         assertThat(title(calls)).isEqualTo(title);
         assertThat(calls.causes()).hasSize(1);
@@ -172,7 +191,13 @@ class HangingHoldersTest {
 
         calls.endedEarlier()
                 .pass(2_000)
-                .hanging(16, "Lots.book", Phase.OWN, null, 1_900, waits(null, Account.part(phase, "").kind()));
+                .hanging(
+                        16,
+                        "Lots.book",
+                        Phase.OWN,
+                        null,
+                        1_900,
+                        waits(null, Account.part(phase, "").kind()));
 
         assertThat(title(calls)).isEqualTo(title);
     }
@@ -186,7 +211,13 @@ class HangingHoldersTest {
         calls.endedEarlier()
                 .pass(2_000)
                 .answered(phase)
-                .hanging(16, "Lots.book", Phase.OWN, null, 1_900, waits(null, Account.part(phase, "").kind()));
+                .hanging(
+                        16,
+                        "Lots.book",
+                        Phase.OWN,
+                        null,
+                        1_900,
+                        waits(null, Account.part(phase, "").kind()));
 
         assertThat(title(calls)).isEqualTo("LOCK: " + LOCK.name());
     }
@@ -223,8 +254,8 @@ class HangingHoldersTest {
             new StackTraceElement("java.util.concurrent.ThreadPoolExecutor$Worker", "run", null, 7)
         };
         for (int i = 0; i < 20; i++) {
-            tasks.add(new ThreadSnapshot(
-                    "checks-" + i % 4, 90 + i % 4, Thread.State.WAITING, sends, null, null, -1, -1));
+            tasks.add(
+                    new ThreadSnapshot("checks-" + i % 4, 90 + i % 4, Thread.State.WAITING, sends, null, null, -1, -1));
         }
         return tasks;
     }

@@ -54,7 +54,8 @@ class PoolBesidePeerTest {
         return wait;
     }
 
-    private void seconds(int seconds, int calls, DoubleFunction<java.util.function.Consumer<Shop.Steps>> call, double hold) {
+    private void seconds(
+            int seconds, int calls, DoubleFunction<java.util.function.Consumer<Shop.Steps>> call, double hold) {
         for (int i = 0; i < seconds; i++) {
             shop.evenSecond(calls, () -> call.apply(borrow(hold)));
         }
@@ -77,15 +78,28 @@ class PoolBesidePeerTest {
     void poolThatBecameSmallerAndASlowPeerOutsideOfItAreTwoCauses(
             PoolKind kind, Phase connection, Phase phase, String operation) {
         pool(kind);
-        seconds(90, 60, wait -> call -> call.own(1).in(connection, "own", wait).in(phase, operation, 30).in(Phase.HTTP, PEER, 5), 30);
+        seconds(
+                90,
+                60,
+                wait -> call -> call.own(1)
+                        .in(connection, "own", wait)
+                        .in(phase, operation, 30)
+                        .in(Phase.HTTP, PEER, 5),
+                30);
         size = 2;
         waiting = 12;
-        seconds(8, 70, wait -> call -> call.own(1)
+        seconds(
+                8,
+                70,
+                wait -> call -> call.own(1)
                         .in(connection, "own", Math.min(wait, 400))
                         .in(phase, operation, 30)
-                        .in(Phase.HTTP, PEER, 160), 30);
+                        .in(Phase.HTTP, PEER, 160),
+                30);
 
-        assertThat(titles()).as(shop.diagnosis().text()).containsExactlyInAnyOrder("POOL TOO SMALL: own", "SLOW HTTP PEER: " + PEER);
+        assertThat(titles())
+                .as(shop.diagnosis().text())
+                .containsExactlyInAnyOrder("POOL TOO SMALL: own", "SLOW HTTP PEER: " + PEER);
         assertThat(cause("POOL TOO SMALL").change().text()).contains("its former 8 connections");
         assertThat(cause("SLOW HTTP PEER").change().text()).doesNotContain("connection of \"own\"");
     }
@@ -94,15 +108,28 @@ class PoolBesidePeerTest {
     @Test
     void poolThatBecameSmallerAndASlowPeerDuringItsUseAreTwoCauses() {
         pool(PoolKind.JDBC);
-        seconds(90, 60, wait -> call -> call.own(1).in(Phase.JDBC_CONNECTION, "own", wait).in(Phase.SQL, "select stock", 30).in(Phase.HTTP, PEER, 5), 35);
+        seconds(
+                90,
+                60,
+                wait -> call -> call.own(1)
+                        .in(Phase.JDBC_CONNECTION, "own", wait)
+                        .in(Phase.SQL, "select stock", 30)
+                        .in(Phase.HTTP, PEER, 5),
+                35);
         size = 3;
         waiting = 12;
-        seconds(8, 70, wait -> call -> call.own(1)
+        seconds(
+                8,
+                70,
+                wait -> call -> call.own(1)
                         .in(Phase.JDBC_CONNECTION, "own", Math.min(wait, 800))
                         .in(Phase.SQL, "select stock", 30)
-                        .in(Phase.HTTP, PEER, 160), 190);
+                        .in(Phase.HTTP, PEER, 160),
+                190);
 
-        assertThat(titles()).as(shop.diagnosis().text()).isEqualTo(List.of("SLOW HTTP PEER: " + PEER, "POOL TOO SMALL: own"));
+        assertThat(titles())
+                .as(shop.diagnosis().text())
+                .isEqualTo(List.of("SLOW HTTP PEER: " + PEER, "POOL TOO SMALL: own"));
         assertThat(cause("POOL TOO SMALL").change().text()).contains("its former 8 connections");
         assertThat(cause("SLOW HTTP PEER").change().text()).startsWith("do not hold a connection of \"own\"");
     }
@@ -111,14 +138,28 @@ class PoolBesidePeerTest {
     @CsvSource({"10", "30"})
     void poolThatBecameSmallerAndASlowStatementAreTwoCauses(int other) {
         pool(PoolKind.JDBC);
-        seconds(90, 60, wait -> call -> call.own(1).in(Phase.JDBC_CONNECTION, "own", wait).in(Phase.SQL, "select stock", 5).in(Phase.SQL, "select other", other), 5 + other);
+        seconds(
+                90,
+                60,
+                wait -> call -> call.own(1)
+                        .in(Phase.JDBC_CONNECTION, "own", wait)
+                        .in(Phase.SQL, "select stock", 5)
+                        .in(Phase.SQL, "select other", other),
+                5 + other);
         size = 3;
         waiting = 12;
-        seconds(8, 70, wait -> call -> call.own(1)
+        seconds(
+                8,
+                70,
+                wait -> call -> call.own(1)
                         .in(Phase.JDBC_CONNECTION, "own", Math.min(wait, 800))
-                        .in(Phase.SQL, "select stock", 120).in(Phase.SQL, "select other", other), 120 + other);
+                        .in(Phase.SQL, "select stock", 120)
+                        .in(Phase.SQL, "select other", other),
+                120 + other);
 
-        assertThat(titles()).as(shop.diagnosis().text()).isEqualTo(List.of("SLOW STATEMENT: select stock", "POOL TOO SMALL: own"));
+        assertThat(titles())
+                .as(shop.diagnosis().text())
+                .isEqualTo(List.of("SLOW STATEMENT: select stock", "POOL TOO SMALL: own"));
         assertThat(cause("POOL TOO SMALL").change().text()).contains("its former 8 connections");
         assertThat(cause("SLOW STATEMENT").change().text()).doesNotContain("a different pool size does not help");
     }
@@ -136,14 +177,19 @@ class PoolBesidePeerTest {
                     taken++;
                     held += 30;
                     waited += isFault ? 150 : 0;
-                    shop.call(PLACE, 0, steps -> steps.own(1)
-                            .in(Phase.JDBC_CONNECTION, "own", isFault ? 150 : 0)
-                            .in(Phase.SQL, "select stock", 30));
+                    shop.call(
+                            PLACE,
+                            0,
+                            steps -> steps.own(1)
+                                    .in(Phase.JDBC_CONNECTION, "own", isFault ? 150 : 0)
+                                    .in(Phase.SQL, "select stock", 30));
                     shop.call("Rates.of", 0, steps -> steps.own(1).in(Phase.HTTP, PEER, isFault ? 180 : 5));
                 }
             });
         }
 
-        assertThat(titles()).as(shop.diagnosis().text()).containsExactlyInAnyOrder("POOL TOO SMALL: own", "SLOW HTTP PEER: " + PEER);
+        assertThat(titles())
+                .as(shop.diagnosis().text())
+                .containsExactlyInAnyOrder("POOL TOO SMALL: own", "SLOW HTTP PEER: " + PEER);
     }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
-import org.junit.jupiter.params.provider.CsvSource;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -14,6 +13,7 @@ import java.util.function.DoubleUnaryOperator;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
@@ -388,7 +388,9 @@ class PoolCausesTest {
                             isTimedOut ? new IllegalStateException(new SocketTimeoutException("Read timed out")) : null,
                             isTimedOut
                                     ? call -> call.own(2).in(phase, operation, 250)
-                                    : call -> call.own(2).in(connection, "own", 800).in(phase, "GET other", 2));
+                                    : call -> call.own(2)
+                                            .in(connection, "own", 800)
+                                            .in(phase, "GET other", 2));
                 }
             });
         }

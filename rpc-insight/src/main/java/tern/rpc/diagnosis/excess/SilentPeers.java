@@ -73,15 +73,15 @@ public final class SilentPeers {
             Map<String, List<Part>> byPeer = new TreeMap<>();
             List<Part> unnamed = new ArrayList<>();
             for (Part part : byCause.only(part -> part.kind() == kind).longestFirst()) {
-                boolean isNamed =
-                        !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
+                boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
                 (isNamed
                                 ? byPeer.computeIfAbsent(OperationNames.store(part.name()), peer -> new ArrayList<>())
                                 : unnamed)
                         .add(part);
             }
             byPeer.forEach((peer, parts) -> {
-                Part all = parts.size() > 1 && !peer.isEmpty() ? new Part(kind, OperationNames.ALL + peer) : parts.get(0);
+                Part all =
+                        parts.size() > 1 && !peer.isEmpty() ? new Part(kind, OperationNames.ALL + peer) : parts.get(0);
                 if (isSilent(all)) {
                     parts.forEach(part -> byCause.move(part, all));
                     if (byPeer.size() == 1) {

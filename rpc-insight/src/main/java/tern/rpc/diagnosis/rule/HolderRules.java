@@ -183,7 +183,9 @@ public final class HolderRules extends Rule {
             others.addAll(byCause.only(cause -> cause.kind() == kind && silentPeers.isSilent(cause)), 1);
         }
         Part silent = silentStores.get(PeerKinds.of(phase));
-        if (others.isEmpty() && silent != null && operation.only(other -> byCause.of(other) > 0).isEmpty()) {
+        if (others.isEmpty()
+                && silent != null
+                && operation.only(other -> byCause.of(other) > 0).isEmpty()) {
             others.add(silent, 1);
         }
         PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
@@ -201,13 +203,14 @@ public final class HolderRules extends Rule {
         if (pool != null && pool.pool().now().kind() == PoolKind.EXECUTOR) {
             TaskSamples tasks = evidence.tasks().ofPool(pool.name());
             List<Part> work = tasks == null ? List.of() : tasks.parts.longestFirst();
-            return tasks == null || work.isEmpty() || 2 * tasks.parts.sum(work.get(0).kind()) < tasks.parts.sum()
+            return tasks == null
+                            || work.isEmpty()
+                            || 2 * tasks.parts.sum(work.get(0).kind()) < tasks.parts.sum()
                     ? null
                     : Operations.phase(work.get(0).kind());
         }
-        Kind work = part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part)
-                ? excess.samples.ownersWorkIn(part)
-                : null;
+        Kind work =
+                part.kind() == Kind.LOCK && !JdkLocks.isNeverReleased(part) ? excess.samples.ownersWorkIn(part) : null;
         return work == null ? null : Operations.phase(work);
     }
 

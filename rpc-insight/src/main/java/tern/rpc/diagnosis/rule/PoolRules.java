@@ -169,13 +169,15 @@ final class PoolRules extends Rule {
     private double shareOfSize(PoolVerdict verdict) {
         PoolSizes.Reduced reduced = verdict.pool().reduced();
         double longer = verdict.timesLonger();
-        long now = evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
+        long now =
+                evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
         if (reduced == null
                 || verdict.pool().usualHoldNanos() <= 0
                 || now - reduced.atNanos() > evidence.missedNanos() + RECENT_NANOS) {
             return 0;
         }
-        double smaller = (double) reduced.from() / Math.max(1, verdict.pool().now().effectiveMax());
+        double smaller =
+                (double) reduced.from() / Math.max(1, verdict.pool().now().effectiveMax());
         return Math.log(smaller) / (Math.log(smaller) + Math.log(Math.max(1, longer)));
     }
 

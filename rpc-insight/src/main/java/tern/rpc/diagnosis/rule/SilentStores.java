@@ -292,7 +292,8 @@ final class SilentStores {
 
     /** Returns text that says for how long the store has not answered. */
     private String since(@Nullable Long answered) {
-        long now = evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
+        long now =
+                evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
         return answered == null
                 ? ""
                 : String.format(Locale.ROOT, ", and none came in the last %.1f s", (now - answered) / 1e9);

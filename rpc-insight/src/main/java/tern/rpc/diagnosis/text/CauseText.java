@@ -161,7 +161,9 @@ public final class CauseText {
                                 callerRuns.withPolicy(
                                         withoutWorkers(
                                                 withMorePermits(
-                                                        withoutHolding(withBackOff(withSize(description.change()), part), part),
+                                                        withoutHolding(
+                                                                withBackOff(withSize(description.change()), part),
+                                                                part),
                                                         part),
                                                 part),
                                         part),
@@ -180,8 +182,7 @@ public final class CauseText {
                         && pool.isSlower());
         return isSizeACause && change.text().endsWith(NO_SIZE)
                 ? Change.of(
-                        change.where(),
-                        change.text().substring(0, change.text().length() - NO_SIZE.length()))
+                        change.where(), change.text().substring(0, change.text().length() - NO_SIZE.length()))
                 : change;
     }
 

@@ -21,7 +21,8 @@ class OperationNamesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "GET bank:80/rates", "ClaimService.find", "Rates.of at 10.127.0.1:80", "GET localhosts:80"})
+    @ValueSource(
+            strings = {"", "GET bank:80/rates", "ClaimService.find", "Rates.of at 10.127.0.1:80", "GET localhosts:80"})
     void otherOperationsMayUseTheNetwork(String name) {
         assertThat(OperationNames.isLoopback(name)).isFalse();
     }
