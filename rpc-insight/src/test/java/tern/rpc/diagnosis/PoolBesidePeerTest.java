@@ -6,6 +6,7 @@ import static tern.rpc.diagnosis.Shop.PLACE;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.DoubleFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,7 +56,7 @@ class PoolBesidePeerTest {
     }
 
     private void seconds(
-            int seconds, int calls, DoubleFunction<java.util.function.Consumer<Shop.Steps>> call, double hold) {
+            int seconds, int calls, DoubleFunction<Consumer<Shop.Steps>> call, double hold) {
         for (int i = 0; i < seconds; i++) {
             shop.evenSecond(calls, () -> call.apply(borrow(hold)));
         }
