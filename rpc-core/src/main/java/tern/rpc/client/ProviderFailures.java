@@ -55,14 +55,15 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
         long now = clock.nanoTime();
         String method = call.method().distinctName();
         List<Target> all = cluster.targetsWithOrWithout(method, CallTags.tag(call), CallTags.isForced(call));
-        List<Target> others =
-                all.stream().filter(target -> !cluster.lacks(target, method, now)).toList();
+        List<Target> others = all.stream()
+                .filter(target -> !cluster.lacks(target, method, now))
+                .toList();
         if (all.size() < 2 || others.size() == all.size()) {
             return failure;
         }
         if (others.isEmpty()) {
-            return failure.explained(
-                    "; all " + all.size() + " providers were asked, and none of them has the " + what);
+            return failure.explained("; " + (all.size() == 2 ? "both" : "all " + all.size())
+                    + " providers were asked, and none of them has the " + what);
         }
         String asked = "; providers asked: " + (all.size() - others.size()) + " of " + all.size()
                 + ", none of which has the " + what;

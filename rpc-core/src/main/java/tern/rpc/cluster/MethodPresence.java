@@ -169,8 +169,8 @@ final class MethodPresence {
         byMethod.forEach((method, lacking) -> {
             Map<Target, Gap> gaps = new HashMap<>(lacking.gaps);
             gaps.entrySet()
-                    .removeIf(each -> !each.getValue().isOf(each.getKey())
-                            || (isNewList && !used.contains(each.getKey())));
+                    .removeIf(each ->
+                            !each.getValue().isOf(each.getKey()) || (isNewList && !used.contains(each.getKey())));
             Lacking changed = Lacking.of(gaps, now);
             // The groups of an earlier list are also forgotten, so that they do not occupy memory.
             if (isNewList || gaps.isEmpty() || !changed.avoided.equals(lacking.avoided)) {

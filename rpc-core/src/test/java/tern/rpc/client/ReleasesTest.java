@@ -156,8 +156,8 @@ class ReleasesTest {
 
         cancel(orders, 400);
 
-        assertThat(FOUR.subList(0, 3)).allSatisfy(endpoint -> assertThat(sentTo(endpoint, "cancel()"))
-                .isLessThanOrEqualTo(1));
+        assertThat(FOUR.subList(0, 3))
+                .allSatisfy(endpoint -> assertThat(sentTo(endpoint, "cancel()")).isLessThanOrEqualTo(1));
         assertThat(sentTo(FOUR.get(3), "cancel()")).isEqualTo(400);
     }
 
@@ -227,7 +227,8 @@ class ReleasesTest {
         }
 
         assertThat(failed).isEqualTo(1);
-        assertThat(sentTo(FOUR.get(0), "cancel()") + sentTo(FOUR.get(1), "cancel()")).isEqualTo(100);
+        assertThat(sentTo(FOUR.get(0), "cancel()") + sentTo(FOUR.get(1), "cancel()"))
+                .isEqualTo(100);
     }
 
     @Test
@@ -254,8 +255,9 @@ class ReleasesTest {
         Orders orders = orders(FOUR.get(0), FOUR.get(1));
 
         assertThatThrownBy(orders::cancel)
-                .hasMessageContaining("; providers asked: 1 of 2, none of which has the method; the others cannot be reached:"
-                        + " 10.0.0.2:20880");
+                .hasMessageContaining(
+                        "; providers asked: 1 of 2, none of which has the method; the others cannot be reached:"
+                                + " 10.0.0.2:20880");
     }
 
     @Test
@@ -295,8 +297,7 @@ class ReleasesTest {
                 .isEqualTo(1);
 
         old.clear();
-        source.list(
-                new Instance(FOUR.get(0), Attributes.DEFAULT.withRevision("2")), Instance.of(FOUR.get(1)));
+        source.list(new Instance(FOUR.get(0), Attributes.DEFAULT.withRevision("2")), Instance.of(FOUR.get(1)));
         passMillis(200);
         cancel(orders, 200);
         assertThat(sentTo(FOUR.get(0), "cancel()")).isGreaterThan(50);
@@ -306,8 +307,9 @@ class ReleasesTest {
     void callsWithoutAReleaseInTheirZoneLeaveTheZone() {
         old.addAll(FOUR.subList(0, 2));
         ChangingSource source = new ChangingSource();
-        Orders orders = client.refer(
-                reference(source).cluster(ClusterSettings.DEFAULT.withZone("near")).build());
+        Orders orders = client.refer(reference(source)
+                .cluster(ClusterSettings.DEFAULT.withZone("near"))
+                .build());
         source.list(
                 new Instance(FOUR.get(0), Attributes.DEFAULT.withZone("near")),
                 new Instance(FOUR.get(1), Attributes.DEFAULT.withZone("near")),

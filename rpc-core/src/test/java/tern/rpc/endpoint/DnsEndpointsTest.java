@@ -88,7 +88,9 @@ class DnsEndpointsTest {
                     Duration.ofDays(1))) {
                 resolver.start(told::add);
 
-                assertThat(next()).extracting(each -> each.endpoint().toString()).containsExactly("127.0.0.1:1");
+                assertThat(next())
+                        .extracting(each -> each.endpoint().toString())
+                        .containsExactly("127.0.0.1:1");
             }
         }
     }

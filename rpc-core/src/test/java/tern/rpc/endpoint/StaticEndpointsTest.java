@@ -67,7 +67,8 @@ class StaticEndpointsTest {
 
     @Test
     void dotAtTheEndOfANameIsNotPartOfTheNameInCertificates() {
-        assertThat(listed(new Endpoint("shop.example.", 1))).containsExactly(new Endpoint("shop.example.", 1, "shop.example"));
+        assertThat(listed(new Endpoint("shop.example.", 1)))
+                .containsExactly(new Endpoint("shop.example.", 1, "shop.example"));
     }
 
     @Test
