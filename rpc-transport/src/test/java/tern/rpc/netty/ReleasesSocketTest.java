@@ -50,7 +50,11 @@ class ReleasesSocketTest {
         String cancel();
 
         String reserve(String item, int count);
+    }
 
+    /** The new release, with a stream, which only Triple can send. */
+    @WireName("shop.Orders")
+    public interface NewFeeds extends NewOrders {
         Flow.Publisher<String> watch();
     }
 
@@ -66,7 +70,7 @@ class ReleasesSocketTest {
         }
     }
 
-    private static final class NewOrdersService implements NewOrders {
+    private static final class NewOrdersService implements NewFeeds {
         @Override
         public String find() {
             return "new";
@@ -120,13 +124,17 @@ class ReleasesSocketTest {
     }
 
     private NewOrders refer(String protocol, Endpoint... endpoints) {
+        return refer(NewOrders.class, protocol, endpoints);
+    }
+
+    private <T> T refer(Class<T> service, String protocol, Endpoint... endpoints) {
         RpcClient client = RpcClient.builder()
                 .transport(new NettyClientTransport(
                         ClientTransportSettings.named("releases"), loops, protocols.ofClient(protocol)))
                 .timeout(LONG)
                 .build();
         open.add(client);
-        return client.refer(ServiceReference.to(NewOrders.class, new StaticEndpoints(List.of(endpoints)))
+        return client.refer(ServiceReference.to(service, new StaticEndpoints(List.of(endpoints)))
                 .protocol(protocol)
                 .build());
     }
@@ -135,7 +143,7 @@ class ReleasesSocketTest {
     @ValueSource(strings = {"dubbo", "tri", "http"})
     void callsToANewMethodGoToTheNewRelease(String protocol) {
         NewOrders orders = refer(
-                protocol, serveOld(), serve(ServiceExport.of(NewOrders.class, new NewOrdersService())), serveOld());
+                protocol, serveOld(), serve(ServiceExport.of(NewFeeds.class, new NewOrdersService())), serveOld());
         List<String> found = new ArrayList<>();
 
         for (int i = 0; i < CALLS; i++) {
@@ -150,7 +158,7 @@ class ReleasesSocketTest {
     @ValueSource(strings = {"dubbo", "tri"})
     void callsWithANewParameterGoToTheNewRelease(String protocol) {
         NewOrders orders =
-                refer(protocol, serveOld(), serve(ServiceExport.of(NewOrders.class, new NewOrdersService())));
+                refer(protocol, serveOld(), serve(ServiceExport.of(NewFeeds.class, new NewOrdersService())));
 
         for (int i = 0; i < CALLS; i++) {
             assertThat(orders.reserve("tea", 2)).isEqualTo("new");
@@ -173,8 +181,8 @@ class ReleasesSocketTest {
 
     @Test
     void streamsOfANewMethodComeFromTheNewRelease() throws InterruptedException {
-        NewOrders orders =
-                refer("tri", serveOld(), serve(ServiceExport.of(NewOrders.class, new NewOrdersService())));
+        NewFeeds orders = refer(
+                NewFeeds.class, "tri", serveOld(), serve(ServiceExport.of(NewFeeds.class, new NewOrdersService())));
 
         for (int i = 0; i < CALLS; i++) {
             Probe<String> answers = Probe.ofAll();
