@@ -112,8 +112,9 @@ class ReleasesSocketTest {
     private Endpoint serve(ServiceExport export) {
         NettyServerTransport transport =
                 new NettyServerTransport(ServerTransportSettings.onPort(0), loops, protocols.ofServer());
-        RpcServer server =
-                RpcServer.builder(ResourceLedger.watch(transport)).export(export).build();
+        RpcServer server = RpcServer.builder(ResourceLedger.watch(transport))
+                .export(export)
+                .build();
         open.add(server);
         server.start();
         return new Endpoint("127.0.0.1", transport.port());
@@ -157,8 +158,7 @@ class ReleasesSocketTest {
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
     void callsWithANewParameterGoToTheNewRelease(String protocol) {
-        NewOrders orders =
-                refer(protocol, serveOld(), serve(ServiceExport.of(NewFeeds.class, new NewOrdersService())));
+        NewOrders orders = refer(protocol, serveOld(), serve(ServiceExport.of(NewFeeds.class, new NewOrdersService())));
 
         for (int i = 0; i < CALLS; i++) {
             assertThat(orders.reserve("tea", 2)).isEqualTo("new");
