@@ -104,7 +104,7 @@ final class MethodPresence {
         if (!isOld && before != null && before.avoided.contains(target)) {
             return 0;
         }
-        int answers = isOld ? 1 : last.answers + 1;
+        int answers = last == null || isOld ? 1 : last.answers + 1;
         long avoided = Math.min(MAX_AVOIDED_NANOS, answers * AVOIDED_NANOS);
         gaps.put(
                 target,
