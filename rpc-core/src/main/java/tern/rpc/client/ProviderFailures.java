@@ -62,7 +62,8 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
             return failure;
         }
         if (others.isEmpty()) {
-            return failure.explained("; all " + all.size() + " providers were asked, and none of them has the " + what);
+            return failure.explained("; " + (all.size() == 2 ? "both" : "all " + all.size())
+                    + " providers were asked, and none of them has the " + what);
         }
         String asked = "; providers asked: " + (all.size() - others.size()) + " of " + all.size()
                 + ", none of which has the " + what;

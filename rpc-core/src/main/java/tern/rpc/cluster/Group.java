@@ -174,9 +174,15 @@ final class Group {
         return targets.stream().anyMatch(Target::isUsable);
     }
 
-    /** Returns whether a provider other than {@code besides} is connected and probably offers the service. */
+    /**
+     * Returns whether a provider other than {@code besides} is connected, or will be connected soon, and probably
+     * offers the service.
+     */
     boolean hasUsable(@Nullable Target besides, long now) {
-        return targets.stream().anyMatch(target -> target != besides && target.isUsable() && !target.lacksService(now));
+        return targets.stream()
+                .anyMatch(target -> target != besides
+                        && (target.isUsable() || target.isUsableSoon(now))
+                        && !target.lacksService(now));
     }
 
     /**

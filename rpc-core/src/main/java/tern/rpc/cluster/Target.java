@@ -1,5 +1,6 @@
 package tern.rpc.cluster;
 
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 import tern.rpc.endpoint.Attributes;
@@ -16,6 +17,9 @@ public final class Target implements Candidate {
 
     /** The fraction of its weight that a provider has immediately after it has become usable. */
     private static final double FIRST_SHARE = 0.1;
+
+    /** A provider that has been unreachable for longer is probably down. */
+    private static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private final Node node;
     private final ClusterStatistics statistics;
@@ -131,6 +135,13 @@ public final class Target implements Candidate {
     @Override
     public boolean isUsable() {
         return node.link().isUsable() && !attributes.draining();
+    }
+
+    /** Returns whether a connection to the provider is being opened, and the provider was not unreachable for long. */
+    boolean isUsableSoon(long nowNanos) {
+        return node.link().isConnecting()
+                && node.link().outOfReachNanos(nowNanos) < SOON_NANOS
+                && !attributes.draining();
     }
 
     @Override
