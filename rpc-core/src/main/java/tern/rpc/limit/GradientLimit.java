@@ -102,8 +102,8 @@ public final class GradientLimit implements Limit {
     private static final double FOLLOW_UP = 0.05;
 
     /**
-     * The mean time of calls has changed if it differs by a factor of at least {@value}, which is four standard errors
-     * of the mean time in a window.
+     * The mean time of calls counts as changed if it differs by a factor of at least {@value}, which is four standard
+     * errors of the mean time in a window.
      */
     private static final double CHANGED = 1.5;
 

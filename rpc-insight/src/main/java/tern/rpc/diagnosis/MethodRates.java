@@ -17,7 +17,8 @@ import tern.rpc.diagnosis.calls.MethodRate;
 final class MethodRates {
 
     /**
-     * A burst begins with the first second in which the number of calls is at least {@value} times the usual number.
+     * A burst of calls is assumed to begin with the first second in which the number of calls is at least {@value}
+     * times the usual number.
      */
     private static final double ONSET = 1.6;
 

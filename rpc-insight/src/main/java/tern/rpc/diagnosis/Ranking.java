@@ -78,7 +78,10 @@ final class Ranking {
     /** A symptom, such as a wait for a pool, is not reported if it takes less than {@value} of the latency target. */
     private static final double LEAST_SYMPTOM = 0.01;
 
-    /** The collector slows down all operations if it stops the process for at least {@value} of the time. */
+    /**
+     * The garbage collector is assumed to slow down all operations if it stops the process for at least {@value} of the
+     * time.
+     */
     private static final double MOSTLY_STOPPED = 0.3;
 
     /** An operation that takes less than {@value} of the extra time may be slow only because the process is paused. */

@@ -166,7 +166,7 @@ public final class OutsideOperations {
         /** The weight of the last execution in the mean of the current times. */
         private static final double TOOK_WEIGHT = 0.3;
 
-        /** A pause between two executions is too long if it is at least {@value} times the usual pause. */
+        /** A pause between two executions counts as too long if it is at least {@value} times the usual pause. */
         private static final double LATE = 3;
 
         /** After {@value} consecutive long pauses, long pauses count as usual, and the usual pause is adapted. */
@@ -207,11 +207,11 @@ public final class OutsideOperations {
         }
 
         /**
-         * A pause between two executions that is or was too long.
+         * An overlong pause between two executions. The pause may still be going on.
          *
          * @param nanos the length of the pause
          * @param usualNanos the usual length
-         * @param lasts whether the pause has not ended yet
+         * @param lasts whether the pause is still going on
          * @param threadName the name of the thread that ran the operation last
          * @param thread this thread; null if it has ended
          */

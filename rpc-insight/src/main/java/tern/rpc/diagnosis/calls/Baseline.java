@@ -38,7 +38,7 @@ public final class Baseline {
     /** The key prefix, in the baseline, of the usual share of failed calls. */
     public static final String FAILED_CALLS = "failed calls of ";
 
-    /** An operation takes about its usual time if its time is at most {@value} times its usual time. */
+    /** An operation counts as usual if its time is at most {@value} times its usual time. */
     public static final double AS_USUAL = 1.3;
 
     /** An operation takes longer than usual if its time exceeds {@value} times its usual time. */

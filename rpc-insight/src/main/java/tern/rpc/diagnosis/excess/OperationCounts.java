@@ -23,7 +23,10 @@ public final class OperationCounts {
     /** Operations are slower only if one operation takes at least {@value} times its usual time. */
     private static final double SLOWER = 1.5;
 
-    /** Calls run many more operations than usual if the number per call is at least {@value} times the usual number. */
+    /**
+     * Calls count as running many more operations than usual if the number per call is at least {@value} times the
+     * usual number.
+     */
     private static final double MANY_MORE = 3;
 
     /**
@@ -39,15 +42,18 @@ public final class OperationCounts {
     private static final double ONCE = 1.3;
 
     /**
-     * Calls load cached values more often than usual if the number of loads per call is at least {@value} times the
-     * usual number.
+     * Calls count as loading cached values more often than usual if the number of loads per call is at least {@value}
+     * times the usual number.
      */
     private static final double MORE_MISSES = 2;
 
-    /** Two numbers of operations are similar if the smaller number is at least {@value} of the larger number. */
+    /** Two numbers of operations count as similar if the smaller number is at least {@value} of the larger number. */
     private static final double SIMILAR = 0.7;
 
-    /** Calls run an operation as often as usual if its number per call is at most {@value} times the usual number. */
+    /**
+     * An operation counts as no more frequent than usual if its number per call is at most {@value} times the usual
+     * number.
+     */
     private static final double AS_OFTEN = 1.2;
 
     /** An operation that calls run as often as usual is slower if it takes more than {@value} times its usual time. */
@@ -340,12 +346,12 @@ public final class OperationCounts {
         return "often    " + numbers(part);
     }
 
-    /** Returns text with the current and the usual number of the given operations per call. */
+    /** Returns text that compares the current number of the given operations per call with the usual number. */
     public String numbers(Part part) {
         return counts(part.kind(), name(part), perCall.methodsThatRun(phase(part), name(part)));
     }
 
-    /** Returns text with the current and the usual number of redirected exchanges per call. */
+    /** Returns text that compares the current number of redirected exchanges per call with the usual number. */
     public String redirects() {
         return counts(Kind.HTTP, OperationNames.REDIRECTED, excess.badByMethod());
     }

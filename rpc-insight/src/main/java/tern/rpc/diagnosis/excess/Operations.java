@@ -29,7 +29,7 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class Operations {
 
-    /** An operation is much slower than usual only if it takes at least {@value} times its usual time. */
+    /** An operation counts as much slower than usual only if it takes at least {@value} times its usual time. */
     static final double WIDE_FACTOR = 3;
 
     /** An operation's additional time is small if it is below {@value} of another operation's additional time. */

@@ -23,7 +23,7 @@ public final class SlowCallers {
      */
     private static final int MIN_LOOKS = 2;
 
-    /** A wait for a worker is noticeable if it takes at least {@value} of the latency target. */
+    /** A wait for a worker counts as noticeable if it takes at least {@value} of the latency target. */
     private static final double NOTABLE = 0.1;
 
     private SlowCallers() {}

@@ -28,7 +28,7 @@ public final class SlowServers {
      */
     private static final double DOMINANT = 0.8;
 
-    /** An operation is much slower than usual if it takes at least {@value} times its usual time. */
+    /** An operation counts as much slower than usual if it takes at least {@value} times its usual time. */
     private static final double MUCH_SLOWER = 10;
 
     /** Another peer can count as quick only if at least {@value} of its operations were measured. */

@@ -40,10 +40,10 @@ public final class TimeOuts {
     /** Replaces {@link #MOST} for a timeout that is longer than the slowest tenth usually takes. */
     private static final double FEW = 0.15;
 
-    /** Calls run an operation several times if they usually run it at least {@value} times on average. */
+    /** An operation counts as repeated even in normal calls if these run it at least {@value} times on average. */
     private static final double SEVERAL = 1.5;
 
-    /** Normal calls run an operation if they run it at least {@value} times on average. */
+    /** An operation counts as part of normal calls if these run it at least {@value} times on average. */
     private static final double RUNS = 0.5;
 
     private static final int MAX_CALLERS = 2;

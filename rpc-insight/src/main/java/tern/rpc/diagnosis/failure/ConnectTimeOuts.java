@@ -15,10 +15,9 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
- * Recognizes HTTP exchanges that their own time limit ends while the client is still connecting. The JDK's client then
- * reports that the connection attempt timed out, although the time limit of the whole exchange has ended it. The same
- * limit also ends other exchanges with this peer after the client has connected. If such exchanges exist, the peer
- * accepts connections.
+ * Recognizes HTTP exchanges that reach their time limit while the client is still connecting. The JDK's client then
+ * reports a connect timeout, although the limit of the whole exchange has expired. If other exchanges with this peer
+ * reach the same limit after the client has connected, the peer does accept connections.
  */
 public final class ConnectTimeOuts {
 

@@ -82,7 +82,7 @@ public final class FlightRecording {
         return last;
     }
 
-    /** Sets whether a recording may become due while calls miss the latency target. */
+    /** Sets whether a recording may be started while calls miss the latency target. */
     public void startInMisses(boolean wanted) {
         startsInMisses = wanted;
     }

@@ -88,20 +88,20 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
     /**
-     * If collections stop the process for at least {@value} of the time, {@link #MIN_SHARE_OTHERS} applies even if no
-     * marking is known. Before Java 20, the JVM does not report the markings of G1.
+     * {@link #MIN_SHARE_OTHERS} applies even without a known marking cycle if garbage collections pause the process for
+     * at least {@value} of the time. Before Java 20, the JVM does not report the marking cycles of G1.
      */
     private static final double MUCH_PAUSED = 0.1;
 
     /**
-     * If the used memory has grown for this long without a known marking, G1 has most likely marked old objects in the
-     * meantime.
+     * If the used memory has grown for at least this long, G1 is assumed to have marked old objects in the meantime,
+     * even if no marking cycle is known.
      */
     private static final double MIN_SECONDS_UNMARKED = 5;
 
     /**
-     * After a marking, G1 begins to free old objects in the third collection. Its cleanup and a young collection come
-     * first.
+     * After a concurrent marking cycle, G1 begins to free old objects in the third garbage collection. Its cleanup and
+     * a young collection come first.
      */
     private static final int USES_AFTER_MARKING = 3;
 
@@ -111,7 +111,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
         KEEPS,
         /** The collection frees unused old objects. */
         FREES,
-        /** The collection frees unused old objects only after a marking, as G1's young collections do. */
+        /** The collection frees unused old objects only after a marking cycle, as G1's young collections do. */
         FREES_MARKED,
         /** The collection marks old objects, so that later collections can free the unused ones. */
         MARKS

@@ -18,8 +18,8 @@ final class LeastUses {
     private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /**
-     * Collections are assumed to free as many objects as they can if they stop the process for at least {@value} of the
-     * time.
+     * Garbage collections are assumed to free as many objects as they can if they stop the process for at least
+     * {@value} of the time.
      */
     private static final double MUCH_PAUSED = 0.1;
 

@@ -77,15 +77,17 @@ public record Machine(
     /** A process is nearly idle if it keeps fewer than {@value} processors busy. */
     private static final double NEARLY_IDLE = 0.1;
 
-    /** The host takes a lot of processor time if it takes at least {@value} of the processors' total time. */
+    /**
+     * The host counts as taking a lot of processor time if it takes at least {@value} of the processors' total time.
+     */
     private static final double MUCH_STOLEN = 0.1;
 
     /** The minimum stolen time that slows down all work, as a share of the processor time that this machine needed. */
     private static final double MUCH_OF_DEMAND = 0.25;
 
     /**
-     * Stolen processor time explains late calls only if it is at least {@value} times its usual value. On some hosts, a
-     * little processor time is always stolen.
+     * Stolen processor time can be the cause of late calls only if it is at least {@value} times its usual value. On
+     * some hosts, a little processor time is always stolen.
      */
     private static final double MORE_THAN_USUAL = 2;
 
@@ -106,13 +108,15 @@ public record Machine(
      */
     private static final double LONG_DELAY_NANOS = 3e6;
 
-    /** The waits for a processor are much longer than usual if they are at least {@value} times the usual waits. */
+    /**
+     * The waits for a processor count as much longer than usual if they are at least {@value} times the usual waits.
+     */
     private static final double LONGER = 3;
 
     /** The waits for a processor are usual if they are below {@value} times the usual waits. */
     private static final double AS_USUAL = 1.5;
 
-    /** The garbage collector's pauses make calls late if they take at least {@value} of the time. */
+    /** The garbage collector's pauses are assumed to make calls late if they take at least {@value} of the time. */
     private static final double MUCH_COLLECTING = 0.05;
 
     public Machine {

@@ -35,8 +35,8 @@ final class CollectorRules extends Rule {
     private static final int SEVERAL_METHODS = 3;
 
     /**
-     * While the heap is filling up, the collector can slow down all work only if it stops the process for at least
-     * {@value} of the time.
+     * While the heap is filling up, the garbage collector is assumed to slow down all work only if it stops the process
+     * for at least {@value} of the time.
      */
     private static final double MUCH_STOPPED = 0.1;
 
@@ -49,7 +49,7 @@ final class CollectorRules extends Rule {
     /** The collector slows down all work only if its pauses take at least {@value} of the extra time. */
     private static final double SHARE = 0.2;
 
-    /** Work is slower if its extra time is at least {@value} of the latency target. */
+    /** Work counts as slower if its extra time is at least {@value} of the latency target. */
     private static final double SLOWER = 0.1;
 
     /**

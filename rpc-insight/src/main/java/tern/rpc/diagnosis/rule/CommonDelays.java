@@ -42,14 +42,14 @@ public final class CommonDelays {
     /** The maximum additional time of an operation, as a share of the latency target. */
     private static final double LITTLE = 0.3;
 
-    /** An operation has become slower if it takes at least {@value} times its usual time. */
+    /** An operation counts as slower if it takes at least {@value} times its usual time. */
     private static final double SLOWER = 1.15;
 
     private static final double LEAST_NANOS = 3e5;
 
     /**
-     * An operation stands out if its slowdown exceeds {@value} times the median of all operations, both as a time and
-     * in relation to its usual time.
+     * An operation stands out if its slowdown exceeds {@value} times the median slowdown of all operations, both in
+     * milliseconds and as a factor.
      */
     private static final double SIMILAR = 3;
 

@@ -33,8 +33,8 @@ public final class ForkedWork extends Rule {
     private static final int MIN_CALLS = 3;
 
     /**
-     * The common pool delays the answers of HTTP exchanges if it is full in at least {@value} of the samples of these
-     * exchanges.
+     * The common pool is assumed to delay the answers of HTTP exchanges if it is full in at least {@value} of the
+     * samples of these exchanges.
      */
     private static final double MOSTLY = 0.5;
 

@@ -26,7 +26,7 @@ public final class LargeResults {
     /** The minimum number of rows in a large result. */
     private static final double MANY = 1_000;
 
-    /** A result has become large if it contains at least {@value} times the usual number of rows. */
+    /** A result counts as large if it contains at least {@value} times the usual number of rows. */
     private static final double MORE = 3;
 
     /**

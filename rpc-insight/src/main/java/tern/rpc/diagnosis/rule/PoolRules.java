@@ -34,14 +34,14 @@ final class PoolRules extends Rule {
     private static final double MIN_OTHER_WORK = 0.1;
 
     /**
-     * The extra work of the calls that hold connections can explain a wait for the pool only if it takes at least
-     * {@value} of the wait.
+     * The extra work of the calls that hold connections can be the cause of a wait for the pool only if it takes at
+     * least {@value} of the wait.
      */
     private static final double MIN_WORK = 0.05;
 
     /**
-     * The calls' extra work explains a full pool only if it takes at least {@value} of the time for which calls hold
-     * connections.
+     * The calls' extra work can be the cause of a full pool only if it takes at least {@value} of the time for which
+     * calls hold connections.
      */
     private static final double MIN_EXPLAINED = 0.2;
 

@@ -30,7 +30,7 @@ final class RefusalRules extends Rule {
     /** The served calls can explain the refusals if at least {@value} of them are late, fail or hang. */
     private static final double MANY_BAD = 0.1;
 
-    /** Work is noticeable if it takes at least {@value} of the latency target. */
+    /** Work counts as noticeable if it takes at least {@value} of the latency target. */
     private static final double NOTABLE = 0.1;
 
     /**

@@ -25,7 +25,7 @@ final class TasksOfCallers extends Rule {
      */
     private static final int MIN_CALLS = 3;
 
-    /** Tasks have become much slower if they take at least {@value} times their usual time. */
+    /** Tasks count as much slower if they take at least {@value} times their usual time. */
     private static final double SLOWER = 2;
 
     /** The activities and waits that can occur in a task. */

@@ -61,8 +61,8 @@ public final class TaskSamples {
     private final Map<Part, Part.Kind> blocking = new HashMap<>();
     // for each thread that delivers answers, the number of its samples, and the number of samples in which it was busy
     private final Map<Long, double[]> byThread = new HashMap<>();
-    // The ids of the threads that were sampled since the samples were last halved, and of the threads that were sampled
-    // in the interval before.
+    // The ids of the threads sampled since the sample counts were last halved, and of the threads sampled between the
+    // last two halvings.
     private Set<Long> threads = new HashSet<>();
     private Set<Long> earlierThreads = Set.of();
     public final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue

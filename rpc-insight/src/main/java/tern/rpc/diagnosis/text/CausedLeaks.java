@@ -29,8 +29,8 @@ import tern.rpc.pool.Holders.Holder;
 public final class CausedLeaks {
 
     /**
-     * The kinds of faults outside of the code that loses the permit. An exception thrown by this code itself is not
-     * such a fault.
+     * The kinds of causes that lie outside of the code that loses the permit, such as a slow peer. An exception thrown
+     * by this code itself is not among them.
      */
     private static final Set<Kind> FAULTS = EnumSet.of(
             Kind.PEER_FAILS,
@@ -133,8 +133,8 @@ public final class CausedLeaks {
     }
 
     /**
-     * Returns the cause that the time of the call's failure was attributed to; null if this cause is not a fault
-     * outside of the code.
+     * Returns the cause to which the diagnosis attributes most of the time that led to the call's failure. Returns null
+     * if its kind is not in {@link #FAULTS}.
      */
     private @Nullable Part faultOf(EndedCall call) {
         Part measured = excess.failureOf(call);

@@ -29,7 +29,7 @@ final class SkippedOperations {
     /** At least {@value} of the failed calls must skip the operation. */
     private static final double NEARLY_ALL = 0.9;
 
-    /** Calls usually run an operation if they run it at least {@value} times on average. */
+    /** An operation counts as usual for a method if its calls run it at least {@value} times on average. */
     private static final double RUNS = 0.5;
 
     private final Evidence evidence;

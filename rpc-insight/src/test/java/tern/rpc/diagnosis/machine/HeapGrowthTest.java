@@ -193,7 +193,7 @@ class HeapGrowthTest {
         assertThat(new HeapGrowth(0.1, 0.65, 20, 27e6, 13).isSoon()).isTrue();
     }
 
-    /** Returns the used memory after young collections of G1, and after the two pauses of one marking. */
+    /** Returns the used memory after young collections of G1, and after the two pauses of one marking cycle. */
     private static List<Use> usesOfG1(int youngBefore, long... megabytes) {
         List<Use> uses = new ArrayList<>(uses(1, false, Old.FREES_MARKED, megabytes));
         Use before = uses.get(youngBefore - 1);
