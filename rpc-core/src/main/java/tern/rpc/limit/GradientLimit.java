@@ -63,7 +63,7 @@ public final class GradientLimit implements Limit {
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
-    /** Additional calls raise the throughput if the gradient is below {@value}. */
+    /** Additional calls are assumed to raise the throughput if the gradient is below {@value}. */
     private static final double DEPENDENT = 0.5;
 
     /**

@@ -41,7 +41,7 @@ public final class Baseline {
     /** An operation counts as usual if its time is at most {@value} times its usual time. */
     public static final double AS_USUAL = 1.3;
 
-    /** An operation takes longer than usual if its time exceeds {@value} times its usual time. */
+    /** An operation counts as taking longer than usual if its time exceeds {@value} times its usual time. */
     public static final double SLOWER_THAN_USUAL = 1.1;
 
     /**

@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.calls.UsualOperations;
 import tern.rpc.diagnosis.failure.FailurePart;
 
 /**
- * Finds the operation that code repeats immediately, without a pause, after each failure. The failure is the root
+ * Finds the operation that code retries immediately, without a pause, after each failure. The failure is the root
  * cause, but the attempts multiply its cost: they put load on the peer and the processors, and prolong the calls
  * themselves.
  */
@@ -75,7 +75,7 @@ public final class ImmediateRetries {
         }
     }
 
-    /** The attempts of all calls that repeat one operation. */
+    /** The attempts of all calls that retry one operation. */
     private static final class Attempts {
         private final Set<String> methods = new TreeSet<>();
         private int calls;
@@ -87,7 +87,7 @@ public final class ImmediateRetries {
         private double asleep;
     }
 
-    /** Returns the operation that calls repeat most often without a pause; null if there is none. */
+    /** Returns the operation that calls retry most often without a pause; null if there is none. */
     private @Nullable Retried most() {
         Map<Repeated, Attempts> byName = new HashMap<>();
         for (ExcessTime.Counted counted : excess.accounts) {
@@ -196,7 +196,7 @@ public final class ImmediateRetries {
     }
 
     /**
-     * Attributes waits for a processor to the operation that calls repeat very often. The attempts keep the processors
+     * Attributes waits for a processor to the operation that calls retry very often. The attempts keep the processors
      * busy in this process, and in providers on the same machine.
      *
      * @return whether there is such an operation

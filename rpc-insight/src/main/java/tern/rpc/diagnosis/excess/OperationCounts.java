@@ -56,7 +56,10 @@ public final class OperationCounts {
      */
     private static final double AS_OFTEN = 1.2;
 
-    /** An operation that calls run as often as usual is slower if it takes more than {@value} times its usual time. */
+    /**
+     * An operation that calls run as often as usual counts as slower if it takes more than {@value} times its usual
+     * time.
+     */
     private static final double A_LITTLE_SLOWER = 1.2;
 
     /**
@@ -68,8 +71,8 @@ public final class OperationCounts {
     private static final double HALF = 0.5;
 
     /**
-     * New operations are additional, and do not replace usual ones, if the number of all operations has grown by at
-     * least {@value} of the number of new operations.
+     * New operations are assumed to come in addition to the usual ones, and not to replace them, if the number of all
+     * operations has grown by at least {@value} of the number of new operations.
      */
     private static final double MOSTLY = 0.6;
 

@@ -14,7 +14,10 @@ import tern.rpc.diagnosis.sample.SampledCall;
  */
 public final class SlowCallers {
 
-    /** The caller explains why a call is late if at least {@value} of the call's samples show a wait for the caller. */
+    /**
+     * A call is assumed to be late because of its caller if at least {@value} of the call's samples show a wait for the
+     * caller.
+     */
     private static final double MOST = 0.8;
 
     /**

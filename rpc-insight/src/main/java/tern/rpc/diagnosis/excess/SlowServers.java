@@ -24,7 +24,7 @@ public final class SlowServers {
 
     /**
      * If only two operations are known and one of them takes more than {@value} of the extra time, this operation is
-     * slow, and not the server.
+     * assumed to be slow, and not the server.
      */
     private static final double DOMINANT = 0.8;
 

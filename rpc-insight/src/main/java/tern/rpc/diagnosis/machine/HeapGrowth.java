@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The growth of the memory that objects occupy after collections. If this memory will soon reach the size of the heap,
- * the application keeps too many objects. If it stays the same, the application only allocates a lot.
+ * The growth of the memory that objects occupy after garbage collections. If this memory will soon reach the size of
+ * the heap, the application keeps too many objects. If it stays the same, the application only allocates a lot.
  *
  * @param fromShare the used share of the heap at the beginning of the growth, from 0 to 1
  * @param toShare the current used share of the heap
@@ -52,8 +52,8 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_MAJOR = 0.4;
 
     /**
-     * The minimum number of other collections before a single major collection. If there were fewer, the growth up to
-     * the major collection is not measured.
+     * The minimum number of other garbage collections before a single major collection. If there were fewer, the growth
+     * up to the major collection is not measured.
      */
     private static final int MIN_UNTIL_MAJOR = 4;
 
@@ -70,14 +70,15 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_SOON = 0.6;
 
     /**
-     * The minimum number of other collections over which the growth is measured if there are too few major collections.
+     * If there are too few major garbage collections, the growth is measured over the other collections if there are at
+     * least {@value} of them.
      */
     private static final int MIN_OTHERS = 6;
 
     /**
-     * Growth over other collections counts only if at least {@value} of the heap is used after the last of them. If
-     * less memory is used, the old objects may be garbage: collectors that run concurrently with the application begin
-     * to free old objects only when nearly as much memory is in use.
+     * Growth over garbage collections that are not major counts only if at least {@value} of the heap is used after the
+     * last of them. If less memory is used, the old objects may be garbage: concurrent collectors begin to free old
+     * objects only when nearly this share of the heap is in use.
      */
     private static final double MIN_SHARE_OTHERS = 0.6;
 
@@ -105,23 +106,23 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
      */
     private static final int USES_AFTER_MARKING = 3;
 
-    /** How a collection treats old objects. */
+    /** How a garbage collection treats old objects. */
     enum Old {
-        /** The collection keeps all old objects. */
+        /** The garbage collection keeps all old objects. */
         KEEPS,
-        /** The collection frees unused old objects. */
+        /** The garbage collection frees unused old objects. */
         FREES,
-        /** The collection frees unused old objects only after a marking cycle, as G1's young collections do. */
+        /** The garbage collection frees unused old objects only after a marking cycle, as G1's young collections do. */
         FREES_MARKED,
-        /** The collection marks old objects, so that later collections can free the unused ones. */
+        /** The garbage collection marks old objects, so that later collections can free the unused ones. */
         MARKS
     }
 
     /**
-     * The memory that surviving objects occupied after a collection: all memory pools of the heap except Eden.
+     * The memory that surviving objects occupied after a garbage collection: all memory pools of the heap except Eden.
      *
-     * @param major whether the collection freed all unused objects
-     * @param old how collections of this kind treat old objects
+     * @param major whether the garbage collection freed all unused objects
+     * @param old how garbage collections of this kind treat old objects
      */
     record Use(long atNanos, long bytes, boolean major, Old old) {}
 
@@ -129,7 +130,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
      * Returns the growth of the used memory; null if the growth is small or not steady, or if the heap will not be full
      * soon.
      *
-     * @param uses the used memory after the last collections, the oldest first
+     * @param uses the used memory after the last garbage collections, the oldest first
      * @param paused the fraction of time that the process currently spends in pauses of the collector
      */
     static @Nullable HeapGrowth of(List<Use> uses, double heapBytes, double paused) {
@@ -190,9 +191,9 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
      * Returns the growth over several minutes; null if the growth is small or not steady. The heap may fill so slowly
      * that the growth within one minute is small.
      *
-     * @param least the least memory that was used after a collection in each minute, the oldest first
-     * @param areFreed whether collections have freed unused old objects during the growth, so that the old objects are
-     *     in use
+     * @param least the least memory that was used after a garbage collection in each minute, the oldest first
+     * @param areFreed whether garbage collections have freed unused old objects during the growth, so that the old
+     *     objects are in use
      */
     static @Nullable HeapGrowth ofMinutes(List<Use> least, double heapBytes, boolean areFreed) {
         double minShare = areFreed ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED;
@@ -212,8 +213,8 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     }
 
     /**
-     * Returns the index of the collection after which the least memory was in use. If there are several, returns the
-     * last one.
+     * Returns the index of the garbage collection after which the least memory was in use. If there are several,
+     * returns the last one.
      */
     static int least(List<Use> uses) {
         int smallest = 0;
@@ -257,7 +258,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
                 : null;
     }
 
-    /** Returns the maximum of the used memory from the given collection until the given time. */
+    /** Returns the maximum of the used memory from the given garbage collection until the given time. */
     private static long mostBefore(long untilNanos, List<Use> uses, int from) {
         return uses.subList(from, uses.size()).stream()
                 .filter(use -> use.atNanos - untilNanos <= 0)

@@ -50,8 +50,8 @@ public record PoolVerdict(
     private static final int MAX_SIZE = 2_000;
 
     /**
-     * If less than {@value} of a pool's connections are in use on average, the pool is large enough, and waits have a
-     * different reason.
+     * If less than {@value} of a pool's connections are in use on average, the pool counts as large enough, and waits
+     * are assumed to have a different reason.
      */
     private static final double UNUSED = 0.1;
 

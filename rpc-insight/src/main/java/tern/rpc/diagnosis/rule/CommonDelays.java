@@ -33,10 +33,15 @@ public final class CommonDelays {
     /** The operations and the calls' own work must together take at least {@value} of the extra time. */
     private static final double NEARLY_ALL = 0.7;
 
-    /** The slower operations and the calls' own work must explain at least {@value} of the measured extra time. */
+    /**
+     * A common delay is assumed only if the slower operations and the calls' own work take at least {@value} of the
+     * measured extra time.
+     */
     private static final double EXPLAINED = 0.5;
 
-    /** At least {@value} of the operations with known usual times must have become slower. */
+    /**
+     * A common delay is assumed only if at least {@value} of the operations with known usual times have become slower.
+     */
     private static final double MOST = 0.75;
 
     /** The maximum additional time of an operation, as a share of the latency target. */

@@ -46,8 +46,8 @@ final class PoolRules extends Rule {
     private static final double MIN_EXPLAINED = 0.2;
 
     /**
-     * A server explains why connections are opened slowly only if its operations take at least {@value} of the wait for
-     * a connection.
+     * A server can be the cause of slowly opened connections only if its operations take at least {@value} of the wait
+     * for a connection.
      */
     private static final double MIN_OF_SERVER = 0.25;
 
@@ -61,7 +61,7 @@ final class PoolRules extends Rule {
 
     private static final double HALF = 0.5;
 
-    /** Many calls fail if more than one in {@value} calls fails. */
+    /** "Many" failed calls are more than one in {@value} calls. */
     private static final int MANY_FAILED = 10;
 
     private final OperationCounts counts;

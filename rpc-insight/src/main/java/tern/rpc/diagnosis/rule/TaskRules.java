@@ -37,7 +37,8 @@ final class TaskRules extends Rule {
             Set.of(Kind.RESOLVER, Kind.FILE, Kind.SOCKET, Kind.SLEEP, Kind.COMPUTING, Kind.LOG, Kind.NATIVE);
 
     /**
-     * Work of tasks explains a full executor only if at least {@value} of the samples of its tasks show the same work.
+     * Work of tasks can be the cause of a full executor only if at least {@value} of the samples of its tasks show the
+     * same work.
      */
     private static final double NEARLY_ALL = 0.9;
 

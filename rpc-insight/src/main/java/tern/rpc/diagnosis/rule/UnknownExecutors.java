@@ -51,7 +51,7 @@ public final class UnknownExecutors {
 
     /**
      * If less than {@value} of the samples of an executor's busy threads contain the class where calls wait, other work
-     * occupies the executor.
+     * is assumed to occupy the executor.
      */
     private static final double OWN_SHARE = 0.3;
 

@@ -48,8 +48,8 @@ public final class HeldRows {
     private static final Set<Phase> OUTSIDE = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /**
-     * A transaction explains the wait of a statement only if enough pairs of consecutive inspections find the
-     * transaction: one pair for every {@value} inspections that find the statement waiting.
+     * A transaction is assumed to hold the awaited row only if enough pairs of consecutive inspections find it: one
+     * pair for every {@value} inspections that find the statement waiting.
      */
     private static final int PART_OF_WAITS = 3;
 

@@ -209,7 +209,7 @@ public final class CauseText {
                                 + " changed, so most calls load a value; otherwise " + change.text());
     }
 
-    /** Extends the recommended change if code repeats a failed operation without a pause. */
+    /** Extends the recommended change if code retries a failed operation without a pause. */
     private Change withBackOff(Change change, Part part) {
         String advice = retries.advice(part);
         return advice.isEmpty() || change.property() != null ? change : Change.of(Where.CODE, advice + change.text());

@@ -44,7 +44,7 @@ public final class CausedLeaks {
             Kind.SOCKET,
             Kind.EXECUTOR);
 
-    /** Failures are new if usually less than {@value} of the calls to the method fail. */
+    /** Failures count as new if usually less than {@value} of the calls to the method fail. */
     private static final double NEW = 0.01;
 
     /** Failures can explain waits only if at most {@value} of the waiting calls ended before the first failed call. */

@@ -198,7 +198,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public CompletableFuture<Repair> verify() {
         CompletableFuture<Repair> result = new CompletableFuture<>();
         session.execute(() -> {
-            // After a failed write, no verification is needed, because the publication repeats the write.
+            // After a failed write, no verification is needed, because the publication retries the write.
             if (writing || withdrawn || !seen.isDone() || failures > 0) {
                 result.complete(Repair.NONE);
                 return;
