@@ -23,8 +23,8 @@ final class MethodRates {
     private static final double ONSET = 1.6;
 
     /**
-     * How long before a miss the compared period begins. The first late calls come shortly before a miss, so the period
-     * ends before them.
+     * The period for comparison begins this long before a miss and ends {@link #TO_NANOS} before it. The gap excludes
+     * the first late calls, which end shortly before the miss begins.
      */
     private static final long FROM_NANOS = TimeUnit.SECONDS.toNanos(25);
 

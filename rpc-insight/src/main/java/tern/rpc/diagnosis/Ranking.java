@@ -72,7 +72,7 @@ final class Ranking {
      */
     private static final double CLOSE = 0.2;
 
-    /** The minimum mean wait for a pool that counts as long, as a share of the latency target. */
+    /** The wait for a pool counts as long if a call waits for more than {@value} of the latency target on average. */
     private static final double MUCH_WAIT = 0.3;
 
     /** A symptom, such as a wait for a pool, is not reported if it takes less than {@value} of the latency target. */

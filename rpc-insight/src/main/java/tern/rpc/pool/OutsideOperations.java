@@ -177,7 +177,7 @@ public final class OutsideOperations {
 
         private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
         private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
-        /** The minimum usual pause of a periodic operation. */
+        /** An operation can count as periodic only if its usual pause is at least {@value} ns. */
         private static final double MIN_USUAL_NANOS = 5e8;
 
         /** The job that runs an operation has ended if a pause lasts for at least {@value} times the usual pause. */

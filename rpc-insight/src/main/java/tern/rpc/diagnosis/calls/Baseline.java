@@ -110,7 +110,7 @@ public final class Baseline {
     /** The maximum share by which one call changes the estimated 90th percentile of the call times. */
     private static final double BORDER_STEP = 0.05;
 
-    /** The minimum number of recorded calls for the mean of the slowest tenth to be used. */
+    /** The mean of the slowest tenth is used only if it covers at least {@value} recorded calls. */
     private static final int MIN_SLOW_CALLS = 10;
 
     private static final int MAX_FIGURES = 5_000;

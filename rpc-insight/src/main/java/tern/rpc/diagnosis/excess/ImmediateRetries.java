@@ -27,7 +27,10 @@ public final class ImmediateRetries {
     /** Operations count as attempts only if a call runs at least {@value} of them on average. */
     private static final int MIN_ATTEMPTS = 5;
 
-    /** The minimum number of operations of the kind, as a multiple of the usual number. */
+    /**
+     * Operations count as retried only if calls run at least {@value} times the usual number of operations of this
+     * kind.
+     */
     private static final double MANY_MORE = 3;
 
     /**

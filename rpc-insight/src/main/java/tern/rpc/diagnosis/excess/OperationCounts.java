@@ -36,8 +36,8 @@ public final class OperationCounts {
     private static final double BEHIND_CACHE = 0.7;
 
     /**
-     * The maximum mean number of loads per call after a cache has lost its values. After such a loss, each call loads
-     * the value once, and only a few calls load it again.
+     * A cache is assumed to have lost its values only if calls load at most {@value} values on average. After such a
+     * loss, each call loads the value once, and only a few calls load it again.
      */
     private static final double ONCE = 1.3;
 

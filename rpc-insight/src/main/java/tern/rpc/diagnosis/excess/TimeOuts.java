@@ -154,8 +154,9 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns whether the time of the given call does not show why the call failed. A call that repeated the operation
-     * after timeouts takes longer, although no single attempt took longer than usual.
+     * Returns false if the duration of the given operation may be the reason why the call failed. It is not the reason
+     * if the call took no longer than usual, or if the call retried the operation after timeouts and no single attempt
+     * took longer than usual.
      */
     private boolean isNoReason(EndedCall call, Part part) {
         if (call.tookNanos()

@@ -21,12 +21,15 @@ import tern.rpc.diagnosis.account.Part.Kind;
  */
 public final class ConnectTimeOuts {
 
-    /** The minimum number of exchanges that ended at the limit after the client had connected. */
+    /**
+     * Exchanges are assumed to end at a common limit only if at least {@value} of them ended after the client had
+     * connected.
+     */
     private static final int MIN_CONNECTED = 3;
 
     /**
-     * The minimum number of exchanges that ended at the limit after the client had connected, for each exchange that
-     * ended while the client was connecting.
+     * For each exchange that ended while the client was connecting, at least {@value} exchanges must have ended
+     * afterwards.
      */
     private static final double SHARE = 0.25;
 

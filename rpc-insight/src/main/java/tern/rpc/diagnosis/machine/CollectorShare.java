@@ -20,8 +20,8 @@ final class CollectorShare {
     private static final double MOST = 0.5;
 
     /**
-     * How long the collector must take most of the time for the heap to count as exhausted. The period is longer than a
-     * single garbage collection.
+     * The heap counts as exhausted only after the garbage collector has taken most of the time for this period. The
+     * period is longer than a single garbage collection.
      */
     private static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(2);
 

@@ -23,10 +23,10 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     /** Replaces {@link #MAX_SECONDS_TO_FULL} for the slow growth that {@link #ofMinutes} finds. */
     private static final double MAX_SECONDS_TO_FULL_SLOWLY = 1_200;
 
-    /** The minimum number of minutes over which slow growth is measured. */
+    /** Slow growth is measured only over periods of at least {@value} minutes. */
     private static final int MIN_MINUTES = 4;
 
-    /** The minimum increase of the used share of a heap that counts as growing. */
+    /** A heap counts as growing only if its used share has increased by at least {@value}. */
     private static final double MIN_GROWTH = 0.15;
 
     /**
@@ -52,12 +52,11 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_MAJOR = 0.4;
 
     /**
-     * The minimum number of other garbage collections before a single major collection. If there were fewer, the growth
-     * up to the major collection is not measured.
+     * The growth up to a single major garbage collection is measured only after at least {@value} other collections.
      */
     private static final int MIN_UNTIL_MAJOR = 4;
 
-    /** The maximum time between two major collections that follow each other quickly. */
+    /** Two major garbage collections follow each other quickly if at most this time lies between them. */
     private static final long MAX_NANOS_BETWEEN_MAJOR = TimeUnit.SECONDS.toNanos(20);
 
     /**

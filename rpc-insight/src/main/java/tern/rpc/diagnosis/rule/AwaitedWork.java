@@ -40,8 +40,8 @@ import tern.rpc.pool.PoolSnapshot;
 public final class AwaitedWork {
 
     /**
-     * The minimum number of samples of waiting calls. Fewer samples do not show whether other threads are working while
-     * calls are waiting.
+     * Other threads are examined only if there are at least {@value} samples of waiting calls. Fewer samples do not
+     * show whether other threads are working while calls are waiting.
      */
     private static final int MIN_LOOKS = 6;
 

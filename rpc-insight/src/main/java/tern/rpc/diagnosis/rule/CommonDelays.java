@@ -44,7 +44,7 @@ public final class CommonDelays {
      */
     private static final double MOST = 0.75;
 
-    /** The maximum additional time of an operation, as a share of the latency target. */
+    /** A common delay is assumed only if no operation's additional time exceeds {@value} of the latency target. */
     private static final double LITTLE = 0.3;
 
     /** An operation counts as slower if it takes at least {@value} times its usual time. */

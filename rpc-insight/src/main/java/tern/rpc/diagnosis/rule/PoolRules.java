@@ -56,7 +56,7 @@ final class PoolRules extends Rule {
      */
     private static final int MIN_TIMED_OUT = 3;
 
-    /** The maximum time from a change of a pool's size to the first late calls that the size explains. */
+    /** A smaller pool size can be the cause of late calls only if they began at most this time after the change. */
     private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final double HALF = 0.5;
@@ -109,7 +109,7 @@ final class PoolRules extends Rule {
             if (!slow && !hangs) {
                 continue;
             }
-            // The calls whose operations hang have often got their connections without a wait.
+            // Calls whose operations hang often did not wait for their connections.
             Times work = operation != null && hangs
                     ? byCause.causesOf(measured -> measured.kind() == operation).only(PoolRules::mayHold)
                     : workOfHolders().only(other -> operation == null || other.kind() != Kind.ELSEWHERE);

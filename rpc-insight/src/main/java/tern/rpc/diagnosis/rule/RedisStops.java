@@ -24,7 +24,7 @@ import tern.rpc.pool.OutsideOperations;
  */
 final class RedisStops {
 
-    /** The minimum duration of a command that noticeably delays other commands. */
+    /** A command is assumed to delay other commands noticeably only if it takes at least {@value} ns. */
     private static final double STOPPED_NANOS = 10e6;
 
     /**
