@@ -16,7 +16,7 @@ import java.lang.annotation.Target;
 public @interface RpcMethod {
 
     /**
-     * True if calls can be repeated without harm. The client may then repeat a call even if the method may already have
+     * True if calls can be repeated without harm. The client may then retry a call even if the method may already have
      * run.
      */
     boolean idempotent() default false;

@@ -6,9 +6,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A copy of an exception for the log, with the same stack traces and shorter texts. An exception message often contains
- * an argument chosen by the caller, and can be several MiB long. A logger writes the messages of all causes and
- * suppressed exceptions, and can need several times as much memory as these messages occupy.
+ * A copy of an exception for the log, with the same stack traces and shorter messages. An exception message often
+ * contains an argument chosen by the caller, and can be several MiB long. A logger writes the messages of all causes
+ * and suppressed exceptions, and can need several times as much memory as these messages occupy.
  *
  * <p>The copy's message begins with the class name of the original exception.
  */
@@ -23,7 +23,10 @@ final class ShortenedException extends Exception {
         super(text, cause, true, true);
     }
 
-    /** Returns the exception itself, or a copy if all its texts together are too long for the log. */
+    /**
+     * Returns the exception itself, or a shortened copy if its messages, including those of its causes, are too long
+     * for the log.
+     */
     static Throwable of(Throwable thrown) {
         return Thrown.isLong(thrown, MAX_CHARACTERS) ? new Copy().of(thrown) : thrown;
     }

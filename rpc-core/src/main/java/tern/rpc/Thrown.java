@@ -80,8 +80,8 @@ public final class Thrown {
     /**
      * Returns whether an exception, together with its causes and all suppressed exceptions, needs a lot of memory.
      *
-     * @param maxCharacters the exception is long if its texts have more characters than this in total, or if there are
-     *     more than {@value #MAX_EXCEPTIONS} exceptions
+     * @param maxCharacters the exception is long if its messages have more characters than this in total, or if there
+     *     are more than {@value #MAX_EXCEPTIONS} exceptions
      */
     public static boolean isLong(Throwable thrown, long maxCharacters) {
         return !new ThrownSize(maxCharacters).fits(thrown);

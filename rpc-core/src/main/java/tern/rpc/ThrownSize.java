@@ -14,7 +14,7 @@ final class ThrownSize {
         this.charactersLeft = maxCharacters;
     }
 
-    /** Adds an exception. Returns false if the texts are too long, or if there are too many exceptions. */
+    /** Adds an exception. Returns false if the messages are too long, or if there are too many exceptions. */
     boolean fits(Throwable thrown) {
         Throwable next = thrown;
         while (next != null && seen.add(next)) {

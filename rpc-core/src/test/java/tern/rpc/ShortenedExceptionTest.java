@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests that exceptions with very long texts are shortened for the log. */
+/** Tests that exceptions with very long messages are shortened for the log. */
 class ShortenedExceptionTest {
 
     private static final String LONG = "m".repeat(5 << 20);

@@ -14,9 +14,9 @@ import org.springframework.core.env.Environment;
 
 /**
  * Prints measurements when the application is ready: the number of loaded classes, the CPU and wall time since the JVM
- * started, the number of live threads, and the size of the heap after a collection. If the application defines a first
- * call, makes this call and prints its duration. Before it counts the threads and measures the heap, requests each path
- * in the {@code startup.read} property from the application's web server. Finally ends the process.
+ * started, the number of live threads, and the size of the heap after a garbage collection. If the application defines
+ * a first call, makes this call and prints its duration. Before it counts the threads and measures the heap, requests
+ * each path in the {@code startup.read} property from the application's web server. Finally ends the process.
  */
 public final class StartupProbe implements ApplicationListener<ApplicationReadyEvent> {
 
@@ -65,7 +65,7 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
 
     private static long heapKilobytes() {
         System.gc();
-        System.gc(); // The second collection also removes objects that finalizers or cleaners kept reachable.
+        System.gc(); // The second garbage collection also removes objects that finalizers or cleaners kept reachable.
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 10;
     }
 

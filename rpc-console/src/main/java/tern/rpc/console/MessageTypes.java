@@ -14,8 +14,8 @@ import tern.rpc.console.TypeShape.Definition;
 import tern.rpc.console.TypeShape.Field;
 
 /**
- * Describes the types of protobuf messages in the canonical JSON form. This class is loaded only if the application
- * has protobuf.
+ * Describes how protobuf message types look in the canonical JSON form. This class is loaded only if protobuf is on the
+ * class path.
  */
 final class MessageTypes {
 

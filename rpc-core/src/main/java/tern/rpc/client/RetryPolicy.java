@@ -10,12 +10,11 @@ import tern.rpc.cluster.AttemptBudget;
 /**
  * Decides whether a failed attempt of a call to one service is retried. A call is retried at most once, or twice if its
  * method is idempotent. If the method did not run in the failed attempt, the next attempt goes to another provider. If
- * the method may have run, only the first attempt is retried, and only if the method is idempotent. No call is repeated
- * after its deadline or its cancellation, or if the server forbids the repetition. One budget limits the service's
- * retries, and another budget limits the retries after failures of one provider. Therefore retries do not make an
- * overload worse, and one provider cannot use up the retries that other providers need. The budgets do not limit
- * retries of calls that reached a provider without the service; {@link FurtherAttempts} allows these retries.
- * Thread-safe.
+ * the method may have run, only the first attempt is retried, and only if the method is idempotent. No call is retried
+ * after its deadline or its cancellation, or if the server forbids it. One budget limits the service's retries, and
+ * another budget limits the retries after failures of one provider. Therefore retries do not make an overload worse,
+ * and one provider cannot use up the retries that other providers need. The budgets do not limit retries of calls that
+ * reached a provider without the service; {@link FurtherAttempts} allows these retries. Thread-safe.
  */
 final class RetryPolicy {
 

@@ -139,8 +139,8 @@ final class ConsistentHash implements Balancer {
     }
 
     /**
-     * Returns whether the provider certainly has few calls in flight compared with the mean. Does not look at all
-     * providers.
+     * A quick check that does not look at all providers. Returns true only if the provider certainly has few calls in
+     * flight compared with the mean; false if that is unknown.
      */
     private boolean hasFewCalls(int index, long now) {
         return targets[index].inFlight() <= FEW || (now - boundNanos < BOUND_NANOS && isWithin(lastBound, index));

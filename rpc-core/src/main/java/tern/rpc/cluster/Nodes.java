@@ -269,8 +269,8 @@ public final class Nodes {
     }
 
     /**
-     * Starts connecting to a provider whose connection is lost, besides the connection's own attempts. Does nothing if
-     * the last such attempt began less than half a second ago.
+     * Starts connecting to a provider whose connection is lost, in addition to the attempts of the connection itself.
+     * Does nothing if the last such attempt began less than half a second ago.
      *
      * @return false if enough attempts have been started for all providers
      */

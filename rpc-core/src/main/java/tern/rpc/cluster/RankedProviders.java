@@ -56,7 +56,7 @@ final class RankedProviders {
         List<String> first = list.isEmpty() ? List.of() : tags.apply(list.get(0));
         if (first.size() == 1
                 && list.stream().allMatch(instance -> tags.apply(instance).equals(first))) {
-            ranking(first.get(0)).set(list); // Usually there are no tags, and copying a long list is not necessary.
+            ranking(first.get(0)).set(list); // usually there are no tags, so a long list is not copied
             return;
         }
         Map<String, List<Instance>> instances = new LinkedHashMap<>();

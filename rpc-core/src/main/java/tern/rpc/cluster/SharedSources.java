@@ -146,7 +146,10 @@ final class SharedSources {
         }
     }
 
-    /** Informs references that subscribed while the source was starting. Later references start their own source. */
+    /**
+     * Tells the references that subscribed while the source was starting that the start has failed. References that
+     * subscribe later start a new source.
+     */
     private void failed(Shared shared, Throwable why) {
         synchronized (this) {
             byKey.remove(shared.source.key(), shared);

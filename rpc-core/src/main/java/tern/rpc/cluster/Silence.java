@@ -12,12 +12,12 @@ import tern.rpc.transport.ClientConnection;
  */
 final class Silence {
 
-    /** How long a provider with calls in flight must have sent nothing to be silent. */
+    /** A provider with calls in flight counts as silent only after it has sent nothing for this time. */
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
-     * How long a provider with calls in flight must have sent nothing to be silent, as a multiple of its usual response
-     * time.
+     * A provider with calls in flight counts as silent only after it has sent nothing for {@value} times its usual
+     * response time.
      */
     private static final int USUAL_TIMES = 10;
 

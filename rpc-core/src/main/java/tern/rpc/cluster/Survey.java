@@ -166,7 +166,7 @@ final class Survey {
             calls += target.node().calls();
         }
         callsAtSurvey = calls;
-        callsAtTrial = Math.min(callsAtTrial, calls); // a removed provider takes its calls out of the sum
+        callsAtTrial = Math.min(callsAtTrial, calls); // calls of removed providers are missing
         boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if a call was copied recently.
         Target copied = null;
         Target tried = null;

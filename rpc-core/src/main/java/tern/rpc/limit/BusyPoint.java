@@ -30,8 +30,8 @@ final class BusyPoint {
     private static final double STEP = 2;
 
     /**
-     * Doubling the admitted calls was right if it multiplied the throughput by at least {@value}. The factor is about
-     * halfway between 1 (no gain) and 2 (twice the throughput). The distance to both values is larger than the
+     * The doubled number of admitted calls is kept if it multiplied the throughput by at least {@value}. The factor is
+     * about halfway between 1 (no gain) and 2 (twice the throughput). The distance to both values is larger than the
      * measurement error of a window with a hundred calls.
      */
     private static final double MORE_IS_DONE = 1.4;

@@ -63,7 +63,7 @@ public final class GradientLimit implements Limit {
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
-    /** Additional calls raise the throughput if the gradient is below {@value}. */
+    /** Additional calls are assumed to raise the throughput if the gradient is below {@value}. */
     private static final double DEPENDENT = 0.5;
 
     /**
@@ -102,8 +102,8 @@ public final class GradientLimit implements Limit {
     private static final double FOLLOW_UP = 0.05;
 
     /**
-     * The mean time of calls has changed if it differs by a factor of at least {@value}, which is four standard errors
-     * of the mean time in a window.
+     * The mean time of calls counts as changed if it differs by a factor of at least {@value}, which is four standard
+     * errors of the mean time in a window.
      */
     private static final double CHANGED = 1.5;
 

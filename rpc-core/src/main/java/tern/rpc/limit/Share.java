@@ -75,14 +75,14 @@ public final class Share {
         return streaming;
     }
 
-    /** Counts one of the tenant's stream tasks. Called just before the task is passed to a thread. */
+    /** Adds one to the tenant's number of stream tasks. Called just before the task is passed to a thread. */
     public void streamBegins() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.incrementAndGet(each);
         }
     }
 
-    /** Removes a stream task from the count. Must be called once for each call of {@link #streamBegins}. */
+    /** Subtracts one from the number of stream tasks. Must be called once for each call of {@link #streamBegins}. */
     public void streamEnds() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.decrementAndGet(each);
@@ -94,7 +94,7 @@ public final class Share {
         return openStreams;
     }
 
-    /** Counts one of the tenant's streaming calls. */
+    /** Adds one to the tenant's number of open streaming calls. */
     public void streamOpens() {
         for (Share each = this; each != null; each = each.whole) {
             OPEN_STREAMS.incrementAndGet(each);
@@ -108,12 +108,14 @@ public final class Share {
         }
     }
 
-    /** Counts one of the tenant's open connections. */
+    /** Adds one to the tenant's number of open connections. */
     public void connectionOpens() {
         CONNECTIONS.incrementAndGet(this);
     }
 
-    /** Removes a connection from the count. Must be called once for each call of {@link #connectionOpens}. */
+    /**
+     * Subtracts one from the number of open connections. Must be called once for each call of {@link #connectionOpens}.
+     */
     public void connectionCloses() {
         CONNECTIONS.decrementAndGet(this);
     }
@@ -143,8 +145,8 @@ public final class Share {
     }
 
     /**
-     * Counts a call for this tenant, but not for the {@link #whole larger tenant}. Returns this tenant's new number of
-     * calls.
+     * Adds one to this tenant's number of calls, but not to that of the {@link #whole larger tenant}. Returns this
+     * tenant's new number of calls.
      */
     int entered() {
         return HELD.incrementAndGet(this);

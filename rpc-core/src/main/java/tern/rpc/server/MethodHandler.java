@@ -168,7 +168,7 @@ final class MethodHandler {
      * If callers do not have the exception's class, they get an id. If the rate does not permit a stack trace, only a
      * short line with the id is logged, up to a limit per second.
      *
-     * @param typed whether the answer can contain the class of an exception. If not, callers get only the texts of
+     * @param typed whether the answer can contain the class of an exception. If not, callers get only the messages of
      *     declared exceptions and of exceptions in the interface's package
      */
     Throwable outgoing(Throwable failure, boolean typed) {

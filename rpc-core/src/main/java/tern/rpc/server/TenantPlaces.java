@@ -25,7 +25,7 @@ final class TenantPlaces {
         return tenant == null || calls.of(tenant) < pool.maxAdmitted() - pool.admitted();
     }
 
-    /** Counts one of the tenant's calls. {@link #leave} must be called when the call has ended. */
+    /** Adds one to the tenant's number of calls. {@link #leave} must be called when the call has ended. */
     void enter(@Nullable Share tenant) {
         if (tenant != null) {
             calls.add(tenant);

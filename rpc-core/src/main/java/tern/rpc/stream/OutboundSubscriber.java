@@ -143,7 +143,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
 
     private void sendAndAsk() {
         while (!done) {
-            // this field is read before the queue, because the publisher ends after its last value
+            // this field must be read before the queue: once it is set, the queue already contains the publisher's last
+            // value
             Ending last = ending;
             Object value = values.peek();
             if (value != null) {

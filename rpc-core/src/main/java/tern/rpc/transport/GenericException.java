@@ -13,7 +13,7 @@ public final class GenericException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** The class name of the exception on the wire. */
+    /** The class name by which messages identify this exception. */
     public static final String WIRE_NAME = "com.alibaba.dubbo.rpc.service.GenericException";
 
     private final String exceptionClass;

@@ -1,6 +1,6 @@
 package tern.rpc.transport;
 
-/** The header that tells clients how long to wait before they repeat a call (gRPC, proposal A6). */
+/** The header that tells clients how long to wait before they retry a call (gRPC, proposal A6). */
 public final class RetryPushBack {
 
     /**

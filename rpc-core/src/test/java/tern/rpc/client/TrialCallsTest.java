@@ -23,7 +23,7 @@ class TrialCallsTest extends ScriptedProviders {
     private static final int CALLS_PER_SECOND = 10;
 
     private boolean fails; // whether the provider ONE fails its calls
-    private Endpoint wanted = ONE; // the choice of the application's balancer
+    private Endpoint wanted = ONE; // the provider that the application's balancer chooses
 
     private Service proxy(Balancer.Factory policy) {
         for (Endpoint endpoint : List.of(ONE, TWO)) {

@@ -14,7 +14,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.Probe;
 
-/** Tests the messages that a publisher requests from the transport before its subscriber requests them. */
+/** Tests prefetching: a publisher requests messages from the transport before its subscriber requests them. */
 @Timeout(60)
 class InboundDemandTest {
 

@@ -53,7 +53,7 @@ public final class Diagnostician {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** How far back the diagnosis looks for late or failed calls that may have opened a circuit breaker. */
+    /** The age up to which the diagnosis examines late or failed calls that may have opened a circuit breaker. */
     private static final long EARLIER_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private static final int KEPT_SECONDS = 60;

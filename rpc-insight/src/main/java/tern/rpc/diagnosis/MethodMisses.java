@@ -42,8 +42,7 @@ public final class MethodMisses {
     private static final double FAILED_SHARE = 0.03;
 
     /**
-     * The minimum share of late or failed calls of a method that misses the target, as a multiple of the method's usual
-     * share.
+     * A method misses the target only if its share of late or failed calls is at least {@value} times the usual share.
      */
     private static final double MORE_THAN_USUAL = 3;
 

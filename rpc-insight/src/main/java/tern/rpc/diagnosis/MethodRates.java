@@ -17,13 +17,14 @@ import tern.rpc.diagnosis.calls.MethodRate;
 final class MethodRates {
 
     /**
-     * A burst begins with the first second in which the number of calls is at least {@value} times the usual number.
+     * A burst of calls is assumed to begin with the first second in which the number of calls is at least {@value}
+     * times the usual number.
      */
     private static final double ONSET = 1.6;
 
     /**
-     * How long before a miss the compared period begins. The first late calls come shortly before a miss, so the period
-     * ends before them.
+     * The period for comparison begins this long before a miss and ends {@link #TO_NANOS} before it. The gap excludes
+     * the first late calls, which end shortly before the miss begins.
      */
     private static final long FROM_NANOS = TimeUnit.SECONDS.toNanos(25);
 

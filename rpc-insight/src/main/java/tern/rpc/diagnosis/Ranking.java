@@ -72,13 +72,16 @@ final class Ranking {
      */
     private static final double CLOSE = 0.2;
 
-    /** The minimum mean wait for a pool that counts as long, as a share of the latency target. */
+    /** The wait for a pool counts as long if a call waits for more than {@value} of the latency target on average. */
     private static final double MUCH_WAIT = 0.3;
 
     /** A symptom, such as a wait for a pool, is not reported if it takes less than {@value} of the latency target. */
     private static final double LEAST_SYMPTOM = 0.01;
 
-    /** The collector slows down all operations if it stops the process for at least {@value} of the time. */
+    /**
+     * The garbage collector is assumed to slow down all operations if it stops the process for at least {@value} of the
+     * time.
+     */
     private static final double MOSTLY_STOPPED = 0.3;
 
     /** An operation that takes less than {@value} of the extra time may be slow only because the process is paused. */

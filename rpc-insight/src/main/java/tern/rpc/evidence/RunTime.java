@@ -5,7 +5,7 @@ package tern.rpc.evidence;
  *
  * @param runNanos the time on a processor; -1 if unknown
  * @param delayNanos how long the thread was ready to run but had no processor; on the tested kernels, this includes the
- *     time that a quota throttled the thread
+ *     time for which a quota throttled the thread
  * @param turns the number of times that the thread got a processor
  */
 public record RunTime(long runNanos, long delayNanos, long turns) {

@@ -166,7 +166,7 @@ public final class OutsideOperations {
         /** The weight of the last execution in the mean of the current times. */
         private static final double TOOK_WEIGHT = 0.3;
 
-        /** A pause between two executions is too long if it is at least {@value} times the usual pause. */
+        /** A pause between two executions counts as too long if it is at least {@value} times the usual pause. */
         private static final double LATE = 3;
 
         /** After {@value} consecutive long pauses, long pauses count as usual, and the usual pause is adapted. */
@@ -177,7 +177,7 @@ public final class OutsideOperations {
 
         private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
         private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
-        /** The minimum usual pause of a periodic operation. */
+        /** An operation can count as periodic only if its usual pause is at least {@value} ns. */
         private static final double MIN_USUAL_NANOS = 5e8;
 
         /** The job that runs an operation has ended if a pause lasts for at least {@value} times the usual pause. */
@@ -207,11 +207,11 @@ public final class OutsideOperations {
         }
 
         /**
-         * A pause between two executions that is or was too long.
+         * An overlong pause between two executions. The pause may still be going on.
          *
          * @param nanos the length of the pause
          * @param usualNanos the usual length
-         * @param lasts whether the pause has not ended yet
+         * @param lasts whether the pause is still going on
          * @param threadName the name of the thread that ran the operation last
          * @param thread this thread; null if it has ended
          */

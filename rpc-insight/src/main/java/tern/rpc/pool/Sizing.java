@@ -13,8 +13,8 @@ import java.time.Duration;
 public record Sizing(Goal goal, int workers) {
 
     /**
-     * The minimum number of connections in a pool, unless there are fewer workers. A smaller pool saves nothing and
-     * makes the first burst of calls wait.
+     * The minimum number of connections in a pool. If there are fewer workers, the minimum is their number. A smaller
+     * pool saves nothing and makes the first burst of calls wait.
      */
     private static final int MIN_CONNECTIONS = 8;
 

@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.Machine;
 
-/** Tests calls whose code repeats a failed operation at once, without a pause. */
+/** Tests calls whose code retries a failed operation at once, without a pause. */
 class ImmediateRetriesTest {
 
     private static final int ATTEMPTS = 40;

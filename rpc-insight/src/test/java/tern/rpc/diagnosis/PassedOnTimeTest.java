@@ -26,8 +26,8 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Tests which causes the time of waits is attributed to. Also tests that the ranking of causes is consistent with the
- * number of late or failed calls that would meet the latency target without the cause.
+ * Tests to which causes the diagnosis attributes the time of waits. Also tests that the ranking of causes is consistent
+ * with the number of late or failed calls that would meet the latency target without the cause.
  */
 class PassedOnTimeTest {
 

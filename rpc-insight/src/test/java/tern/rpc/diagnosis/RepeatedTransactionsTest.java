@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.cause.Cause;
 
-/** Tests calls that roll back a transaction and repeat it. */
+/** Tests calls that roll back a transaction and retry it. */
 class RepeatedTransactionsTest {
 
     private static final String CHANGE = "update branch set lent=?,version=? where id=? and version=?";

@@ -16,7 +16,7 @@ import tern.rpc.diagnosis.account.Sample;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.sample.SampledCall;
 
-/** Tests calls whose code sleeps before it repeats a failed operation. */
+/** Tests calls whose code sleeps before it retries a failed operation. */
 class RetriedOperationsTest {
 
     private final Shop shop = new Shop().healthy(USUAL);

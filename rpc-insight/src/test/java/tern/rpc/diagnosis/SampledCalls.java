@@ -43,7 +43,7 @@ public final class SampledCalls {
     private static final int CALLS = 20;
     private static final int LOOKS = 5;
 
-    /** Usual times are reliable after {@value} seconds. */
+    /** Usual times count as reliable after {@value} seconds. */
     private static final int LEARNT_SECONDS = 20;
 
     private final AtomicLong time = new AtomicLong(1_000_000_000L);

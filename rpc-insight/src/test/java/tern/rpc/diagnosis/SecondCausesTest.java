@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import shop.Orders;
 import tern.rpc.Phase;
 
-/** Tests which operations of late calls are reported as causes in addition to the first one. */
+/** Tests which operations of late calls the diagnosis reports as causes in addition to the first cause. */
 class SecondCausesTest {
 
     private static final String SITES = "GET sites:80/free";

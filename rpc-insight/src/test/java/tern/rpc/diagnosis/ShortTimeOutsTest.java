@@ -25,7 +25,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests whether a timeout or the operation that it ends is named as the cause. */
+/** Tests that the diagnosis distinguishes a timeout that is too short from a slow operation. */
 class ShortTimeOutsTest {
 
     private static final String STOCK = "GET stock:80";
@@ -319,9 +319,7 @@ class ShortTimeOutsTest {
         assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
     }
 
-    /**
-     * Serves calls, every seventh of which repeats the exchange after timeouts of 20 ms, and then succeeds or fails.
-     */
+    /** Serves calls. Every seventh call retries the exchange after timeouts of 20 ms, and then succeeds or fails. */
     private void secondsWithRepeatedExchanges(int count, int timeOuts, boolean fail) {
         for (int i = 0; i < count; i++) {
             shop.second(() -> {

@@ -150,7 +150,7 @@ class WaitingTasksTest {
         assertThat(first.kind() + ": " + first.name()).isEqualTo("SLOW HTTP PEER: called in Packages.extra");
     }
 
-    /** The long job occupies the thread on which another job would complete the results of calls. */
+    /** The long job occupies the thread on which another job would complete the futures that calls wait for. */
     @Test
     void schedulerThatALongJobOccupiesIsTheCauseOfWaitsForItsOtherJobs() throws Exception {
         shop.healthy(USUAL);

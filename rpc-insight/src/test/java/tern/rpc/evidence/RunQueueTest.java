@@ -79,7 +79,7 @@ class RunQueueTest {
         assertThat(serving.read()).isEqualTo(new RunTime(300, 400, 5));
     }
 
-    /** A thread with the text of a virtual thread. */
+    /** A thread whose toString() returns the string of a virtual thread. */
     private static final class Virtual extends Thread {
         private final String text;
 

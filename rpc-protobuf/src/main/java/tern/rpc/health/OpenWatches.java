@@ -67,9 +67,9 @@ final class OpenWatches {
     }
 
     /**
-     * Chooses the call that must end. An earlier call is chosen only if its address, without this call, still has at
-     * least as many calls as the new call's address, including the new call. Within one address, the same rule applies
-     * to connections. Otherwise, the new call is chosen.
+     * Chooses the call that must end. An earlier call is chosen only if its address has more calls than the new call's
+     * address would have with the new call. Within one address, the same rule applies to connections. Otherwise, the
+     * new call is chosen.
      */
     private HealthWatch chooseFor(HealthWatch added) {
         Network own = networks.get(network(added.connection()));

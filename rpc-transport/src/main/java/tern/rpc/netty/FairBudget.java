@@ -47,8 +47,8 @@ final class FairBudget {
     }
 
     /**
-     * Counts a connection from the given address. Returns the record of the bytes that all connections from this
-     * address occupy. {@link Part#leave} must be called when the connection is closed.
+     * Adds a connection from the given address, and returns the byte counter that all connections from this address
+     * share. {@link Part#leave} must be called when the connection is closed.
      */
     Part join(InetAddress network) {
         return parts.compute(network, (same, known) -> {

@@ -164,7 +164,9 @@ final class FairReads implements RecvByteBufAllocator {
         private int now;
         private int before; // the number of busy connections in the previous period
 
-        /** Counts a connection, and returns whether it is the first one in this period. */
+        /**
+         * Adds one to the number of connections, and returns whether the connection is the first one in this period.
+         */
         private boolean add(int current) {
             begin(current);
             return now++ == 0;

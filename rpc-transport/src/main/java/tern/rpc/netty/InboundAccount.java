@@ -34,7 +34,7 @@ public final class InboundAccount {
     // the budget that includes the bytes of this connection; until settled is true, replaced only while holding the
     // lock on this object
     private volatile InboundBudget budget;
-    // the record of the bytes that the peer's address occupies in the budget; replaced together with the budget
+    // the byte counter of the peer's address in the budget; replaced together with the budget
     private volatile FairBudget.Part part;
     private volatile boolean settled; // true if the budget will not be replaced again
     private final InetAddress network;

@@ -103,15 +103,15 @@ final class InboundBudget {
     }
 
     /**
-     * Counts a connection from the given address. Returns the record of the bytes that all connections from this
-     * address hold.
+     * Adds a connection from the given address, and returns the byte counter that all connections from this address
+     * share.
      */
     FairBudget.Part join(InetAddress network) {
         return memory.join(network);
     }
 
     /**
-     * @param part the record of the bytes that all connections from the caller's address hold
+     * @param part the byte counter that all connections from the caller's address share
      * @param bytes the number of bytes to add; negative for released bytes
      */
     void add(FairBudget.Part part, long bytes) {

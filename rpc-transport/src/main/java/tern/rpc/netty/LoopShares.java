@@ -54,9 +54,7 @@ final class LoopShares {
         return loop instanceof ErrorTolerantLoop enduring ? enduring.shares().join(address) : null;
     }
 
-    /**
-     * Counts a connection from the given address. {@link Network#leave} must be called when the connection is closed.
-     */
+    /** Adds a connection from the given address. {@link Network#leave} must be called when the connection is closed. */
     Network join(InetAddress address) {
         Network joined = networks.computeIfAbsent(address, Network::new);
         joined.connections++;

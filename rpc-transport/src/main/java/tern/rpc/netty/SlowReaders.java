@@ -86,15 +86,16 @@ final class SlowReaders {
             return new Look(connection.unsentBytes(), taken, Math.min(taken, aheadAfter(connection)));
         }
 
-        /** Returns the counters of the same connection at the next check. */
+        /** Returns the connection's counters at the current check. */
         Look next(Open now) {
             long ahead = Math.max(0, readBy(now) - expected());
             return new Look(now.unsentBytes(), now.takenBytes(), Math.min(ahead, aheadAfter(now)));
         }
 
         /**
-         * Returns the maximum of {@link #ahead}: the bytes of one report, without the {@link #FAST_BYTES} that count
-         * for the current check.
+         * Returns the maximum of {@link #ahead}. A client that reports its progress in large steps may have read the
+         * bytes of one step since the last check. {@link #FAST_BYTES} of them count at the current check, and the rest
+         * counts at later checks.
          */
         private static long aheadAfter(Open connection) {
             return Math.max(0, connection.takenStepBytes() - FAST_BYTES);
@@ -105,7 +106,7 @@ final class SlowReaders {
          * {@link #FAST_BYTES} and fewer than the bytes that were waiting then. The bytes in {@link #ahead} count as
          * read since then.
          *
-         * @param now the same connection, with its current counters
+         * @param now the connection of this object, with its current counters
          */
         boolean isSlow(Open now) {
             return unsent > 0 && readBy(now) < expected();

@@ -90,15 +90,15 @@ final class UnsentBudget {
     }
 
     /**
-     * Counts a connection from the given address. Returns the record of the bytes that all connections from this
-     * address hold.
+     * Adds a connection from the given address, and returns the byte counter that all connections from this address
+     * share.
      */
     FairBudget.Part join(InetAddress network) {
         return all.join(network);
     }
 
     /**
-     * @param part the record of the bytes that all connections from the client's address hold
+     * @param part the byte counter that all connections from the client's address share
      * @param bytes the number of queued bytes; negative for bytes that clients have read
      */
     void add(FairBudget.Part part, long bytes) {
@@ -163,7 +163,7 @@ final class UnsentBudget {
      * @param message the size of the message, in bytes
      * @param ready whether the stream has so few unread bytes that it may queue a message of any size
      * @param ofConnection the number of queued bytes of the stream's connection that the client has not read
-     * @param part the record of the bytes that the client's network holds
+     * @param part the byte counter that all connections from the client's network share
      */
     @Nullable
     String refusal(long ofStream, int message, boolean ready, long ofConnection, FairBudget.Part part) {

@@ -10,7 +10,7 @@ import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
 
-/** Tests which tenant a connection's calls are assigned to. */
+/** Tests to which tenant the server assigns a connection's calls. */
 class TenancyTest {
 
     private final Tenancy.Of all = new Tenancy.Of();

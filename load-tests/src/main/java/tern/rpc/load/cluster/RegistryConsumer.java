@@ -20,7 +20,8 @@ import org.HdrHistogram.Histogram;
  * that begins with {@value #MARK}:
  *
  * <ul>
- *   <li>{@code figures}: the heap after a collection in bytes, and the processor time of the process in nanoseconds
+ *   <li>{@code figures}: the heap after a garbage collection in bytes, and the processor time of the process in
+ *         nanoseconds
  *   <li>{@code calls}: the calls, the failed calls and the 99th percentile in milliseconds since the previous command
  *       of this kind
  * </ul>

@@ -12,13 +12,14 @@ import java.lang.management.MemoryType;
 /**
  * The resources that a process holds.
  *
- * @param heapBytes the heap bytes in use after a full collection
- * @param oldBytes the bytes of the old generation in use after a full collection
+ * @param heapBytes the heap bytes in use after a full garbage collection
+ * @param oldBytes the bytes of the old generation in use after a full garbage collection
  * @param threads the number of live threads
  * @param descriptors the number of open file descriptors; 0 if the operating system does not report them
  * @param directBytes the bytes in direct buffers of the JDK
  * @param pooledBytes the memory that Netty's allocator has reserved, whether or not it is in use
- * @param fullCollections the number of full collections so far, without the collections that this measurement caused
+ * @param fullCollections the number of full garbage collections so far, without the collections that this measurement
+ *     caused
  */
 record Resources(
         long heapBytes,

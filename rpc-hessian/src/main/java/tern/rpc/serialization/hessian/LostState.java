@@ -75,8 +75,8 @@ final class LostState {
     }
 
     /**
-     * Describes the fields of an application's container that are not sent, because only the container's elements are
-     * sent. Returns null if there are no such fields, or if the container keeps its elements in them.
+     * Describes the fields that are lost when an application's own collection or map is sent, because only its elements
+     * are sent. Returns null if there are no such fields, or if they may contain the elements.
      */
     private static @Nullable String fieldsBeside(String what, Class<?> type) {
         if (!extendsContainerOfJdk(type)) {
@@ -127,12 +127,12 @@ final class LostState {
                         && Arrays.equals(method.getParameterTypes(), new Class<?>[] {stream}));
     }
 
-    /** Returns whether containers of the class may have a comparator. */
+    /** Returns whether collections or maps of the class may have a comparator. */
     static boolean mayBeSorted(Class<?> type) {
         return SORTED.stream().anyMatch(sorted -> sorted.isAssignableFrom(type));
     }
 
-    /** Warns if the container has a sort order that the message does not contain. */
+    /** Warns if the collection or map has a sort order that the message does not contain. */
     static void checkOrder(Object container) {
         Comparator<?> comparator = comparator(container);
         if (comparator != null

@@ -12,7 +12,7 @@ import tern.rpc.Thrown;
  */
 final class KeptFailure {
 
-    /** A failure is replaced if its texts have more than {@value} characters in total. */
+    /** A failure is replaced if its messages have more than {@value} characters in total. */
     static final int MAX_CHARACTERS = 16 << 10;
 
     /** Replaces a failure that is no longer stored. The message is the class name of the failure. */

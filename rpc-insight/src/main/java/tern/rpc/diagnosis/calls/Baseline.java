@@ -38,10 +38,10 @@ public final class Baseline {
     /** The key prefix, in the baseline, of the usual share of failed calls. */
     public static final String FAILED_CALLS = "failed calls of ";
 
-    /** An operation takes about its usual time if its time is at most {@value} times its usual time. */
+    /** An operation counts as usual if its time is at most {@value} times its usual time. */
     public static final double AS_USUAL = 1.3;
 
-    /** An operation takes longer than usual if its time exceeds {@value} times its usual time. */
+    /** An operation counts as taking longer than usual if its time exceeds {@value} times its usual time. */
     public static final double SLOWER_THAN_USUAL = 1.1;
 
     /**
@@ -110,7 +110,7 @@ public final class Baseline {
     /** The maximum share by which one call changes the estimated 90th percentile of the call times. */
     private static final double BORDER_STEP = 0.05;
 
-    /** The minimum number of recorded calls for the mean of the slowest tenth to be used. */
+    /** The mean of the slowest tenth is used only if it covers at least {@value} recorded calls. */
     private static final int MIN_SLOW_CALLS = 10;
 
     private static final int MAX_FIGURES = 5_000;

@@ -28,7 +28,8 @@ public record MethodRate(
         double beforeMiss) {
 
     /**
-     * A method is called more often than usual if the number of its calls is at least {@value} times the usual number.
+     * A method counts as called more often than usual if the number of its calls is at least {@value} times the usual
+     * number.
      */
     public static final double MORE = 3;
 
@@ -36,15 +37,16 @@ public record MethodRate(
     private static final double MORE_OF_ONE = 1.8;
 
     /**
-     * Two numbers of events differ significantly if twice the difference of their square roots is at least {@value}.
-     * For independent events, the standard deviation of this difference is about 1.2, because the usual number is known
-     * only roughly. Many numbers are compared in each second, so the limit is nearly four standard deviations.
+     * Two numbers of events are assumed to differ not only by chance if twice the difference of their square roots is
+     * at least {@value}. For independent events, the standard deviation of this difference is about 1.2, because the
+     * usual number is known only roughly. Many numbers are compared in each second, so the limit is nearly four
+     * standard deviations.
      */
     private static final double SIGNIFICANT = 4.5;
 
     /**
-     * The number of calls does not explain why calls are late if there were already nearly as many before the miss,
-     * when calls met the target: at least {@value} of the current calls per second.
+     * The number of calls is not the cause if the call rate before the miss, when calls still met the target, was
+     * already at least {@value} of the current rate.
      */
     private static final double AS_MANY = 0.8;
 

@@ -36,17 +36,18 @@ public final class MissWatch {
 
     private static final int MIN_HUNG = 3;
 
-    /** A miss begins after {@value} consecutive seconds with hanging calls. */
+    /** The diagnosis reports a miss after {@value} consecutive seconds with hanging calls. */
     private static final int HUNG_SECONDS = 2;
 
     /**
-     * During the warm-up, a miss begins only after {@value} consecutive seconds with hanging calls. The number is high
-     * because the first calls also wait until connections are opened and clients are initialized.
+     * During the warm-up, the diagnosis reports a miss only after {@value} consecutive seconds with hanging calls. The
+     * number is high because the first calls also wait until connections are opened and clients are initialized.
      */
     private static final int EARLY_HUNG_SECONDS = 10;
 
     /**
-     * Calls are recovering if the share of bad calls falls below 1/{@value} of the highest share since the miss began.
+     * Calls count as recovering if the share of bad calls falls below 1/{@value} of the highest share since the miss
+     * began.
      */
     private static final double DECLINE = 3;
 
@@ -71,8 +72,8 @@ public final class MissWatch {
     private static final double RENEWED = 3;
 
     /**
-     * A miss that begins within the first {@value} seconds after the start is probably a consequence of the start. Only
-     * seconds with calls are counted. Late calls after a lull are then assumed to have a different cause.
+     * A miss that begins within the first {@value} seconds after the start is assumed to be a consequence of the start.
+     * Only seconds with calls are counted. Late calls after a lull are then assumed to have a different cause.
      */
     private static final int START_SECONDS = 120;
 
@@ -82,7 +83,7 @@ public final class MissWatch {
      */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** Usual times are learned after more than {@value} seconds with at least one ended call each. */
+    /** Usual times count as learned after more than {@value} seconds in which at least one call has ended. */
     private static final int LEARNING_SECONDS = 30;
 
     // for each second, the number of calls and the number of late, failed or refused calls

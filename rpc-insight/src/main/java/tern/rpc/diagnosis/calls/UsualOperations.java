@@ -17,8 +17,8 @@ import tern.rpc.pool.LargeReplies;
 public final class UsualOperations {
 
     /**
-     * The usual number of operations of several methods together is unknown if it is unknown for more than {@value} of
-     * their calls.
+     * The usual number of operations of several methods together counts as unknown if it is unknown for more than
+     * {@value} of their calls.
      */
     private static final double MAX_UNKNOWN = 0.1;
 

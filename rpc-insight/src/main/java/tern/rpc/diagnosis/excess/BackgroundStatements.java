@@ -19,9 +19,9 @@ public final class BackgroundStatements {
     private BackgroundStatements() {}
 
     /**
-     * Returns a text about a statement of a thread that serves no call and has used its connection for a long time,
-     * such as the thread of a scheduled job. If there are several such threads, the text is about the thread that has
-     * used its connection longest. Returns an empty string if there is none.
+     * Returns text that names the statement of a background thread. Such a thread serves no call, for example because
+     * it runs a scheduled job. The thread must have used its connection for a long time. If there are several such
+     * threads, the one that has used its connection longest is chosen. Returns an empty string if there is none.
      *
      * @param store the data source; empty if there is only one
      */

@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.sample.SampledCall;
  */
 public final class CachedOperations {
 
-    /** The minimum number of calls that must load a value. */
+    /** A cache is reported only if at least {@value} sampled calls load a value for it. */
     private static final int MIN_CALLS = 2;
 
     /** A cache no longer holds its values if at least this share of the calls is late because of a load. */

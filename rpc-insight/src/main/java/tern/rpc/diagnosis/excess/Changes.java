@@ -42,7 +42,7 @@ public final class Changes {
     /** The maximum time since the first call to a method that is reported as new. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
-    /** How long new methods are not reported after the application's first call. */
+    /** The time after the application's first call in which new methods are not reported. */
     private static final long START_NANOS = 60_000_000_000L;
 
     private final Evidence evidence;

@@ -19,7 +19,7 @@ final class CommonSlowdown {
     private static final double HALF = 0.5;
     private static final double OUTSTANDING = 3;
 
-    /** Times are about the same if the longest time is less than {@value} times the shortest time. */
+    /** Times count as about the same if the longest time is less than {@value} times the shortest time. */
     private static final double SAME = 1.5;
 
     private final Map<String, Double> each;

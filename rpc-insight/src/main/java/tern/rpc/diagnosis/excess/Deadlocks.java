@@ -23,10 +23,12 @@ import tern.rpc.pool.SqlStates;
  */
 public final class Deadlocks {
 
-    /** The minimum number of deadlocks that can explain slow calls. */
+    /** Deadlocks can be the cause of slow calls only if there are at least {@value} of them. */
     private static final int LEAST = 3;
 
-    /** Deadlocks can explain slow calls only if at least one in {@value} late or failed calls met a deadlock. */
+    /**
+     * Deadlocks can be the cause of slow calls only if at least one in {@value} late or failed calls met a deadlock.
+     */
     private static final int ONE_OF = 5;
 
     /** The states of statements that a database ended because of a deadlock. */

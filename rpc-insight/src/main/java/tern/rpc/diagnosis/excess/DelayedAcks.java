@@ -12,7 +12,10 @@ import tern.rpc.diagnosis.account.Part;
  */
 public final class DelayedAcks {
 
-    /** The minimum additional time of a delayed exchange. Linux delays an acknowledgement for 40 ms. */
+    /**
+     * An exchange counts as delayed only if its additional time is at least {@value} ns. Linux delays an
+     * acknowledgement for 40 ms.
+     */
     private static final double MIN_NANOS = 38e6;
 
     private static final double MAX_NANOS = 45e6;

@@ -71,8 +71,8 @@ public record Evidence(
         List<OutsideOperations.Timed> outside) {
 
     /**
-     * Busy processors explain an additional time of an operation of up to {@value} waits for a processor, because an
-     * operation consists of several steps of different threads.
+     * Busy processors can be the cause of an operation's additional time if this time is at most as long as {@value}
+     * waits for a processor, because an operation consists of several steps of different threads.
      */
     private static final double MAX_WAITS = 20;
 

@@ -20,9 +20,9 @@ import tern.rpc.diagnosis.calls.Baseline;
 import tern.rpc.diagnosis.sample.CallSamples;
 
 /**
- * How much late or failed calls exceed their usual time, per call and per {@link Part}, that is, per activity or wait.
- * If a failed call was not late, ten times the latency target is added to the activity or wait that failed. Times are
- * in nanoseconds.
+ * The extra time of late or failed calls beyond their usual time, per call and per {@link Part} (activity or wait). If
+ * a failed call was not late, ten times the latency target is added to the activity or wait that failed. Times are in
+ * nanoseconds.
  */
 public final class ExcessTime {
 

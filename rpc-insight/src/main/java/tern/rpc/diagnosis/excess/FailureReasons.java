@@ -34,7 +34,7 @@ final class FailureReasons {
     private static final Set<Part.Kind> GIVEN_UP_WORK =
             Set.of(Part.Kind.SQL, Part.Kind.REDIS, Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.SLEEP, Part.Kind.ELSEWHERE);
 
-    /** Work explains a failure only if it took at least {@value} times its usual time. */
+    /** Work can be the cause of a failure only if it took at least {@value} times its usual time. */
     private static final double LONGER = 1.5;
 
     private final Evidence evidence;

@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.calls.UsualOperations;
 import tern.rpc.diagnosis.failure.FailurePart;
 
 /**
- * Finds the operation that code repeats immediately, without a pause, after each failure. The failure is the root
+ * Finds the operation that code retries immediately, without a pause, after each failure. The failure is the root
  * cause, but the attempts multiply its cost: they put load on the peer and the processors, and prolong the calls
  * themselves.
  */
@@ -27,7 +27,10 @@ public final class ImmediateRetries {
     /** Operations count as attempts only if a call runs at least {@value} of them on average. */
     private static final int MIN_ATTEMPTS = 5;
 
-    /** The minimum number of operations of the kind, as a multiple of the usual number. */
+    /**
+     * Operations count as retried only if calls run at least {@value} times the usual number of operations of this
+     * kind.
+     */
     private static final double MANY_MORE = 3;
 
     /**
@@ -75,7 +78,7 @@ public final class ImmediateRetries {
         }
     }
 
-    /** The attempts of all calls that repeat one operation. */
+    /** The attempts of all calls that retry one operation. */
     private static final class Attempts {
         private final Set<String> methods = new TreeSet<>();
         private int calls;
@@ -87,7 +90,7 @@ public final class ImmediateRetries {
         private double asleep;
     }
 
-    /** Returns the operation that calls repeat most often without a pause; null if there is none. */
+    /** Returns the operation that calls retry most often without a pause; null if there is none. */
     private @Nullable Retried most() {
         Map<Repeated, Attempts> byName = new HashMap<>();
         for (ExcessTime.Counted counted : excess.accounts) {
@@ -196,7 +199,7 @@ public final class ImmediateRetries {
     }
 
     /**
-     * Attributes waits for a processor to the operation that calls repeat very often. The attempts keep the processors
+     * Attributes waits for a processor to the operation that calls retry very often. The attempts keep the processors
      * busy in this process, and in providers on the same machine.
      *
      * @return whether there is such an operation

@@ -23,7 +23,10 @@ public final class OperationCounts {
     /** Operations are slower only if one operation takes at least {@value} times its usual time. */
     private static final double SLOWER = 1.5;
 
-    /** Calls run many more operations than usual if the number per call is at least {@value} times the usual number. */
+    /**
+     * Calls count as running many more operations than usual if the number per call is at least {@value} times the
+     * usual number.
+     */
     private static final double MANY_MORE = 3;
 
     /**
@@ -33,24 +36,30 @@ public final class OperationCounts {
     private static final double BEHIND_CACHE = 0.7;
 
     /**
-     * The maximum mean number of loads per call after a cache has lost its values. After such a loss, each call loads
-     * the value once, and only a few calls load it again.
+     * A cache is assumed to have lost its values only if calls load at most {@value} values on average. After such a
+     * loss, each call loads the value once, and only a few calls load it again.
      */
     private static final double ONCE = 1.3;
 
     /**
-     * Calls load cached values more often than usual if the number of loads per call is at least {@value} times the
-     * usual number.
+     * Calls count as loading cached values more often than usual if the number of loads per call is at least {@value}
+     * times the usual number.
      */
     private static final double MORE_MISSES = 2;
 
-    /** Two numbers of operations are similar if the smaller number is at least {@value} of the larger number. */
+    /** Two numbers of operations count as similar if the smaller number is at least {@value} of the larger number. */
     private static final double SIMILAR = 0.7;
 
-    /** Calls run an operation as often as usual if its number per call is at most {@value} times the usual number. */
+    /**
+     * An operation counts as no more frequent than usual if its number per call is at most {@value} times the usual
+     * number.
+     */
     private static final double AS_OFTEN = 1.2;
 
-    /** An operation that calls run as often as usual is slower if it takes more than {@value} times its usual time. */
+    /**
+     * An operation that calls run as often as usual counts as slower if it takes more than {@value} times its usual
+     * time.
+     */
     private static final double A_LITTLE_SLOWER = 1.2;
 
     /**
@@ -62,8 +71,8 @@ public final class OperationCounts {
     private static final double HALF = 0.5;
 
     /**
-     * New operations are additional, and do not replace usual ones, if the number of all operations has grown by at
-     * least {@value} of the number of new operations.
+     * New operations are assumed to come in addition to the usual ones, and not to replace them, if the number of all
+     * operations has grown by at least {@value} of the number of new operations.
      */
     private static final double MOSTLY = 0.6;
 
@@ -340,12 +349,12 @@ public final class OperationCounts {
         return "often    " + numbers(part);
     }
 
-    /** Returns text with the current and the usual number of the given operations per call. */
+    /** Returns text that compares the current number of the given operations per call with the usual number. */
     public String numbers(Part part) {
         return counts(part.kind(), name(part), perCall.methodsThatRun(phase(part), name(part)));
     }
 
-    /** Returns text with the current and the usual number of redirected exchanges per call. */
+    /** Returns text that compares the current number of redirected exchanges per call with the usual number. */
     public String redirects() {
         return counts(Kind.HTTP, OperationNames.REDIRECTED, excess.badByMethod());
     }

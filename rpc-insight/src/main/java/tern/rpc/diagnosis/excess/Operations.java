@@ -29,10 +29,12 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class Operations {
 
-    /** An operation is much slower than usual only if it takes at least {@value} times its usual time. */
+    /** An operation counts as much slower than usual only if it takes at least {@value} times its usual time. */
     static final double WIDE_FACTOR = 3;
 
-    /** An operation's additional time is small if it is below {@value} of another operation's additional time. */
+    /**
+     * An operation's additional time counts as small if it is below {@value} of another operation's additional time.
+     */
     private static final double SMALL = 0.1;
 
     /** An operation's slowdown is small if its factor is below {@value} of another operation's factor. */

@@ -14,13 +14,16 @@ import tern.rpc.diagnosis.account.Part.Kind;
  */
 public final class OutstandingOperation {
 
-    /** The additional time of an outstanding operation is at least {@value} times that of each other operation. */
+    /** An operation stands out only if its additional time is at least {@value} times that of every other operation. */
     private static final double LONGER = 5;
 
-    /** An outstanding operation slowed down at least {@value} times as much, in relation to its usual time. */
+    /**
+     * An operation stands out only if its slowdown factor is at least {@value} times that of every other operation. The
+     * slowdown factor is the operation's time divided by its usual time.
+     */
     private static final double HIGHER = 3;
 
-    /** At least this many other operations must be known. */
+    /** An operation can stand out only if the usual times of at least {@value} other operations are known. */
     private static final int MIN_OTHERS = 2;
 
     private final @Nullable Part operation;

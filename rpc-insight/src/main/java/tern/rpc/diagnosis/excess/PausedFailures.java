@@ -12,7 +12,7 @@ import tern.rpc.diagnosis.account.Times;
  */
 final class PausedFailures {
 
-    /** Pauses explain a call's failure if they take at least {@value} of the call's time. */
+    /** Pauses are assumed to cause a call's failure if they take at least {@value} of the call's time. */
     private static final double MOST = 0.5;
 
     private PausedFailures() {}

@@ -17,12 +17,12 @@ import tern.rpc.diagnosis.sample.Statements;
 public final class QuickExecutions {
 
     /**
-     * The minimum number of executions in the recorded calls that met the latency target. With fewer, quick executions
-     * prove nothing.
+     * Quick executions are considered only if the recorded calls that met the latency target contain at least {@value}
+     * executions. With fewer, quick executions prove nothing.
      */
     private static final int MIN_EXECUTIONS = 5;
 
-    /** The minimum time of slow executions, as a multiple of the time of quick executions. */
+    /** Executions count as quick only if slow executions take at least {@value} times as long. */
     private static final double SLOWER = 5;
 
     private QuickExecutions() {}

@@ -17,10 +17,10 @@ import tern.rpc.pool.LargeReplies;
  */
 final class RedisPauses {
 
-    /** The minimum additional time of a delayed command. */
+    /** A command counts as delayed only if its additional time is at least {@value} ns. */
     private static final double DELAYED_NANOS = 10e6;
 
-    /** The minimum time of a delayed command, as a multiple of its usual time. */
+    /** A command counts as delayed only if it takes at least {@value} times its usual time. */
     private static final double FACTOR = 3;
 
     /** The mean delay of a command is computed only if the command was delayed in at least {@value} calls. */
@@ -33,8 +33,8 @@ final class RedisPauses {
     private static final int MIN_COMMANDS = 3;
 
     /**
-     * If the server pauses, the mean delays of the commands differ by a factor of less than {@value}, because all
-     * commands wait for the same pauses.
+     * Pauses of the server are assumed only if the mean delays of the commands differ by a factor of less than
+     * {@value}, because all commands wait for the same pauses.
      */
     private static final double SAME = 2;
 
@@ -48,8 +48,8 @@ final class RedisPauses {
     private static final double DOMINANT = 0.6;
 
     /**
-     * The minimum number of recorded calls that ran commands during the miss and met the target. Without such calls,
-     * which sent their commands between the pauses, no pauses of the server are assumed.
+     * Pauses of the server are assumed only if at least {@value} recorded calls ran commands during the miss and met
+     * the target. Such calls sent their commands between the pauses.
      */
     private static final int MIN_QUICK = 3;
 

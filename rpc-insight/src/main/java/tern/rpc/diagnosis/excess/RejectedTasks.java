@@ -17,7 +17,7 @@ import tern.rpc.pool.PoolSnapshot;
 /** Finds the executors that reject the tasks of calls. */
 public final class RejectedTasks {
 
-    /** Tasks are slower than usual if they take at least {@value} times their usual time. */
+    /** Tasks count as slower than usual if they take at least {@value} times their usual time. */
     private static final double SLOWER = 1.5;
 
     private static final String IN = " in ";

@@ -29,10 +29,15 @@ import tern.rpc.pool.StoreNames;
  */
 public final class RepeatedTransactions {
 
-    /** The minimum number of statements per call, as a multiple of the usual number. */
+    /**
+     * A call counts as retrying a transaction only if it runs at least {@value} times the usual number of statements.
+     */
     private static final double MORE = 1.3;
 
-    /** The minimum number of rollbacks per call, as a multiple of the number in calls that meet the target. */
+    /**
+     * Retried transactions are reported only if late or failed calls roll back at least {@value} times as many
+     * transactions as calls that meet the target.
+     */
     private static final double MORE_ROLLBACKS = 2;
 
     private static final Pattern OPTIMISTIC = Pattern.compile("OptimisticLock|StaleObject|StaleState");

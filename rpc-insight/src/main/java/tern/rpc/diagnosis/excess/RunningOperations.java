@@ -79,9 +79,9 @@ public final class RunningOperations {
     }
 
     /**
-     * Returns the failed operation that a client library probably repeats, after a pause, in running calls. The
-     * repeated operation has no name yet. Returns null if no operation failed in the calls that account for at least
-     * half of the time of such unnamed operations.
+     * Returns the failed operation that a client library probably retries, after a pause, in running calls. The retried
+     * operation has no name yet. Returns null if no operation failed in the calls that account for at least half of the
+     * time of such unnamed operations.
      */
     private @Nullable Part failing(Kind kind) {
         Part unnamed = Part.of(kind);

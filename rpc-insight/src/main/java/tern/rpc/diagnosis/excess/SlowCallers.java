@@ -14,7 +14,10 @@ import tern.rpc.diagnosis.sample.SampledCall;
  */
 public final class SlowCallers {
 
-    /** The caller explains why a call is late if at least {@value} of the call's samples show a wait for the caller. */
+    /**
+     * A call is assumed to be late because of its caller if at least {@value} of the call's samples show a wait for the
+     * caller.
+     */
     private static final double MOST = 0.8;
 
     /**
@@ -23,7 +26,7 @@ public final class SlowCallers {
      */
     private static final int MIN_LOOKS = 2;
 
-    /** A wait for a worker is noticeable if it takes at least {@value} of the latency target. */
+    /** A wait for a worker counts as noticeable if it takes at least {@value} of the latency target. */
     private static final double NOTABLE = 0.1;
 
     private SlowCallers() {}

@@ -17,7 +17,9 @@ import tern.rpc.diagnosis.account.Times;
  */
 public final class SlowProviders {
 
-    /** The minimum extra time of each of several slow providers, as a share of the slowest provider's extra time. */
+    /**
+     * Several providers count as slow together only if each has at least {@value} of the slowest provider's extra time.
+     */
     private static final double SIMILAR = 0.25;
 
     private final Evidence evidence;

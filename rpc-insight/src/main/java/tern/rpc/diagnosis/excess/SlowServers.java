@@ -24,11 +24,11 @@ public final class SlowServers {
 
     /**
      * If only two operations are known and one of them takes more than {@value} of the extra time, this operation is
-     * slow, and not the server.
+     * assumed to be slow, and not the server.
      */
     private static final double DOMINANT = 0.8;
 
-    /** An operation is much slower than usual if it takes at least {@value} times its usual time. */
+    /** An operation counts as much slower than usual if it takes at least {@value} times its usual time. */
     private static final double MUCH_SLOWER = 10;
 
     /** Another peer can count as quick only if at least {@value} of its operations were measured. */

@@ -40,10 +40,10 @@ public final class TimeOuts {
     /** Replaces {@link #MOST} for a timeout that is longer than the slowest tenth usually takes. */
     private static final double FEW = 0.15;
 
-    /** Calls run an operation several times if they usually run it at least {@value} times on average. */
+    /** An operation counts as repeated even in normal calls if these run it at least {@value} times on average. */
     private static final double SEVERAL = 1.5;
 
-    /** Normal calls run an operation if they run it at least {@value} times on average. */
+    /** An operation counts as part of normal calls if these run it at least {@value} times on average. */
     private static final double RUNS = 0.5;
 
     private static final int MAX_CALLERS = 2;
@@ -154,8 +154,9 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns whether the time of the given call does not show why the call failed. A call that repeated the operation
-     * after timeouts takes longer, although no single attempt took longer than usual.
+     * Returns false if the duration of the given operation may be the reason why the call failed. It is not the reason
+     * if the call took no longer than usual, or if the call retried the operation after timeouts and no single attempt
+     * took longer than usual.
      */
     private boolean isNoReason(EndedCall call, Part part) {
         if (call.tookNanos()

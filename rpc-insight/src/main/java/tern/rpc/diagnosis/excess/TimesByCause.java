@@ -19,8 +19,8 @@ public final class TimesByCause {
     public static final String WAIT_FOR = "calls wait for ";
 
     /**
-     * An activity or wait is a main cause of a symptom if it takes at least {@value} of the time of all causes of the
-     * symptom.
+     * An activity or wait counts as a main cause of a symptom if it takes at least {@value} of the time of all causes
+     * of the symptom.
      */
     private static final double MAIN = 0.2;
 

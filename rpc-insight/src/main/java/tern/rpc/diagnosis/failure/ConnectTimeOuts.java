@@ -15,19 +15,21 @@ import tern.rpc.diagnosis.account.Part;
 import tern.rpc.diagnosis.account.Part.Kind;
 
 /**
- * Recognizes HTTP exchanges that their own time limit ends while the client is still connecting. The JDK's client then
- * reports that the connection attempt timed out, although the time limit of the whole exchange has ended it. The same
- * limit also ends other exchanges with this peer after the client has connected. If such exchanges exist, the peer
- * accepts connections.
+ * Recognizes HTTP exchanges that reach their time limit while the client is still connecting. The JDK's client then
+ * reports a connect timeout, although the limit of the whole exchange has expired. If other exchanges with this peer
+ * reach the same limit after the client has connected, the peer does accept connections.
  */
 public final class ConnectTimeOuts {
 
-    /** The minimum number of exchanges that ended at the limit after the client had connected. */
+    /**
+     * Exchanges are assumed to end at a common limit only if at least {@value} of them ended after the client had
+     * connected.
+     */
     private static final int MIN_CONNECTED = 3;
 
     /**
-     * The minimum number of exchanges that ended at the limit after the client had connected, for each exchange that
-     * ended while the client was connecting.
+     * For each exchange that ended while the client was connecting, at least {@value} exchanges must have ended
+     * afterwards.
      */
     private static final double SHARE = 0.25;
 

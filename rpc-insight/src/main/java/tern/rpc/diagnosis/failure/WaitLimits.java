@@ -26,10 +26,13 @@ public final class WaitLimits {
                     + " |^Waited )(\\d+) ?(ms|nanoseconds|microseconds|milliseconds|seconds)\\b",
             Pattern.CASE_INSENSITIVE);
 
-    /** The minimum time of the awaited operation, as a share of the limit. */
+    /** An operation is assumed to be the awaited one only if it takes at least {@value} of the limit. */
     private static final double LEAST = 0.9;
 
-    /** The maximum time of the awaited operation is the limit multiplied by this factor, plus a short time. */
+    /**
+     * An operation is assumed to be the awaited one only if it takes at most {@value} times the limit, plus a short
+     * time.
+     */
     private static final double MOST = 1.5;
 
     private static final double WIDE_NANOS = 5e6;

@@ -6,7 +6,7 @@ import java.util.Locale;
 /** Names application threads that serve no call but use a lot of processor time while the processors are saturated. */
 public final class BackgroundThreads {
 
-    /** Threads that serve no call are named if they keep at least {@value} of the processors busy. */
+    /** The diagnosis names threads that serve no call if they keep at least {@value} of the processors busy. */
     private static final double MUCH = 0.2;
 
     private BackgroundThreads() {}

@@ -35,7 +35,7 @@ public final class BusyProcesses {
 
     private static final int MAX_PROCESSES = 2_000;
 
-    /** A program is named only if it uses at least {@value} processors. */
+    /** The diagnosis names a program only if it uses at least {@value} processors. */
     private static final double MIN_PROCESSORS = 0.25;
 
     /** The programs of databases and Redis servers. */

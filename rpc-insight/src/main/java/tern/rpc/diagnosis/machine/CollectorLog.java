@@ -25,7 +25,7 @@ import tern.rpc.diagnosis.account.PauseTimes;
 import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.machine.HeapGrowth.Use;
 
-/** Records the pauses of the garbage collectors, and the memory in use after collections. Thread-safe. */
+/** Records the pauses of the garbage collectors, and the memory in use after garbage collections. Thread-safe. */
 public final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final Set<String> TOOLS = Set.of(
@@ -36,10 +36,10 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final int MAX_PAUSES = 4_096;
 
-    /** The used share of the heap is computed from the last {@value} collections. */
+    /** The used share of the heap is computed from the last {@value} garbage collections. */
     private static final int RECENT = 8;
 
-    /** The growth of the used heap is computed from the last {@value} collections at most. */
+    /** The growth of the used heap is computed from the last {@value} garbage collections at most. */
     private static final int MAX_USES = 256;
 
     private static final long GROWTH_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -51,18 +51,18 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
 
     /**
      * The minimum total time of allocation stalls (waits of threads for free memory). Shorter stalls are not reported
-     * as the main trigger of collections.
+     * as the main trigger of garbage collections.
      */
     private static final long MIN_STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * A collection: either a pause of the application threads, or a cycle that runs concurrently with the application
-     * threads.
+     * A garbage collection: either a pause of the application threads, or a cycle that runs concurrently with the
+     * application threads.
      */
     private record Collection(long fromNanos, long toNanos, String cause) {
         /**
-         * Returns the part of this collection's time that lies within the period; negative if the collection is outside
-         * of the period.
+         * Returns the part of this garbage collection's time that lies within the period; negative if the collection is
+         * outside of the period.
          */
         double within(long from, long to) {
             return Math.min(toNanos, to) - (double) Math.max(fromNanos, from);
@@ -70,9 +70,9 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * The value of {@link System#nanoTime()} at the zero point of the clock in the JVM's collection notifications. The
-     * JVM does not publish this value, and it differs from the JVM's start time. This value is estimated from the upper
-     * bound that each notification gives. Guarded by this.
+     * The value of {@link System#nanoTime()} at the zero point of the clock in the JVM's garbage collection
+     * notifications. The JVM does not publish this value, and it differs from the JVM's start time. This value is
+     * estimated from the upper bound that each notification gives. Guarded by this.
      */
     private long zeroNanos = System.nanoTime()
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());
@@ -195,7 +195,7 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
         return isConcurrent(collector) && !collector.contains("Minor") ? HeapGrowth.Old.FREES : HeapGrowth.Old.KEEPS;
     }
 
-    /** Records how much memory was in use after a collection. */
+    /** Records how much memory was in use after a garbage collection. */
     synchronized void addUse(Use use) {
         minutes.add(use);
         uses.addLast(use);
@@ -241,9 +241,9 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the share of the heap that surviving objects occupy after collections, or -1 if unknown. If the last
-     * major collection was less than a minute ago, the method returns the share after that major collection. If the
-     * last major collection is older, the method returns the smallest share after any of the last {@link #RECENT}
+     * Returns the share of the heap that surviving objects occupy after garbage collections, or -1 if unknown. If the
+     * last major collection was less than a minute ago, the method returns the share after that major collection. If
+     * the last major collection is older, the method returns the smallest share after any of the last {@link #RECENT}
      * collections.
      */
     synchronized double live(long now) {
@@ -262,9 +262,9 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the growth of the memory that surviving objects occupy after collections. The growth is measured within
-     * the last minute or, if it is slow, over the last minutes. Returns null if this growth will not fill the heap
-     * soon.
+     * Returns the growth of the memory that surviving objects occupy after garbage collections. The growth is measured
+     * within the last minute or, if it is slow, over the last minutes. Returns null if this growth will not fill the
+     * heap soon.
      *
      * @param paused the fraction of time that the process currently spends in pauses of the collector
      */
@@ -280,15 +280,15 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the trigger whose collections have stopped threads for the longest total time since the given time; null
-     * if there was no collection. Returns {@link #STALL} if the cycles with this trigger took longer than the pauses
-     * with any other trigger. Cycles with another trigger do not count, because threads run during them.
+     * Returns the trigger whose garbage collections have stopped threads for the longest total time since the given
+     * time; null if there was no collection. Returns {@link #STALL} if the cycles with this trigger took longer than
+     * the pauses with any other trigger. Cycles with another trigger do not count, because threads run during them.
      */
     synchronized @Nullable String mainCause(long sinceNanos) {
         long stalled = spent(cycles, sinceNanos).getOrDefault(STALL, 0L);
         Map<String, Long> paused = spent(pauses, sinceNanos);
-        // While threads wait for the end of a collection cycle, the pauses of this cycle are short. Therefore the
-        // duration of the whole cycle is compared.
+        // While threads wait for the end of a garbage collection cycle, the pauses of this cycle are short. Therefore
+        // the duration of the whole cycle is compared.
         paused.remove(STALL);
         boolean isStall = stalled >= MIN_STALL_NANOS && paused.values().stream().allMatch(nanos -> nanos < stalled);
         return isStall ? STALL : longest(paused);
@@ -320,7 +320,7 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
         return sum;
     }
 
-    /** Returns the total number of bytes that collections have freed. */
+    /** Returns the total number of bytes that garbage collections have freed. */
     synchronized long freedBytes() {
         return freedBytes;
     }
@@ -334,7 +334,7 @@ public final class CollectorLog implements NotificationListener, PauseTimes {
         return times;
     }
 
-    /** Returns whether a tool outside of the application has requested the collections with the given cause. */
+    /** Returns whether a tool outside of the application has requested the garbage collections with the given cause. */
     public static boolean isAskedForFromOutside(@Nullable String cause) {
         return cause != null && TOOLS.contains(cause);
     }

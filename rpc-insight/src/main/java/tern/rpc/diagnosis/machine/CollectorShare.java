@@ -11,17 +11,17 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Finds out whether the heap is exhausted: it is nearly full after collections, and the garbage collector takes most of
- * the time. Reads only counters, because {@link CollectorLog} depends on notifications, which may come late or get lost
- * while the heap is exhausted. Not thread-safe.
+ * Finds out whether the heap is exhausted: it is nearly full after garbage collections, and the garbage collector takes
+ * most of the time. Reads only counters, because {@link CollectorLog} depends on notifications, which may come late or
+ * get lost while the heap is exhausted. Not thread-safe.
  */
 final class CollectorShare {
 
     private static final double MOST = 0.5;
 
     /**
-     * How long the collector must take most of the time for the heap to count as exhausted. The period is longer than a
-     * single collection.
+     * The heap counts as exhausted only after the garbage collector has taken most of the time for this period. The
+     * period is longer than a single garbage collection.
      */
     private static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -32,12 +32,12 @@ final class CollectorShare {
     private long readNanos;
     private long readMillis;
     private boolean read; // false before the first reading
-    private long lastedNanos; // how long the heap has been nearly full while collections take most of the time
+    private long lastedNanos; // how long the heap has been nearly full while garbage collections take most of the time
     private double share;
 
     /**
-     * @param collectionMillis returns the total time of all collections that stop the application
-     * @param isFull returns whether the heap is nearly full after collections
+     * @param collectionMillis returns the total time of all garbage collections that stop the application
+     * @param isFull returns whether the heap is nearly full after garbage collections
      */
     CollectorShare(LongSupplier collectionMillis, BooleanSupplier isFull) {
         this.collectionMillis = collectionMillis;
@@ -61,7 +61,7 @@ final class CollectorShare {
         return millis;
     }
 
-    /** Returns whether the objects that survived the last collections nearly fill the heap. */
+    /** Returns whether the objects that survived the last garbage collections nearly fill the heap. */
     private static boolean isNearlyFull() {
         long kept = 0;
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {

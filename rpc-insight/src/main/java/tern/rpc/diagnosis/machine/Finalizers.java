@@ -16,7 +16,7 @@ public final class Finalizers {
 
     public static final String CHANGE = "close objects with try-with-resources or a Cleaner instead of finalize(): ";
 
-    /** The minimum number of objects waiting to be finalized for finalizers to be mentioned. */
+    /** Finalizers are mentioned only if at least {@value} objects are waiting to be finalized. */
     private static final int MANY = 10_000;
 
     private static final String THREAD = "Finalizer";

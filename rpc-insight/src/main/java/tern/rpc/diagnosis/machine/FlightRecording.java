@@ -36,7 +36,7 @@ public final class FlightRecording {
     private static final int NOT_INSTRUMENTED_SINCE = 24;
 
     /**
-     * How long calls must have missed the latency target before a recording is due. Because of this delay, the
+     * A recording is due only after calls have missed the latency target for this time. Because of this delay, the
      * processor time that a recording uses does not affect the first diagnoses.
      */
     private static final long DUE_AFTER_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -82,7 +82,7 @@ public final class FlightRecording {
         return last;
     }
 
-    /** Sets whether a recording may become due while calls miss the latency target. */
+    /** Sets whether a recording may be started while calls miss the latency target. */
     public void startInMisses(boolean wanted) {
         startsInMisses = wanted;
     }

@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The growth of the memory that objects occupy after collections. If this memory will soon reach the size of the heap,
- * the application keeps too many objects. If it stays the same, the application only allocates a lot.
+ * The growth of the memory that objects occupy after garbage collections. If this memory will soon reach the size of
+ * the heap, the application keeps too many objects. If it stays the same, the application only allocates a lot.
  *
  * @param fromShare the used share of the heap at the beginning of the growth, from 0 to 1
  * @param toShare the current used share of the heap
@@ -23,10 +23,10 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     /** Replaces {@link #MAX_SECONDS_TO_FULL} for the slow growth that {@link #ofMinutes} finds. */
     private static final double MAX_SECONDS_TO_FULL_SLOWLY = 1_200;
 
-    /** The minimum number of minutes over which slow growth is measured. */
+    /** Slow growth is measured only over periods of at least {@value} minutes. */
     private static final int MIN_MINUTES = 4;
 
-    /** The minimum increase of the used share of a heap that counts as growing. */
+    /** A heap counts as growing only if its used share has increased by at least {@value}. */
     private static final double MIN_GROWTH = 0.15;
 
     /**
@@ -52,12 +52,11 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_MAJOR = 0.4;
 
     /**
-     * The minimum number of other collections before a single major collection. If there were fewer, the growth up to
-     * the major collection is not measured.
+     * The growth up to a single major garbage collection is measured only after at least {@value} other collections.
      */
     private static final int MIN_UNTIL_MAJOR = 4;
 
-    /** The maximum time between two major collections that follow each other quickly. */
+    /** Two major garbage collections follow each other quickly if at most this time lies between them. */
     private static final long MAX_NANOS_BETWEEN_MAJOR = TimeUnit.SECONDS.toNanos(20);
 
     /**
@@ -70,14 +69,15 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_SOON = 0.6;
 
     /**
-     * The minimum number of other collections over which the growth is measured if there are too few major collections.
+     * If there are too few major garbage collections, the growth is measured over the other collections if there are at
+     * least {@value} of them.
      */
     private static final int MIN_OTHERS = 6;
 
     /**
-     * Growth over other collections counts only if at least {@value} of the heap is used after the last of them. If
-     * less memory is used, the old objects may be garbage: collectors that run concurrently with the application begin
-     * to free old objects only when nearly as much memory is in use.
+     * Growth over garbage collections that are not major counts only if at least {@value} of the heap is used after the
+     * last of them. If less memory is used, the old objects may be garbage: concurrent collectors begin to free old
+     * objects only when nearly this share of the heap is in use.
      */
     private static final double MIN_SHARE_OTHERS = 0.6;
 
@@ -88,40 +88,40 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
     /**
-     * If collections stop the process for at least {@value} of the time, {@link #MIN_SHARE_OTHERS} applies even if no
-     * marking is known. Before Java 20, the JVM does not report the markings of G1.
+     * {@link #MIN_SHARE_OTHERS} applies even without a known marking cycle if garbage collections pause the process for
+     * at least {@value} of the time. Before Java 20, the JVM does not report the marking cycles of G1.
      */
     private static final double MUCH_PAUSED = 0.1;
 
     /**
-     * If the used memory has grown for this long without a known marking, G1 has most likely marked old objects in the
-     * meantime.
+     * If the used memory has grown for at least this long, G1 is assumed to have marked old objects in the meantime,
+     * even if no marking cycle is known.
      */
     private static final double MIN_SECONDS_UNMARKED = 5;
 
     /**
-     * After a marking, G1 begins to free old objects in the third collection. Its cleanup and a young collection come
-     * first.
+     * After a concurrent marking cycle, G1 begins to free old objects in the third garbage collection. Its cleanup and
+     * a young collection come first.
      */
     private static final int USES_AFTER_MARKING = 3;
 
-    /** How a collection treats old objects. */
+    /** How a garbage collection treats old objects. */
     enum Old {
-        /** The collection keeps all old objects. */
+        /** The garbage collection keeps all old objects. */
         KEEPS,
-        /** The collection frees unused old objects. */
+        /** The garbage collection frees unused old objects. */
         FREES,
-        /** The collection frees unused old objects only after a marking, as G1's young collections do. */
+        /** The garbage collection frees unused old objects only after a marking cycle, as G1's young collections do. */
         FREES_MARKED,
-        /** The collection marks old objects, so that later collections can free the unused ones. */
+        /** The garbage collection marks old objects, so that later collections can free the unused ones. */
         MARKS
     }
 
     /**
-     * The memory that surviving objects occupied after a collection: all memory pools of the heap except Eden.
+     * The memory that surviving objects occupied after a garbage collection: all memory pools of the heap except Eden.
      *
-     * @param major whether the collection freed all unused objects
-     * @param old how collections of this kind treat old objects
+     * @param major whether the garbage collection freed all unused objects
+     * @param old how garbage collections of this kind treat old objects
      */
     record Use(long atNanos, long bytes, boolean major, Old old) {}
 
@@ -129,7 +129,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
      * Returns the growth of the used memory; null if the growth is small or not steady, or if the heap will not be full
      * soon.
      *
-     * @param uses the used memory after the last collections, the oldest first
+     * @param uses the used memory after the last garbage collections, the oldest first
      * @param paused the fraction of time that the process currently spends in pauses of the collector
      */
     static @Nullable HeapGrowth of(List<Use> uses, double heapBytes, double paused) {
@@ -190,9 +190,9 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
      * Returns the growth over several minutes; null if the growth is small or not steady. The heap may fill so slowly
      * that the growth within one minute is small.
      *
-     * @param least the least memory that was used after a collection in each minute, the oldest first
-     * @param areFreed whether collections have freed unused old objects during the growth, so that the old objects are
-     *     in use
+     * @param least the least memory that was used after a garbage collection in each minute, the oldest first
+     * @param areFreed whether garbage collections have freed unused old objects during the growth, so that the old
+     *     objects are in use
      */
     static @Nullable HeapGrowth ofMinutes(List<Use> least, double heapBytes, boolean areFreed) {
         double minShare = areFreed ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED;
@@ -212,8 +212,8 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     }
 
     /**
-     * Returns the index of the collection after which the least memory was in use. If there are several, returns the
-     * last one.
+     * Returns the index of the garbage collection after which the least memory was in use. If there are several,
+     * returns the last one.
      */
     static int least(List<Use> uses) {
         int smallest = 0;
@@ -257,7 +257,7 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
                 : null;
     }
 
-    /** Returns the maximum of the used memory from the given collection until the given time. */
+    /** Returns the maximum of the used memory from the given garbage collection until the given time. */
     private static long mostBefore(long untilNanos, List<Use> uses, int from) {
         return uses.subList(from, uses.size()).stream()
                 .filter(use -> use.atNanos - untilNanos <= 0)

@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.machine.HeapGrowth.Old;
 import tern.rpc.diagnosis.machine.HeapGrowth.Use;
 
 /**
- * The least memory that was used after a collection in each of the last minutes. Shows whether the heap fills up
- * slowly. Not thread-safe.
+ * The least memory that was used after a garbage collection in each of the last minutes. Shows whether the heap fills
+ * up slowly. Not thread-safe.
  */
 final class LeastUses {
 
@@ -18,8 +18,8 @@ final class LeastUses {
     private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /**
-     * Collections are assumed to free as many objects as they can if they stop the process for at least {@value} of the
-     * time.
+     * Garbage collections are assumed to free as many objects as they can if they stop the process for at least
+     * {@value} of the time.
      */
     private static final double MUCH_PAUSED = 0.1;
 
@@ -28,7 +28,7 @@ final class LeastUses {
     private static final class Minute {
         final long fromNanos;
         Use least;
-        boolean frees; // whether a collection has freed or marked unused old objects
+        boolean frees; // whether a garbage collection has freed or marked unused old objects
 
         Minute(Use first) {
             fromNanos = first.atNanos();
@@ -67,8 +67,8 @@ final class LeastUses {
             return null;
         }
         List<Use> least = known.stream().map(minute -> minute.least).toList();
-        // A collection that freed old objects before most of the growth does not show whether the newer objects are in
-        // use.
+        // A garbage collection that freed old objects before most of the growth does not show whether the newer objects
+        // are in use.
         int middle = (HeapGrowth.least(least) + least.size()) / 2;
         boolean areFreed = paused >= MUCH_PAUSED
                 || known.subList(middle, known.size()).stream().anyMatch(minute -> minute.frees);

@@ -14,8 +14,8 @@ import tern.rpc.evidence.RunTime;
  * @param others the number of processors that all other processes together kept busy
  * @param throttled the share of the CPU quota's periods in which the process was throttled
  * @param collecting the share of time spent in pauses of the garbage collector
- * @param live the share of the heap that is in use after a collection
- * @param collectionCause the JVM's reason for the collections that took the most time; null if there were none
+ * @param live the share of the heap that is in use after a garbage collection
+ * @param collectionCause the JVM's reason for the garbage collections that took the most time; null if there were none
  * @param allocatedPerSecond the number of bytes allocated per second
  * @param usuallyAllocatedPerSecond the usual number of bytes allocated per second
  * @param usuallyBusy the number of processors that all processes together usually keep busy
@@ -58,40 +58,44 @@ public record Machine(
     public static final Machine UNKNOWN =
             new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
 
-    /** The heap is nearly full if at least {@value} of it is in use after a collection. */
+    /** The heap is nearly full if at least {@value} of it is in use after a garbage collection. */
     public static final double NEARLY_FULL = 0.85;
 
     private static final double FULL = 0.8;
 
-    /** A CPU quota makes calls late if it stops the process in more than {@value} of the quota's periods. */
+    /**
+     * A CPU quota is assumed to make calls late if it stops the process in more than {@value} of the quota's periods.
+     */
     public static final double THROTTLED = 0.05;
 
     /**
-     * The processors are as busy as usual if the difference from their usual use is less than {@value} of their total
-     * time.
+     * The processors count as no busier than usual if the difference from their usual use is less than {@value} of
+     * their total time.
      */
     private static final double MUCH_BUSIER = 0.1;
 
     private static final double HALF = 0.5;
 
-    /** A process is nearly idle if it keeps fewer than {@value} processors busy. */
+    /** A process counts as nearly idle if it keeps fewer than {@value} processors busy. */
     private static final double NEARLY_IDLE = 0.1;
 
-    /** The host takes a lot of processor time if it takes at least {@value} of the processors' total time. */
+    /**
+     * The host counts as taking a lot of processor time if it takes at least {@value} of the processors' total time.
+     */
     private static final double MUCH_STOLEN = 0.1;
 
     /** The minimum stolen time that slows down all work, as a share of the processor time that this machine needed. */
     private static final double MUCH_OF_DEMAND = 0.25;
 
     /**
-     * Stolen processor time explains late calls only if it is at least {@value} times its usual value. On some hosts, a
-     * little processor time is always stolen.
+     * Stolen processor time can be the cause of late calls only if it is at least {@value} times its usual value. On
+     * some hosts, a little processor time is always stolen.
      */
     private static final double MORE_THAN_USUAL = 2;
 
     /**
-     * The process allocates much more memory than usual if its allocation rate exceeds both {@link #MIN_STORM} and
-     * {@value} times the usual rate.
+     * The process counts as allocating much more memory than usual if its allocation rate exceeds both {@link
+     * #MIN_STORM} and {@value} times the usual rate.
      */
     private static final double STORM = 10;
 
@@ -106,13 +110,15 @@ public record Machine(
      */
     private static final double LONG_DELAY_NANOS = 3e6;
 
-    /** The waits for a processor are much longer than usual if they are at least {@value} times the usual waits. */
+    /**
+     * The waits for a processor count as much longer than usual if they are at least {@value} times the usual waits.
+     */
     private static final double LONGER = 3;
 
-    /** The waits for a processor are usual if they are below {@value} times the usual waits. */
+    /** The waits for a processor count as usual if they are below {@value} times the usual waits. */
     private static final double AS_USUAL = 1.5;
 
-    /** The garbage collector's pauses make calls late if they take at least {@value} of the time. */
+    /** The garbage collector's pauses are assumed to make calls late if they take at least {@value} of the time. */
     private static final double MUCH_COLLECTING = 0.05;
 
     public Machine {
@@ -198,7 +204,7 @@ public record Machine(
         return collecting < 0 || collecting >= MUCH_COLLECTING;
     }
 
-    /** Returns whether objects larger than half a G1 region cause most of the time spent in collections. */
+    /** Returns whether objects larger than half a G1 region cause most of the time spent in garbage collections. */
     public boolean hasHumongousCollections() {
         return collectionCause != null && collectionCause.contains("Humongous");
     }

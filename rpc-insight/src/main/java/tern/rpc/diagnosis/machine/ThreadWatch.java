@@ -31,7 +31,7 @@ final class ThreadWatch {
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-    /** The code on carrier threads is searched only if they keep at least {@value} processors busy. */
+    /** The diagnosis looks for the code on carrier threads only if they keep at least {@value} processors busy. */
     private static final double MUCH = 0.2;
 
     private final CarrierCode carriers = new CarrierCode(VirtualStacks::read, NanoClock.SYSTEM);

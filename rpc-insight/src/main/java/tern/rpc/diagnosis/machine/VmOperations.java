@@ -87,8 +87,8 @@ public final class VmOperations {
      * Returns how long each operation has stopped all threads since the given time, in nanoseconds. The given time is
      * in seconds after the start of the JVM.
      *
-     * @param minNanos the minimum duration; shorter operations are ignored, because many short pauses are not one long
-     *     pause
+     * @param minNanos the minimum duration; shorter operations are ignored, because their sum could be mistaken for one
+     *     long pause
      */
     Map<String, Double> since(double seconds, double minNanos) {
         Map<String, Double> sums = new HashMap<>();

@@ -50,12 +50,12 @@ public record PoolVerdict(
     private static final int MAX_SIZE = 2_000;
 
     /**
-     * If less than {@value} of a pool's connections are in use on average, the pool is large enough, and waits have a
-     * different reason.
+     * If less than {@value} of a pool's connections are in use on average, the pool counts as large enough, and waits
+     * are assumed to have a different reason.
      */
     private static final double UNUSED = 0.1;
 
-    /** Connections held for a long time explain waits if they make up at least {@value} of the pool. */
+    /** Connections held for a long time are assumed to cause waits if they make up at least {@value} of the pool. */
     private static final double MUCH = 0.3;
 
     private static final double USUAL_FACTOR = 1.5;
@@ -65,7 +65,7 @@ public record PoolVerdict(
 
     private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A connection is held for a long time if it is held for at least {@value} times as long as usual. */
+    /** A connection counts as held for a long time if it is held for at least {@value} times as long as usual. */
     private static final int LONG_HOLD = 20;
 
     private static final long MIN_LONG_HOLD_NANOS = TimeUnit.SECONDS.toNanos(1);

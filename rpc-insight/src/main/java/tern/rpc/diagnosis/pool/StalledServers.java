@@ -19,7 +19,10 @@ public final class StalledServers {
     /** A wait is short if it takes at most {@value} of the latency target. */
     private static final double SHORT = 0.1;
 
-    /** At most one in {@value} calls may get a connection quickly while other calls wait. */
+    /**
+     * A server counts as stalled only if at most one in {@value} calls gets a connection quickly while other calls
+     * wait.
+     */
     private static final int FEW = 10;
 
     private StalledServers() {}

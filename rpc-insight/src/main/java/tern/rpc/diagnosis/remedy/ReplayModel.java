@@ -21,7 +21,7 @@ final class ReplayModel {
     /** The value for an unlimited number of workers or connections. */
     static final int UNLIMITED = Integer.MAX_VALUE;
 
-    /** The model is unreliable if a replay deviates from the measured time by more than {@value} of it. */
+    /** The model counts as unreliable if a replay deviates from the measured time by more than {@value} of it. */
     private static final double TOLERANCE = 0.3;
 
     private static final double P99 = 0.99;

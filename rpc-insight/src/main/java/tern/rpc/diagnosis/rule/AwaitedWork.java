@@ -40,8 +40,8 @@ import tern.rpc.pool.PoolSnapshot;
 public final class AwaitedWork {
 
     /**
-     * The minimum number of samples of waiting calls. Fewer samples do not show whether other threads are working while
-     * calls are waiting.
+     * Other threads are examined only if there are at least {@value} samples of waiting calls. Fewer samples do not
+     * show whether other threads are working while calls are waiting.
      */
     private static final int MIN_LOOKS = 6;
 
@@ -65,7 +65,7 @@ public final class AwaitedWork {
     /** Failed tasks can explain a wait only if at least {@value} of the executor's tasks fail. */
     private static final double FAILED_SHARE = 0.05;
 
-    /** An operation explains a wait only if it takes at least {@value} of the wait. */
+    /** An operation can be the cause of a wait only if it takes at least {@value} of the wait. */
     private static final double LARGE = 0.25;
 
     private final Evidence evidence;

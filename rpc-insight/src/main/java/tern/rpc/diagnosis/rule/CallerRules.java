@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 /** Attributes the extra time of calls to their callers, if the callers send several times the usual number of calls. */
 final class CallerRules extends Rule {
 
-    /** The number of calls is a burst if it is at least {@value} times the usual number. */
+    /** The number of calls counts as a burst if it is at least {@value} times the usual number. */
     private static final double BURST = 4;
 
     /**

@@ -23,7 +23,7 @@ import tern.rpc.pool.PoolKind;
  */
 public final class CallerRuns {
 
-    /** The minimum number of calls that must run rejected tasks. */
+    /** The recommended change mentions the caller-runs policy only if at least {@value} calls run rejected tasks. */
     private static final int MIN_CALLS = 3;
 
     private final Evidence evidence;

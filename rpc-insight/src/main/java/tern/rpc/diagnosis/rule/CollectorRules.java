@@ -20,8 +20,8 @@ import tern.rpc.pool.LargeReplies;
 final class CollectorRules extends Rule {
 
     /**
-     * Large requests explain the collector's pauses only if reading a request takes at least {@value} of the latency
-     * target.
+     * Large requests can be the cause of the garbage collector's pauses only if reading a request takes at least
+     * {@value} of the latency target.
      */
     private static final double LARGE_OF_TARGET = 0.2;
 
@@ -29,27 +29,27 @@ final class CollectorRules extends Rule {
     private static final double LARGE_FACTOR = 5;
 
     /**
-     * If at least {@value} methods take longer than usual to read their requests, large requests do not explain the
-     * collector's pauses.
+     * If at least {@value} methods take longer than usual to read their requests, large requests are assumed not to
+     * cause the garbage collector's pauses.
      */
     private static final int SEVERAL_METHODS = 3;
 
     /**
-     * While the heap is filling up, the collector can slow down all work only if it stops the process for at least
-     * {@value} of the time.
+     * While the heap is filling up, the garbage collector is assumed to slow down all work only if it stops the process
+     * for at least {@value} of the time.
      */
     private static final double MUCH_STOPPED = 0.1;
 
     /** The collector keeps the process busy if its threads use at least {@value} of the process's processor time. */
     private static final double MOST = 0.5;
 
-    /** A process is nearly idle if it keeps fewer than {@value} processors busy. */
+    /** A process counts as nearly idle if it keeps fewer than {@value} processors busy. */
     private static final double NEARLY_IDLE = 0.1;
 
     /** The collector slows down all work only if its pauses take at least {@value} of the extra time. */
     private static final double SHARE = 0.2;
 
-    /** Work is slower if its extra time is at least {@value} of the latency target. */
+    /** Work counts as slower if its extra time is at least {@value} of the latency target. */
     private static final double SLOWER = 0.1;
 
     /**
@@ -69,7 +69,7 @@ final class CollectorRules extends Rule {
      * Attributes waits for a processor to the collector if the heap is nearly full or filling up, and the collector's
      * threads use most of the processor time. While the heap is neither nearly full nor filling up, attributes the
      * collector's pauses to operations that read much more data than usual: large requests, and results that a thread
-     * spends a lot of time decoding. Does nothing if the collections have a different cause.
+     * spends a lot of time decoding. Does nothing if the garbage collections have a different cause.
      */
     void apply() {
         Part collector = Part.of(Kind.COLLECTOR);
@@ -77,8 +77,8 @@ final class CollectorRules extends Rule {
         boolean asked = CollectorLog.isAskedForFromOutside(reason);
         boolean other = asked || (reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata")));
         if (asked) {
-            // A tool that requests collections may also count objects or write them to a file. The JVM stops during
-            // this work, too.
+            // A tool that requests garbage collections may also count objects or write them to a file. The JVM stops
+            // during this work, too.
             byCause.move(Part.of(Kind.JVM_PAUSE), collector);
         }
         boolean isCollecting =

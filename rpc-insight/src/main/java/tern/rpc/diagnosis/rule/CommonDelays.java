@@ -33,23 +33,28 @@ public final class CommonDelays {
     /** The operations and the calls' own work must together take at least {@value} of the extra time. */
     private static final double NEARLY_ALL = 0.7;
 
-    /** The slower operations and the calls' own work must explain at least {@value} of the measured extra time. */
+    /**
+     * A common delay is assumed only if the slower operations and the calls' own work take at least {@value} of the
+     * measured extra time.
+     */
     private static final double EXPLAINED = 0.5;
 
-    /** At least {@value} of the operations with known usual times must have become slower. */
+    /**
+     * A common delay is assumed only if at least {@value} of the operations with known usual times have become slower.
+     */
     private static final double MOST = 0.75;
 
-    /** The maximum additional time of an operation, as a share of the latency target. */
+    /** A common delay is assumed only if no operation's additional time exceeds {@value} of the latency target. */
     private static final double LITTLE = 0.3;
 
-    /** An operation has become slower if it takes at least {@value} times its usual time. */
+    /** An operation counts as slower if it takes at least {@value} times its usual time. */
     private static final double SLOWER = 1.15;
 
     private static final double LEAST_NANOS = 3e5;
 
     /**
-     * An operation stands out if its slowdown exceeds {@value} times the median of all operations, both as a time and
-     * in relation to its usual time.
+     * An operation stands out if its slowdown exceeds {@value} times the median slowdown of all operations, both in
+     * milliseconds and as a factor.
      */
     private static final double SIMILAR = 3;
 

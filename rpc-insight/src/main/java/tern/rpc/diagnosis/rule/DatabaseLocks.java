@@ -31,7 +31,7 @@ public final class DatabaseLocks {
     private static final double LEAST_NANOS = 3e6;
 
     /**
-     * The additional times of two statements are about the same if the longer one is at most {@value} times the shorter
+     * The additional times of two statements count as equal if the longer one is at most {@value} times the shorter
      * one.
      */
     private static final double SIMILAR = 3;

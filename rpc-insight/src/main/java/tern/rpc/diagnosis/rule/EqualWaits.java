@@ -10,14 +10,14 @@ import tern.rpc.diagnosis.account.Times;
 import tern.rpc.diagnosis.excess.ExcessTime;
 
 /**
- * Recognizes waits of calls that nearly all take the same time. Because the duration of work varies, the end of such
- * waits is most likely a timeout and not the end of the awaited work.
+ * Recognizes waits that take the same time in nearly all calls. Because the duration of work varies, such waits most
+ * likely end with a timeout, and not when the awaited work ends.
  */
 public final class EqualWaits {
 
     private static final int MIN_CALLS = 5;
 
-    /** The maximum difference between two equally long waits, as a share of their time. */
+    /** A wait counts as equally long if it differs from the median by at most {@value} of the median. */
     private static final double SAME = 0.05;
 
     private static final double NEARLY_ALL = 0.8;

@@ -27,14 +27,14 @@ import tern.rpc.pool.PoolSnapshot;
 public final class ForkedWork extends Rule {
 
     /**
-     * The minimum number of late calls whose own thread processes items of their parallel stream. With fewer such
-     * calls, the common pool is not the cause.
+     * The common pool can be the cause only if the own threads of at least {@value} late calls process items of their
+     * parallel stream.
      */
     private static final int MIN_CALLS = 3;
 
     /**
-     * The common pool delays the answers of HTTP exchanges if it is full in at least {@value} of the samples of these
-     * exchanges.
+     * The common pool is assumed to delay the answers of HTTP exchanges if it is full in at least {@value} of the
+     * samples of these exchanges.
      */
     private static final double MOSTLY = 0.5;
 
@@ -44,7 +44,10 @@ public final class ForkedWork extends Rule {
      */
     private static final double NEARLY_ALWAYS = 0.8;
 
-    /** The minimum number of samples of a wait. Fewer samples do not show whether the pool had a free thread. */
+    /**
+     * A wait is examined only if there are at least {@value} samples of it. Fewer samples do not show whether the pool
+     * had a free thread.
+     */
     private static final int MIN_LOOKS = 4;
 
     /**
@@ -53,7 +56,10 @@ public final class ForkedWork extends Rule {
      */
     private static final int MIN_EXCHANGES = 2;
 
-    /** The minimum number of samples of callers that search for items of their parallel streams. */
+    /**
+     * Callers count as waiting for their parallel streams only if at least {@value} samples show them searching for
+     * items.
+     */
     private static final int MIN_SEARCHING = 4;
 
     /** Callers are considered to search without a pause if at least this share of the samples shows a search. */

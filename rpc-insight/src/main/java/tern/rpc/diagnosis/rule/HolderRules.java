@@ -52,7 +52,8 @@ public final class HolderRules extends Rule {
     private static final Set<Kind> INSIDE = EnumSet.of(Kind.COMPUTING, Kind.SLEEP, Kind.NATIVE, Kind.LOG);
 
     /**
-     * The holders' work explains a wait only if it takes longer than usual by at least {@value} of the latency target.
+     * The holders' work can be the cause of a wait only if it takes longer than usual by at least {@value} of the
+     * latency target.
      */
     private static final double GROWN = 0.05;
 

@@ -23,19 +23,19 @@ import tern.rpc.pool.ResultRows;
  */
 public final class LargeResults {
 
-    /** The minimum number of rows in a large result. */
+    /** A result counts as large only if it has at least {@value} rows. */
     private static final double MANY = 1_000;
 
-    /** A result has become large if it contains at least {@value} times the usual number of rows. */
+    /** A result counts as large if it contains at least {@value} times the usual number of rows. */
     private static final double MORE = 3;
 
     /**
-     * The minimum number of results whose rows were counted. With fewer results, they do not count as large, because a
-     * single large result may occur by chance.
+     * Results count as large only if the rows of at least {@value} results were counted, because a single large result
+     * may occur by chance.
      */
     private static final int MIN_RESULTS = 3;
 
-    /** The minimum number of rows that the evidence mentions. */
+    /** The evidence mentions the number of rows only if it is at least {@value}. */
     private static final double NOTABLE = 100;
 
     /**

@@ -22,7 +22,10 @@ import tern.rpc.diagnosis.sample.LikelyHolders;
  */
 final class LoadingCalls extends Rule {
 
-    /** The minimum number of samples, taken at different times, that show a loading call at work while others wait. */
+    /**
+     * Calls count as loading calls only if at least {@value} samples, taken at different times, show one of them at
+     * work while others wait.
+     */
     private static final int MIN_LOOKS = 3;
 
     /**

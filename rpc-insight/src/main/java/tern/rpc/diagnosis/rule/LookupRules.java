@@ -23,7 +23,10 @@ public final class LookupRules {
      */
     private static final int MIN_QUICK = 3;
 
-    /** The minimum number of samples that must show a call looking up a name while it opens a pooled connection. */
+    /**
+     * Lookups can be the cause of the wait for a pool only if at least {@value} samples show a call looking up a name
+     * while it opens a pooled connection.
+     */
     private static final int MIN_LOOKS = 3;
 
     /** An operation counts as usual if its time is at most {@value} times its usual time. */

@@ -29,7 +29,7 @@ final class LoopRules extends Rule {
      */
     private static final double FULLY_OCCUPIED = 0.9;
 
-    /** Code explains waits if at least {@value} threads run it for each call that waits at the same time. */
+    /** Code is assumed to cause waits if at least {@value} threads run it for each call that waits at the same time. */
     private static final double MUCH = 0.3;
 
     /** Waits of less than {@value} of the latency target are ignored. */

@@ -17,7 +17,7 @@ public final class LostResults {
 
     private static final int MIN_CALLS = 3;
 
-    /** The minimum wait for a lost result, as a multiple of the latency target. */
+    /** A result can count as lost only if calls wait for it for at least {@value} times the latency target. */
     private static final double LONG_TARGETS = 10;
 
     /** Another call is assumed to have begun later if it ended after {@value} of the waiting call's time. */

@@ -34,20 +34,20 @@ final class PoolRules extends Rule {
     private static final double MIN_OTHER_WORK = 0.1;
 
     /**
-     * The extra work of the calls that hold connections can explain a wait for the pool only if it takes at least
-     * {@value} of the wait.
+     * The extra work of the calls that hold connections can be the cause of a wait for the pool only if it takes at
+     * least {@value} of the wait.
      */
     private static final double MIN_WORK = 0.05;
 
     /**
-     * The calls' extra work explains a full pool only if it takes at least {@value} of the time for which calls hold
-     * connections.
+     * The calls' extra work can be the cause of a full pool only if it takes at least {@value} of the time for which
+     * calls hold connections.
      */
     private static final double MIN_EXPLAINED = 0.2;
 
     /**
-     * A server explains why connections are opened slowly only if its operations take at least {@value} of the wait for
-     * a connection.
+     * A server can be the cause of slowly opened connections only if its operations take at least {@value} of the wait
+     * for a connection.
      */
     private static final double MIN_OF_SERVER = 0.25;
 
@@ -56,12 +56,12 @@ final class PoolRules extends Rule {
      */
     private static final int MIN_TIMED_OUT = 3;
 
-    /** The maximum time from a change of a pool's size to the first late calls that the size explains. */
+    /** A smaller pool size can be the cause of late calls only if they began at most this time after the change. */
     private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final double HALF = 0.5;
 
-    /** Many calls fail if more than one in {@value} calls fails. */
+    /** "Many" failed calls are more than one in {@value} calls. */
     private static final int MANY_FAILED = 10;
 
     private final OperationCounts counts;
@@ -109,7 +109,7 @@ final class PoolRules extends Rule {
             if (!slow && !hangs) {
                 continue;
             }
-            // The calls whose operations hang have often got their connections without a wait.
+            // Calls whose operations hang often did not wait for their connections.
             Times work = operation != null && hangs
                     ? byCause.causesOf(measured -> measured.kind() == operation).only(PoolRules::mayHold)
                     : workOfHolders().only(other -> operation == null || other.kind() != Kind.ELSEWHERE);

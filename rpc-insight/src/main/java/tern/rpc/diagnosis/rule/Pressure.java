@@ -32,7 +32,7 @@ public final class Pressure {
      */
     private static final double MANY_FAULTS = 100;
 
-    /** The process itself waits for memory if it reads back at least {@value} pages per second. */
+    /** The process itself is assumed to wait for memory if it reads back at least {@value} pages per second. */
     private static final double LEAST_FAULTS = 10;
 
     /** A disk is busy if tasks wait for it for at least {@value} of the time. */
@@ -41,13 +41,14 @@ public final class Pressure {
     private static final double NOTABLE_DISK = 0.1;
 
     /**
-     * Other processes occupy the disk if they transfer at least {@value} times the bytes that this process transfers.
+     * Other processes are assumed to occupy the disk if they transfer at least {@value} times the bytes that this
+     * process transfers.
      */
     private static final double OTHERS = 4;
 
     private static final double MIN_OTHER_BYTES = 5e6;
 
-    /** A value is higher than usual if it is at least {@value} times the usual value. */
+    /** A value counts as higher than usual if it is at least {@value} times the usual value. */
     private static final double MORE_THAN_USUAL = 2;
 
     private static final double MEGA = 1e6;

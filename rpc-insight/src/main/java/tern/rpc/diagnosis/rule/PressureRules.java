@@ -24,11 +24,11 @@ final class PressureRules extends Rule {
     /** An activity or wait that takes more than {@value} of the extra time remains a separate cause. */
     private static final double NEARLY_ALL = 0.9;
 
-    /** The kinds of activities and waits that may contain waits for memory. */
+    /** The kinds of activities and waits whose times include waits for memory that are not measured separately. */
     private static final Set<Kind> BY_MEMORY =
             EnumSet.of(Kind.NATIVE, Kind.JVM_PAUSE, Kind.OUTSIDE, Kind.COLLECTOR, Kind.UNEXPLAINED, Kind.CLASS_LOADING);
 
-    /** Other kinds of activities and waits that take longer if the machine lacks memory. */
+    /** Kinds that take longer, too, if the machine lacks memory. All other kinds are not affected. */
     private static final Set<Kind> SLOWED =
             EnumSet.of(Kind.COMPUTING, Kind.FILE, Kind.LOG, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.RUN_QUEUE);
 

@@ -37,7 +37,7 @@ final class ProcessorRules extends Rule {
      */
     private static final double MOSTLY_THROTTLED = 0.25;
 
-    /** Work is slower if it takes at least {@value} of the extra time. */
+    /** Work counts as slower if it takes at least {@value} of the extra time. */
     private static final double SMALL = 0.05;
 
     /**

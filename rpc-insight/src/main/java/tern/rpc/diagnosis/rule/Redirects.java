@@ -60,8 +60,8 @@ public final class Redirects {
     }
 
     /**
-     * Returns the exchange with the final address of the redirects. Redirected calls make this exchange, but normal
-     * calls do not. Returns null if this exchange is unknown.
+     * Returns the exchange to which the redirects finally lead. Only redirected calls make this exchange. Returns null
+     * if it is unknown.
      */
     @Nullable
     public String finalExchange() {

@@ -24,23 +24,25 @@ import tern.rpc.pool.OutsideOperations;
  */
 final class RedisStops {
 
-    /** The minimum duration of a command that noticeably delays other commands. */
+    /** A command is assumed to delay other commands noticeably only if it takes at least {@value} ns. */
     private static final double STOPPED_NANOS = 10e6;
 
-    /** A command blocks the server only if it takes at least {@value} times as long as any other command. */
+    /**
+     * A command is assumed to block the server only if it takes at least {@value} times as long as any other command.
+     */
     private static final double LONGER = 3;
 
     /**
-     * A command blocks the server only if its slowdown factor is at least {@value} of the factor of any other command.
-     * The slowdown factor is the command's time divided by its usual time.
+     * A command is assumed to block the server only if its slowdown factor is at least {@value} of the factor of any
+     * other command. The slowdown factor is the command's time divided by its usual time.
      */
     private static final double GROWTH = 0.5;
 
     /**
-     * A command of a thread that serves no call blocks the server only if its additional time is at least {@value}
-     * times the mean additional time of every waiting command. The mean covers all calls. This mean is smaller than the
-     * blocking command's additional time for two reasons: not every command waits, and a waiting command waits only for
-     * the remaining part of the blocking command.
+     * A command of a thread that serves no call is assumed to block the server only if its additional time is at least
+     * {@value} times the mean additional time of every waiting command. The mean covers all calls. This mean is smaller
+     * than the blocking command's additional time for two reasons: not every command waits, and a waiting command waits
+     * only for the remaining part of the blocking command.
      */
     private static final double LONGER_OUTSIDE = 1.5;
 

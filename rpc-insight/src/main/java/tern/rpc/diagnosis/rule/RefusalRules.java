@@ -24,13 +24,13 @@ import tern.rpc.diagnosis.stack.LibraryWaits;
 /** Attributes refused calls to the work that makes the served calls slow, or makes them fail. */
 final class RefusalRules extends Rule {
 
-    /** The number of calls is usual if it is less than {@value} times the usual number. */
+    /** The number of calls counts as usual if it is less than {@value} times the usual number. */
     private static final double MORE = 1.5;
 
     /** The served calls can explain the refusals if at least {@value} of them are late, fail or hang. */
     private static final double MANY_BAD = 0.1;
 
-    /** Work is noticeable if it takes at least {@value} of the latency target. */
+    /** Work counts as noticeable if it takes at least {@value} of the latency target. */
     private static final double NOTABLE = 0.1;
 
     /**

@@ -39,7 +39,9 @@ public final class ResultRules extends Rule {
     /** Threads work most of the time if at least {@value} of them are busy on average. */
     private static final double MOSTLY = 0.5;
 
-    /** An executor's queue is much longer than usual if its length is at least {@value} times the usual length. */
+    /**
+     * An executor's queue counts as much longer than usual if its length is at least {@value} times the usual length.
+     */
     private static final double MUCH_LONGER = 10;
 
     private final AwaitedWork work;

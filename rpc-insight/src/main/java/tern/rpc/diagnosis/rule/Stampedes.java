@@ -68,8 +68,8 @@ public final class Stampedes {
     private static final double HALF = 0.5;
 
     /**
-     * Calls arrive in bursts for a reason other than the cache if more calls arrive during a burst than
-     * {@link #MIN_AT_ONCE} plus {@value} times the usual number.
+     * Bursts of calls are assumed to have a reason other than the cache if more calls arrive during a burst than {@link
+     * #MIN_AT_ONCE} plus {@value} times the usual number.
      */
     private static final double MANY_MORE = 2;
 

@@ -15,7 +15,7 @@ import tern.rpc.pool.PoolKind;
  */
 final class StolenTime extends Rule {
 
-    /** A kind of work is slower if it takes at least {@value} of the extra time. */
+    /** A kind of work counts as slower if it takes at least {@value} of the extra time. */
     private static final double NOTABLE = 0.1;
 
     /** An activity or wait that takes more than {@value} of the extra time remains a separate cause. */

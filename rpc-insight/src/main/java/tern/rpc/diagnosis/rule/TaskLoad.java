@@ -24,7 +24,10 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 public record TaskLoad(
         double perSecond, double usualPerSecond, double holdNanos, double usualHoldNanos, boolean isOfMoreCalls) {
 
-    /** An executor gets many more tasks than usual if their number is at least {@value} times the usual number. */
+    /**
+     * An executor counts as getting many more tasks than usual if their number is at least {@value} times the usual
+     * number.
+     */
     public static final double MORE = 1.5;
 
     /** Returns the tasks of the given executor. */

@@ -27,7 +27,7 @@ final class TaskRules extends Rule {
     /** The minimum number of samples of busy threads. Fewer samples do not show what an executor's tasks wait for. */
     private static final int MIN_BUSY = 2;
 
-    /** Tasks are slower than usual if they take at least {@value} times their usual time. */
+    /** Tasks count as slower than usual if they take at least {@value} times their usual time. */
     private static final double SLOWER = 1.5;
 
     private static final Set<Kind> OPERATIONS = Set.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
@@ -37,7 +37,8 @@ final class TaskRules extends Rule {
             Set.of(Kind.RESOLVER, Kind.FILE, Kind.SOCKET, Kind.SLEEP, Kind.COMPUTING, Kind.LOG, Kind.NATIVE);
 
     /**
-     * Work of tasks explains a full executor only if at least {@value} of the samples of its tasks show the same work.
+     * Work of tasks can be the cause of a full executor only if at least {@value} of the samples of its tasks show the
+     * same work.
      */
     private static final double NEARLY_ALL = 0.9;
 

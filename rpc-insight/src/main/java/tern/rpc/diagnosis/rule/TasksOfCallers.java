@@ -19,13 +19,10 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class TasksOfCallers extends Rule {
 
-    /**
-     * The minimum number of late calls that run rejected tasks themselves. With fewer such calls, these tasks are not a
-     * cause.
-     */
+    /** Rejected tasks can be a cause only if at least {@value} late calls run them on their own threads. */
     private static final int MIN_CALLS = 3;
 
-    /** Tasks have become much slower if they take at least {@value} times their usual time. */
+    /** Tasks count as much slower if they take at least {@value} times their usual time. */
     private static final double SLOWER = 2;
 
     /** The activities and waits that can occur in a task. */

@@ -36,7 +36,9 @@ public final class UnknownExecutors {
     /** More threads can help only if a task takes at most {@value} of the latency target. */
     private static final double SHORT = 0.8;
 
-    /** The number of calls is higher than usual if the rate of calls is at least {@value} times the usual rate. */
+    /**
+     * The number of calls counts as higher than usual if the rate of calls is at least {@value} times the usual rate.
+     */
     private static final double MORE = 1.2;
 
     /** Tasks take about as long as usual if they take at most {@value} times their usual time. */
@@ -49,7 +51,7 @@ public final class UnknownExecutors {
 
     /**
      * If less than {@value} of the samples of an executor's busy threads contain the class where calls wait, other work
-     * occupies the executor.
+     * is assumed to occupy the executor.
      */
     private static final double OWN_SHARE = 0.3;
 

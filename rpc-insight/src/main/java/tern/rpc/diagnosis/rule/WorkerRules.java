@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.pool.ObservedPool;
  */
 public final class WorkerRules extends Rule {
 
-    /** Work explains why calls wait for a worker only if it takes at least {@value} of the latency target. */
+    /** Work can be the cause of waits for a worker only if it takes at least {@value} of the latency target. */
     private static final double NOTABLE = 0.1;
 
     /** If more than {@value} of the workers are busy on average, some calls are assumed to wait for one. */

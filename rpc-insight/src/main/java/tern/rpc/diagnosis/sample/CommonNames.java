@@ -29,7 +29,10 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
      */
     private static final double HOT = 0.4;
 
-    /** A method is the common caller only if it is on the stack in at least {@value} of the samples of running code. */
+    /**
+     * A method counts as the common caller only if it is on the stack in at least {@value} of the samples of running
+     * code.
+     */
     private static final double COMMON = 0.7;
 
     /**

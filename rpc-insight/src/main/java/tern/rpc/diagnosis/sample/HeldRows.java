@@ -48,8 +48,8 @@ public final class HeldRows {
     private static final Set<Phase> OUTSIDE = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /**
-     * A transaction explains the wait of a statement only if enough pairs of consecutive inspections find the
-     * transaction: one pair for every {@value} inspections that find the statement waiting.
+     * A transaction is assumed to hold the awaited row only if enough pairs of consecutive inspections find it: one
+     * pair for every {@value} inspections that find the statement waiting.
      */
     private static final int PART_OF_WAITS = 3;
 
@@ -66,7 +66,7 @@ public final class HeldRows {
     private static final int MAX_USES = 512;
     private static final int MAX_PLACES = 16; // the maximum number of remembered code lines of one holder
 
-    /** The minimum time of a running statement that is assumed to wait for a lock, as a share of the latency target. */
+    /** A running statement is assumed to wait for a lock only if it takes at least {@value} of the latency target. */
     private static final double WAITS_OF_TARGET = 0.1;
 
     private static final Pattern NUMBER = Pattern.compile("[-#\\d]+$");

@@ -22,7 +22,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 public final class LikelyHolders {
 
-    /** The minimum number of samples with holders that is needed to determine the holders' activity. */
+    /** The holders' activity is determined only if there are at least {@value} samples of holders. */
     private static final int MIN_SAMPLES = 3;
 
     /**

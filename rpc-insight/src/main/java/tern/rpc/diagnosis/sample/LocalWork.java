@@ -15,7 +15,7 @@ import tern.rpc.pool.ApplicationCode;
 /**
  * Recognizes an operation of an HTTP, Redis or RPC client during which this process itself works or pauses. The ledger
  * records this time as part of the operation, although the peer does not cause it. Two cases are known: an HTTP, Redis
- * or RPC client pauses before it repeats a request, and a client filter of the application works or waits during a
+ * or RPC client pauses before it retries a request, and a client filter of the application works or waits during a
  * remote call.
  */
 final class LocalWork {

@@ -35,8 +35,8 @@ public final class TaskSamples {
 
     // for each activity of the tasks, the application's innermost stack frame
     public final Map<Part, StackTraceElement> lines = new HashMap<>();
-    // for each activity of the tasks, the innermost application frame outside the class of the application's innermost
-    // frame
+    // For each activity of the tasks, the caller of the class that performs it: the innermost application frame of
+    // another class than the innermost application frame.
     public final Map<Part, StackTraceElement> callers = new HashMap<>();
     // the samples in which the application's code waits for a result directly, not through a library
     private final Times ownWaits = new Times();
@@ -61,8 +61,8 @@ public final class TaskSamples {
     private final Map<Part, Part.Kind> blocking = new HashMap<>();
     // for each thread that delivers answers, the number of its samples, and the number of samples in which it was busy
     private final Map<Long, double[]> byThread = new HashMap<>();
-    // The ids of the threads that were sampled since the samples were last halved, and of the threads that were sampled
-    // in the interval before.
+    // The ids of the threads sampled since the sample counts were last halved, and of the threads sampled between the
+    // last two halvings.
     private Set<Long> threads = new HashSet<>();
     private Set<Long> earlierThreads = Set.of();
     public final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue

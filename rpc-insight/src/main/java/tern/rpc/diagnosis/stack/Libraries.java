@@ -122,12 +122,12 @@ public final class Libraries {
             "oracle.ucp.",
             "io.agroal.pool.");
 
-    /** The class of Tern's client that pauses before it repeats a call. */
+    /** The class of Tern's client that pauses before it retries a call. */
     private static final String PUSH_BACK = "tern.rpc.client.PushBack";
 
     private Libraries() {}
 
-    /** Returns whether a client of the given kind that Tern does not measure pauses before it repeats a request. */
+    /** Returns whether a client of the given kind that Tern does not measure pauses before it retries a request. */
     static boolean pausesIn(Kind library, ThreadSnapshot thread) {
         return (library == Kind.HTTP || library == Kind.RPC || library == Kind.REDIS) && pauses(thread);
     }

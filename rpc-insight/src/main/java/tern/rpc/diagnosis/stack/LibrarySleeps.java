@@ -4,7 +4,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
-/** Finds the library that makes a thread sleep, such as an HTTP client that waits before it repeats a request. */
+/** Finds the library that makes a thread sleep, such as an HTTP client that waits before it retries a request. */
 final class LibrarySleeps {
 
     private static final String SLEEP = "sleep";

@@ -67,7 +67,7 @@ public final class StackReader {
     /** The name prefixes of the methods that release the carrier thread of a virtual thread. */
     private static final List<String> YIELDING = List.of("park", "yield", "tryYield", "sleep");
 
-    /** Matches the methods that load a class, and that the JVM or the application calls for this purpose. */
+    /** Matches the methods by which the JVM or the application loads a class. */
     private static final Pattern LOADS = Pattern.compile(".*\\.(loadClass|forName|findClass|defineClass\\d?)");
 
     private static final String MAP = "java.util.concurrent.ConcurrentHashMap";

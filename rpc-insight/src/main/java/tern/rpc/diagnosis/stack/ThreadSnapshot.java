@@ -39,7 +39,7 @@ public record ThreadSnapshot(
 
         /** Returns the relation of the given thread to the carrier threads at this moment. */
         public static Carrier of(Thread thread) {
-            // No public method returns the carrier thread, but the text of a virtual thread contains its name.
+            // No public method returns the carrier thread, but toString() of a virtual thread contains its name.
             String text = thread.toString();
             String state = text.startsWith("VirtualThread[") ? text.substring(text.lastIndexOf("]/") + 2) : "";
             return state.contains("@") ? TAKEN : state.equals("runnable") ? AWAITED : NONE;

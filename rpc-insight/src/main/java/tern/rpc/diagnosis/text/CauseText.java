@@ -51,7 +51,7 @@ public final class CauseText {
     /** The kind of the cause for time that no evidence explains. */
     public static final String UNEXPLAINED = "UNEXPLAINED";
 
-    /** A wait for a connection is noticeable if it takes at least {@value} of the latency target. */
+    /** A wait for a connection counts as noticeable if it takes at least {@value} of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
     /** More permits are recommended only if the wait for a permit is at least {@value} times the time of its use. */
@@ -209,7 +209,7 @@ public final class CauseText {
                                 + " changed, so most calls load a value; otherwise " + change.text());
     }
 
-    /** Extends the recommended change if code repeats a failed operation without a pause. */
+    /** Extends the recommended change if code retries a failed operation without a pause. */
     private Change withBackOff(Change change, Part part) {
         String advice = retries.advice(part);
         return advice.isEmpty() || change.property() != null ? change : Change.of(Where.CODE, advice + change.text());

@@ -29,8 +29,8 @@ import tern.rpc.pool.Holders.Holder;
 public final class CausedLeaks {
 
     /**
-     * The kinds of faults outside of the code that loses the permit. An exception thrown by this code itself is not
-     * such a fault.
+     * The kinds of causes that lie outside of the code that loses the permit, such as a slow peer. An exception thrown
+     * by this code itself is not among them.
      */
     private static final Set<Kind> FAULTS = EnumSet.of(
             Kind.PEER_FAILS,
@@ -44,7 +44,7 @@ public final class CausedLeaks {
             Kind.SOCKET,
             Kind.EXECUTOR);
 
-    /** Failures are new if usually less than {@value} of the calls to the method fail. */
+    /** Failures count as new if usually less than {@value} of the calls to the method fail. */
     private static final double NEW = 0.01;
 
     /** Failures can explain waits only if at most {@value} of the waiting calls ended before the first failed call. */
@@ -133,8 +133,8 @@ public final class CausedLeaks {
     }
 
     /**
-     * Returns the cause that the time of the call's failure was attributed to; null if this cause is not a fault
-     * outside of the code.
+     * Returns the cause to which the diagnosis attributes most of the time that led to the call's failure. Returns null
+     * if its kind is not in {@link #FAULTS}.
      */
     private @Nullable Part faultOf(EndedCall call) {
         Part measured = excess.failureOf(call);

@@ -28,7 +28,7 @@ public final class CollectorText {
     private static final double MUCH_MORE = 2;
 
     /**
-     * If the allocation rate is not higher than usual, and the objects that survive collections occupy at least
+     * If the allocation rate is not higher than usual, and the objects that survive garbage collections occupy at least
      * {@value} of the heap, long pauses are attributed to these objects.
      */
     private static final double MUCH_LIVE = 0.75;
@@ -36,16 +36,18 @@ public final class CollectorText {
     /** The beginning of the kinds of causes that stand for a heap with too many objects. */
     public static final String HEAP = "COLLECTOR: heap ";
 
-    /** The cause that the JVM reports if code in the process requests a collection. */
+    /** The cause that the JVM reports if code in the process requests a garbage collection. */
     public static final String REQUESTED = "System.gc()";
 
     /** The JVM's name for the serial collector of old objects. */
     private static final String SERIAL = "MarkSweepCompact";
 
-    /** The prefix of the causes that the JVM reports for collections triggered by the data of loaded classes. */
+    /**
+     * The prefix of the causes that the JVM reports for garbage collections triggered by the data of loaded classes.
+     */
     private static final String METADATA = "Metadata GC ";
 
-    /** The end of the cause that the JVM reports for collections triggered by an allocation. */
+    /** The end of the cause that the JVM reports for garbage collections triggered by an allocation. */
     private static final String PAUSE = " Pause";
 
     /**

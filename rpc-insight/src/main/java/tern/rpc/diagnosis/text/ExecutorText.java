@@ -78,8 +78,8 @@ final class ExecutorText {
     }
 
     /**
-     * Returns the most frequent activity in the samples of an executor's tasks, for example
-     * {@code , mostly in Orders.export}. Returns an empty string if there are no samples.
+     * Returns text that names the most frequent activity of an executor's sampled tasks, for example {@code , mostly in
+     * Orders.export}. Returns an empty string if there are no samples.
      */
     String mostly(String pool) {
         TaskSamples tasks = evidence.tasks().executor(ExecutorNames.threadsOf(pool));

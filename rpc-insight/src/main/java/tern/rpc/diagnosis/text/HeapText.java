@@ -23,7 +23,7 @@ public final class HeapText {
     /** The diagnosis names threads that allocate at least {@value} bytes per second. */
     private static final double MIN_ALLOCATION = 10e6;
 
-    /** The minimum number of samples that show a line of code before the line is named. */
+    /** The text names a line of code only if at least {@value} samples show it. */
     private static final int MIN_LOOKS = 3;
 
     private HeapText() {}

@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.machine.VmOperations;
 final class JvmPauses {
 
     /**
-     * One JVM operation explains the pauses if it takes at least {@value} of the time of all JVM operations. Operations
-     * that the diagnosis itself requests are counted separately.
+     * One JVM operation is reported as the cause of the pauses if it takes at least {@value} of the time of all JVM
+     * operations. Operations that the diagnosis itself requests are counted separately.
      */
     private static final double HALF = 0.5;
 

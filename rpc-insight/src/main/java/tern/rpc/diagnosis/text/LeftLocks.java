@@ -12,10 +12,13 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 final class LeftLocks {
 
-    /** The minimum number of calls that wait for the lock. Fewer calls do not show that no call gets it. */
+    /**
+     * A lock counts as left locked only if at least {@value} calls wait for it. Fewer calls do not show that no call
+     * gets it.
+     */
     private static final int MIN_CALLS = 3;
 
-    /** The minimum number of samples of the wait. */
+    /** A lock counts as left locked only if there are at least {@value} samples of the wait. */
     private static final int MIN_LOOKS = 6;
 
     /** The names of locks that stay locked if code leaves the locked section without releasing them. */

@@ -21,7 +21,7 @@ import tern.rpc.pool.LoggingMode;
 /** Creates the causes for slow log appenders and for calls that write many log lines. */
 final class LogText {
 
-    /** A call writes too many log lines if it writes at least {@value} times the usual number. */
+    /** A call counts as writing too many log lines if it writes at least {@value} times the usual number. */
     private static final double MORE_LINES = 2;
 
     /** A logger's search of the stack is the cause only if at least {@value} samples show such a search. */

@@ -56,7 +56,7 @@ final class LookedUpHosts {
                 found.longestFirst().stream().limit(MAX_HOSTS).map(Part::name).toList());
     }
 
-    /** Returns the addresses that the call of the sample connects to. */
+    /** Returns the addresses to which the sampled call connects. */
     private Stream<String> addresses(ExcessTime.Counted counted, Sample sample) {
         if (sample.phase() == Phase.JDBC_CONNECTION || sample.phase() == Phase.REDIS_CONNECTION) {
             return counted.times().only(part -> part.kind() == Kind.POOL).longestFirst().stream()

@@ -191,10 +191,7 @@ public final class MachineText {
                 one(carriers.waiting()));
     }
 
-    /**
-     * For code that does not run on the threads that serve calls, returns text with the names of the threads that run
-     * it.
-     */
+    /** For code that does not run on the threads that serve calls, returns text that names the threads that run it. */
     private static String ofTasks(String threads, TaskSamples tasks) {
         return tasks.isLoop
                 ? ", or move it off the event loop " + threads + ", whose other requests wait for it"

@@ -43,10 +43,10 @@ final class RemoteText {
     /** A provider hangs if a timeout ends the calls to it after at least {@value} times their usual time. */
     private static final double HANGS = 10;
 
-    /** Calls repeat failed requests if they send at least {@value} times the usual number. */
+    /** Calls are assumed to retry failed requests if they send at least {@value} times the usual number. */
     private static final double REPEATED = 3;
 
-    /** Calls make several exchanges if they make at least {@value} with the same name. */
+    /** A new kind of exchange is reported as additional if calls make it at least {@value} times. */
     private static final double SEVERAL = 2;
 
     private final Evidence evidence;
@@ -254,7 +254,7 @@ final class RemoteText {
                 .collect(Collectors.joining(", "));
     }
 
-    /** Returns additional advice for the case that calls repeat failed requests several times. */
+    /** Returns additional advice for the case that calls retry failed requests several times. */
     private String repeated() {
         double usually = operations.usualCount(Phase.HTTP);
         double now = operations.count(Phase.HTTP);

@@ -28,7 +28,7 @@ final class ServerText {
 
     private static final double QUICK_NANOS = 1e6;
 
-    /** Some commands take their usual time if at least one in {@value} commands does. */
+    /** The text says that some commands take their usual time if at least one in {@value} commands does. */
     private static final int SOME = 5;
 
     private static final int MIN_COMMANDS = 8;

@@ -26,10 +26,10 @@ final class SkippedOperations {
     private static final Set<Kind> OF_PEERS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
     private static final int MIN_CALLS = 3;
 
-    /** At least {@value} of the failed calls must skip the operation. */
+    /** The diagnosis reports an operation as skipped only if at least {@value} of the failed calls skip it. */
     private static final double NEARLY_ALL = 0.9;
 
-    /** Calls usually run an operation if they run it at least {@value} times on average. */
+    /** An operation counts as usual for a method if its calls run it at least {@value} times on average. */
     private static final double RUNS = 0.5;
 
     private final Evidence evidence;

@@ -28,10 +28,10 @@ final class WorkerText {
     /** More workers are recommended only if a call that has a worker takes at most {@value} of the latency target. */
     private static final double FULL = 0.8;
 
-    /** The number of calls is higher than usual if it is at least {@value} times the usual number. */
+    /** The number of calls counts as higher than usual if it is at least {@value} times the usual number. */
     private static final double MORE = 1.5;
 
-    /** A wait for a worker is noticeable if it takes at least {@value} of the latency target. */
+    /** A wait for a worker counts as noticeable if it takes at least {@value} of the latency target. */
     private static final double WAITED = 0.1;
 
     private static final int MAX_WORKERS = 10_000;

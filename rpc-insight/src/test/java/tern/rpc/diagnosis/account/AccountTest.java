@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Tests how the time of calls whose threads work on after the end of the call is divided. */
+/** Tests how the account divides the time of a call whose thread works on after the call has ended. */
 class AccountTest {
 
     private static final long DEADLINE = TimeUnit.SECONDS.toNanos(3);

@@ -12,7 +12,7 @@ import tern.rpc.diagnosis.DiagnosisText;
 import tern.rpc.diagnosis.Shop;
 import tern.rpc.diagnosis.machine.Machine;
 
-/** Tests whether busy processors or a single peer are the cause if remote calls take longer. */
+/** Tests that the diagnosis distinguishes busy processors from a single slow peer when remote calls take longer. */
 class OneSlowPeerTest {
 
     private final Shop shop = new Shop().healthy(calls(2, 2));

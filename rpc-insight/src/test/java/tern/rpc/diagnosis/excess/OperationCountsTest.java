@@ -29,7 +29,7 @@ import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests whether the number of operations or their duration is named as the cause. */
+/** Tests that the diagnosis distinguishes additional operations from slower operations. */
 class OperationCountsTest {
 
     private static final String NO_LONGER_HOLDS = "the cache in front of this operation no longer holds its values";

@@ -18,13 +18,13 @@ import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.machine.HeapGrowth.Old;
 import tern.rpc.diagnosis.machine.HeapGrowth.Use;
 
-/** Tests how a heap that fills up is distinguished from an application that only allocates a lot. */
+/** Tests that a heap that is filling up is distinguished from an application that only allocates a lot. */
 class HeapGrowthTest {
 
     private static final long MEGABYTE = 1_000_000;
     private static final double HEAP = 1e9;
 
-    /** Returns the used memory after collections of the same kind, with the given time between them. */
+    /** Returns the used memory after garbage collections of the same kind, with the given time between them. */
     private static List<Use> uses(double secondsBetween, boolean major, Old old, long... megabytes) {
         List<Use> uses = new ArrayList<>();
         for (long used : megabytes) {
@@ -193,7 +193,7 @@ class HeapGrowthTest {
         assertThat(new HeapGrowth(0.1, 0.65, 20, 27e6, 13).isSoon()).isTrue();
     }
 
-    /** Returns the used memory after young collections of G1, and after the two pauses of one marking. */
+    /** Returns the used memory after young collections of G1, and after the two pauses of one marking cycle. */
     private static List<Use> usesOfG1(int youngBefore, long... megabytes) {
         List<Use> uses = new ArrayList<>(uses(1, false, Old.FREES_MARKED, megabytes));
         Use before = uses.get(youngBefore - 1);

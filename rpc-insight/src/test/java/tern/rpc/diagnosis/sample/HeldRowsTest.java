@@ -25,7 +25,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Tests which transaction is named as the holder of a lock that a statement waits for. */
+/** Tests which transaction the diagnosis names as the holder of a lock that a statement waits for. */
 class HeldRowsTest {
 
     private static final String LOCK = "select id from stock where id <= ? for update";

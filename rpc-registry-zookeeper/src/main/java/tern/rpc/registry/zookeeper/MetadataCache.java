@@ -125,7 +125,7 @@ final class MetadataCache implements Session.Listener {
     }
 
     /**
-     * Repeats failed reads immediately. During an outage all reads fail, so the pauses between the reads might have
+     * Retries failed reads immediately. During an outage all reads fail, so the pauses between the reads might have
      * become long.
      */
     @Override

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Repeats a task after failures, while the session is connected. The maximum pause grows from half a second to 30
+ * Retries a task after failures, while the session is connected. The maximum pause grows from half a second to 30
  * seconds. Confined to the session's thread.
  */
 final class Retry {
@@ -34,7 +34,7 @@ final class Retry {
         }
         waiting = true;
         long pause = Math.min(LONGEST_PAUSE.toMillis(), FIRST_PAUSE.toMillis() << Math.min(failures++, MAX_DOUBLINGS));
-        // The pauses vary, so that the clients of one registry do not all repeat their requests at the same time.
+        // The pauses vary, so that the clients of one registry do not all retry their requests at the same time.
         session.schedule(
                 this::run,
                 Duration.ofMillis(pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1)));

@@ -198,7 +198,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public CompletableFuture<Repair> verify() {
         CompletableFuture<Repair> result = new CompletableFuture<>();
         session.execute(() -> {
-            // After a failed write, no verification is needed, because the publication repeats the write.
+            // After a failed write, no verification is needed, because the publication retries the write.
             if (writing || withdrawn || !seen.isDone() || failures > 0) {
                 result.complete(Repair.NONE);
                 return;
@@ -228,8 +228,8 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     }
 
     /**
-     * Completes a verification without a failure while the registry is unreachable, because the session logs the
-     * outage.
+     * While the registry is unreachable, completes a verification without an error, because the session already logs
+     * the outage.
      */
     private void unreachable(CompletableFuture<Repair> verification) {
         problem = problem.isEmpty() ? session.settings().url() + " is not connected" : problem;

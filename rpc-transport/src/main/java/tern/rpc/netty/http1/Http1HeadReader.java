@@ -143,7 +143,10 @@ public final class Http1HeadReader {
         return true;
     }
 
-    /** If the target is a whole URI, such as clients send to proxies, returns the index of the host; otherwise 0. */
+    /**
+     * If the target is in absolute form (a complete URI, which clients send to proxies), returns the index of the host;
+     * otherwise 0.
+     */
     private static int absoluteAt(AsciiString target) {
         for (AsciiString scheme : ABSOLUTE) {
             if (AsciiString.regionMatches(target, true, 0, scheme, 0, scheme.length())) {
@@ -153,7 +156,7 @@ public final class Http1HeadReader {
         return 0;
     }
 
-    /** Divides a target that is a whole URI into host and path (RFC 9112, 3.2.2 and 3.2.4). */
+    /** Divides a target in absolute form (a complete URI) into host and path (RFC 9112, 3.2.2 and 3.2.4). */
     private static RequestLine absolute(AsciiString line, AsciiString method, AsciiString target, int host) {
         int end = host;
         while (end < target.length() && target.charAt(end) != '/' && target.charAt(end) != '?') {

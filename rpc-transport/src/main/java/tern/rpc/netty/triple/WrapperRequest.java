@@ -94,9 +94,9 @@ final class WrapperRequest {
     }
 
     /**
-     * Returns the exception for a request whose first string is not the name of hessian. If the request is a wrapper
-     * message, this string is the name of a serialization other than hessian. A message from a client's own {@code
-     * .proto} file can also begin with a string, but does not contain names of Java types.
+     * Returns the exception for a request whose first string does not name a hessian serialization. In a wrapper
+     * message, the string names another serialization. A message from a client's own {@code .proto} file can also begin
+     * with a string. Such a message is recognized because it contains no names of Java types.
      */
     private RuntimeException unreadable() {
         List<String> types = types();

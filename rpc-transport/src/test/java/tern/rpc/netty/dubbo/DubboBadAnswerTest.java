@@ -142,7 +142,7 @@ class DubboBadAnswerTest {
         }
     }
 
-    /** Dubbo's providers write the texts of errors in their preferred serialization, which can be fastjson2 (23). */
+    /** Dubbo's providers write error messages in their preferred serialization, which can be fastjson2 (23). */
     @Test
     void errorInAnotherSerializationKeepsItsStatus() throws Exception {
         try (RawServer raw = RawServer.start()) {

@@ -76,7 +76,10 @@ class Http1HeadReaderTest {
         assertThatThrownBy(() -> reader.read(in)).isInstanceOf(Http1Violation.class);
     }
 
-    /** Tests targets that are whole URIs, as clients send them to proxies (RFC 9112, 3.2.2 and 3.2.4). */
+    /**
+     * Tests request targets in absolute form (complete URIs), which clients send to proxies (RFC 9112, 3.2.2 and
+     * 3.2.4).
+     */
     @ParameterizedTest
     @CsvSource({
         "POST http://shop:80/a/b?c=/d,   shop:80,   /a/b?c=/d",

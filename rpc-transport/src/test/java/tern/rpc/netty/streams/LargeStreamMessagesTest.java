@@ -40,7 +40,10 @@ class LargeStreamMessagesTest extends StreamsOfOneConnection {
         }
     }
 
-    /** Returns a stream id that selects a method whose answers wait until the client reads them. */
+    /**
+     * Returns an id for a stream. The caller chooses the method by the id: here, one whose answers wait until the
+     * client reads them.
+     */
     private static int patientId(Wire wire, int number) {
         return wire == Wire.GENERATED_SERVICE ? 12 * number : number / 2 * 12 + number % 2;
     }

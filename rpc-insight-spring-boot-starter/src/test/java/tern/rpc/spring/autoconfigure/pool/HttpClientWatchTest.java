@@ -191,7 +191,7 @@ class HttpClientWatchTest {
     }
 
     @ParameterizedTest
-    // The HttpComponents client is not tested here, because it repeats a request after a response with status 503.
+    // The HttpComponents client is not tested here, because it retries a request after a response with status 503.
     @ValueSource(strings = {"jdk", "simple"})
     void exchangeThatFailsOnTheServerHasItsStatusInTheName(String factory) {
         application

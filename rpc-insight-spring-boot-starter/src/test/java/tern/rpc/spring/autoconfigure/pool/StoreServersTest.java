@@ -9,7 +9,7 @@ import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** Tests whether two data sources, or two Redis clients, are known to use the same server. */
+/** Tests that the diagnosis recognizes data sources, or Redis clients, that use the same server. */
 class StoreServersTest {
 
     @ParameterizedTest
