@@ -207,8 +207,7 @@ final class BaselineUpdater {
     void learnSlowMethods(CounterSnapshot before, CounterSnapshot current, Evidence.Counts counts, boolean isWarm) {
         List<EndedCall> late = records.bad(before.atNanos());
         boolean isRare = late.size() <= MAX_SLOW_SHARE * counts.calls() && counts.refused() == 0;
-        if (isRare
-                && late.stream().allMatch(call -> call.failure() == null && hasNeverMetTarget(call, isWarm))) {
+        if (isRare && late.stream().allMatch(call -> call.failure() == null && hasNeverMetTarget(call, isWarm))) {
             usual.learn(current.methodsSince(before), List.of(), late);
         }
     }

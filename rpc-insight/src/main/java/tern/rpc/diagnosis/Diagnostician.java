@@ -137,7 +137,8 @@ public final class Diagnostician {
 
     /** Creates a diagnostician for this process. */
     public static Diagnostician of(RpcMeters meters, Surroundings surroundings) {
-        return new Diagnostician(meters, surroundings, new MachineWatch(), NanoClock.SYSTEM, Clock.systemUTC(), new LogThread());
+        return new Diagnostician(
+                meters, surroundings, new MachineWatch(), NanoClock.SYSTEM, Clock.systemUTC(), new LogThread());
     }
 
     /**

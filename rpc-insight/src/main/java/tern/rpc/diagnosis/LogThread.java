@@ -15,8 +15,13 @@ final class LogThread implements Executor {
     private static final int MAX_WAITING = 16;
 
     private final Executor writer = new ThreadPoolExecutor(
-            0, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(MAX_WAITING), LogThread::create, new ThreadPoolExecutor
-                    .DiscardPolicy());
+            0,
+            1,
+            1,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(MAX_WAITING),
+            LogThread::create,
+            new ThreadPoolExecutor.DiscardPolicy());
 
     private static Thread create(Runnable work) {
         Thread thread = new Thread(work, "rpc-diagnosis-log");

@@ -55,8 +55,7 @@ class PoolBesidePeerTest {
         return wait;
     }
 
-    private void seconds(
-            int seconds, int calls, DoubleFunction<Consumer<Shop.Steps>> call, double hold) {
+    private void seconds(int seconds, int calls, DoubleFunction<Consumer<Shop.Steps>> call, double hold) {
         for (int i = 0; i < seconds; i++) {
             shop.evenSecond(calls, () -> call.apply(borrow(hold)));
         }

@@ -370,7 +370,9 @@ class SeveralStoresTest {
 
         Diagnosis miss = during(operations(Phase.HTTP, "GET stock:8080/levels", 2));
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PEER FAILS: GET price:8080/list: does not answer");
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: GET price:8080/list: does not answer");
     }
 
     @Test
