@@ -188,7 +188,8 @@ final class PoolRules extends Rule {
      * operations, their time does not matter, because the wait for new connections may be much longer.
      */
     private Times ofSlowServer(Part wait, PoolVerdict verdict) {
-        Kind kind = operationOf(verdict) == null ? Kind.SQL : operationOf(verdict);
+        Kind operation = operationOf(verdict);
+        Kind kind = operation == null ? Kind.SQL : operation;
         Times slower =
                 byCause.only(part -> part.kind() == kind && (part.name().isEmpty() || operations.isSlower(part)));
         boolean areLong = slower.sum() >= MIN_OF_SERVER * byCause.of(wait);

@@ -82,8 +82,8 @@ final class RowLockText {
      * Returns whether a write statement suddenly became many times slower while all other statements kept their usual
      * times. Read statements are not considered, because a slow disk or a bad query plan would also slow them down.
      * Inserts are not considered either, because a row that is not visible yet is rarely locked, so a trigger or an
-     * index is just as likely to be the reason. If the usual times are unknown, the quick executions of the last minutes
-     * take their place, and the other statements must be much quicker.
+     * index is just as likely to be the reason. If the usual times are unknown, the quick executions of the last
+     * minutes take their place, and the other statements must be much quicker.
      */
     boolean waitsForLock(String statement, double eachNanos) {
         String lower = statement.toLowerCase(Locale.ROOT);
