@@ -147,8 +147,8 @@ final class MissReport {
 
     /**
      * Keeps the published first cause in first place, unless a different cause takes clearly more time. Without this
-     * rule, two causes of similar weight would swap places every few seconds although nothing has changed, and a growing
-     * wait would soon take the place of its cause.
+     * rule, two causes of similar weight would swap places every few seconds although nothing has changed, and a
+     * growing wait would soon take the place of its cause.
      */
     private List<Cause> withFormerFirst(List<Cause> causes) {
         Diagnosis before = published;

@@ -237,7 +237,8 @@ final class SlowStatementText {
                         Where.PEER,
                         "shorten the transaction that holds the row: " + DatabaseLocks.elsewhere(text)
                                 + " with an open transaction (PostgreSQL: pg_stat_activity, state idle in transaction;"
-                                + " MySQL and MariaDB: information_schema.innodb_trx); if no session holds it, check the plan or a trigger of this"
+                                + " MySQL and MariaDB: information_schema.innodb_trx); if no session holds it, check the"
+                                + " plan or a trigger of this"
                                 + " statement" + Operations.at(place) + ": "
                                 + text
                                 + "; a different pool size does not help"));
