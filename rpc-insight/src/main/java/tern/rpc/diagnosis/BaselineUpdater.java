@@ -39,12 +39,6 @@ final class BaselineUpdater {
      */
     private static final double MAX_SLOW_SHARE = 0.1;
 
-    /**
-     * A method whose usual times are unknown counts as slow while at most this share of its calls meets the target.
-     * Some long polls end at once, because an event has already happened or the caller stops.
-     */
-    private static final double FEW_QUICK = 0.2;
-
     /** The key under which the baseline stores how long a serving thread usually waits for a processor. */
     private static final String DELAY = "delay";
 
@@ -230,11 +224,11 @@ final class BaselineUpdater {
     }
 
     /**
-     * During the warm-up and during a miss, usual times may be missing, so this method also checks whether more than a
-     * few counted calls have met the target.
+     * During the warm-up, usual times may be missing, so this method also checks whether any counted call has met the
+     * target.
      */
     private boolean hasNeverMetTarget(String method, boolean isWarm) {
-        Sums counted = records.sums().getOrDefault(method, Sums.NONE);
-        return usual.hasNeverMetTarget(method) && (isWarm || counted.met() <= FEW_QUICK * counted.calls());
+        return usual.hasNeverMetTarget(method)
+                && (isWarm || records.sums().getOrDefault(method, Sums.NONE).met() <= 0);
     }
 }

@@ -81,7 +81,7 @@ public final class Account {
         if (now.phase().isOperation()) {
             String name = call.ledger().running(now.phase());
             double after = Math.max(0, call.tookNanos() - times.sum());
-            times.add(part(now.phase(), name == null ? "" : name), Math.min(after, now.phaseNanos()));
+            times.add(part(now.phase(), name == null ? "" : name), Math.min(after, (double) now.phaseNanos()));
         }
     }
 

@@ -37,7 +37,7 @@ class AccountTest {
 
         Times times = afterDeadline(ledger);
 
-        assertThat(times.sum(Account.part(phase, "").kind())).isEqualTo(TOOK);
+        assertThat(times.sum(Account.part(phase, "").kind())).isEqualTo((double) TOOK);
     }
 
     @Test
@@ -45,6 +45,6 @@ class AccountTest {
         CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
         ledger.turnTo(Phase.OWN);
 
-        assertThat(afterDeadline(ledger).of(Account.OWN)).isEqualTo(TOOK);
+        assertThat(afterDeadline(ledger).of(Account.OWN)).isEqualTo((double) TOOK);
     }
 }

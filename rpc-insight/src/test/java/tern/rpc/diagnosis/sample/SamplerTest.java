@@ -197,7 +197,7 @@ class SamplerTest {
                 Thread.onSpinWait();
             }
             threads.add(thread);
-            long runningNanos = 1_000_000 + i;
+            long runningNanos = 1_000_000L + i;
             running.add(
                     new RunningCall("Stock.take", thread.getId(), Phase.OWN, runningNanos, runningNanos, ledger.get()));
         }
