@@ -231,8 +231,8 @@ final class BaselineUpdater {
     }
 
     /**
-     * During the warm-up and during a miss, usual times may be missing, so this method also checks whether more than a
-     * few counted calls have met the target.
+     * During the warm-up, usual times may be missing, so this method also checks whether any counted call has met the
+     * target.
      */
     private boolean hasNeverMetTarget(EndedCall call, boolean isWarm) {
         Sums counted = records.sums().getOrDefault(call.method(), Sums.NONE);

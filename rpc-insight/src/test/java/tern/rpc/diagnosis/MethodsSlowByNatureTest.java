@@ -80,21 +80,6 @@ class MethodsSlowByNatureTest {
                 .containsExactly("SLOW STATEMENT: select stock");
     }
 
-    @Test
-    void longPollsWithoutUsualTimesDoNotHideTheCauseAlthoughAFewEndAtOnce() {
-        for (int i = 0; i < 90; i++) {
-            shop.second(150, USUAL);
-        }
-
-        for (int i = 0; i < 8; i++) {
-            secondWithPoll(i == 6 ? 2 : 15_000, call -> call.own(2).in(Phase.SQL, "select stock", 150));
-        }
-
-        assertThat(shop.diagnosis().causes())
-                .extracting(DiagnosisText::title)
-                .containsExactly("SLOW STATEMENT: select stock");
-    }
-
     /** Simulates a second with some late orders and with the first calls to a new method. */
     private void secondWithNew(double newMillis) {
         shop.second(() -> {

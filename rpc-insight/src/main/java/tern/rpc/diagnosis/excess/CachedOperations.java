@@ -83,19 +83,19 @@ public final class CachedOperations {
             }
         }
         Set<String> methods = running.keySet();
-        double bad = evidence.bad().stream()
+        long bad = evidence.bad().stream()
                 .map(EndedCall::method)
                 .filter(methods::contains)
                 .count();
-        double good = EndedCall.ONE_IN
-                * (double) evidence.good().stream()
+        long good = EndedCall.ONE_IN
+                * evidence.good().stream()
                         .map(EndedCall::method)
                         .filter(methods::contains)
                         .count();
-        double all = excess.accounts.stream()
+        long all = excess.accounts.stream()
                 .filter(counted -> methods.contains(counted.call().method()))
                 .count();
-        double loads = running.values().stream().mapToInt(Integer::intValue).sum();
-        return bad == 0 || all == 0 ? 0 : loads / all * bad / (bad + good);
+        int loads = running.values().stream().mapToInt(Integer::intValue).sum();
+        return bad == 0 || all == 0 ? 0 : (double) loads / all * bad / (bad + good);
     }
 }

@@ -11,14 +11,16 @@ import tern.rpc.evidence.VirtualStacks;
 
 /**
  * Reads the stacks of virtual threads that serve no call. The pause until the next reading is at least a hundred times
- * the processor time of the last reading. If no virtual thread runs application code, the next reading follows after a
- * minute, unless virtual threads wait for a carrier thread. Not thread-safe: only one thread uses it.
+ * the processor time of the last reading, and at least 20 times its duration. If no virtual thread runs application
+ * code, the next reading follows after a minute, unless virtual threads wait for a carrier thread. Not thread-safe:
+ * only one thread uses it.
  */
 final class VirtualTasks {
 
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long LONG_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final int COST_FACTOR = 100;
+    private static final int WAIT_FACTOR = 20;
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -37,14 +39,17 @@ final class VirtualTasks {
         if (!VirtualStacks.isSupported() || (next != 0 && now - next < 0)) {
             return List.of();
         }
-        long begun = THREADS.getCurrentThreadCpuTime();
+        long begun = System.nanoTime();
+        long usedBefore = THREADS.getCurrentThreadCpuTime();
         List<ThreadSnapshot> looks = VirtualStacks.read().stream()
                 .filter(stack -> !serving.contains(stack.id()))
                 .map(VirtualTasks::look)
                 .filter(look -> StackReader.first(look) != null)
                 .toList();
         long pause = looks.isEmpty() && !isSoon ? LONG_PAUSE_NANOS : PAUSE_NANOS;
-        next = now + Math.max(pause, COST_FACTOR * (THREADS.getCurrentThreadCpuTime() - begun));
+        long used = THREADS.getCurrentThreadCpuTime() - usedBefore;
+        long took = System.nanoTime() - begun;
+        next = now + took + Math.max(pause, Math.max(COST_FACTOR * used, WAIT_FACTOR * took));
         return looks;
     }
 
