@@ -263,7 +263,7 @@ public final class CallOptions {
 
     /** Copies a proxy with additional options. The invocation handlers of Tern's proxies implement this interface. */
     public interface Target {
-        /** Returns a proxy for the same service whose calls have the options of this proxy and the given options. */
+        /** Returns a proxy for the same service. Its calls have the options of this proxy and the given options. */
         Object with(CallOptions options);
     }
 }

@@ -61,7 +61,8 @@ final class MethodPresence {
         }
     }
 
-    // By method; replaced under this object's lock. Usually empty, because all providers have all methods.
+    // The answers of the providers by method. Usually empty, because all providers have all methods. The map is
+    // replaced under this object's lock.
     private volatile Map<String, Lacking> byMethod = Map.of();
     private @Nullable Routes reviewed; // the routes of the last review; guarded by this object's lock
 

@@ -247,7 +247,7 @@ class ProductionFaultsTest extends SimulatedCluster {
         assertThat(listed()).hasSize(SUBSET).doesNotContainAnyElementsOf(members);
         assertThat(unusablePicks(1_000)).isZero();
         pass(600 * SECOND);
-        assertThat(members.stream().filter(each -> !peers.get(each).closed)).hasSize(1); // the one with the stream
+        assertThat(members.stream().filter(each -> !peers.get(each).closed)).hasSize(1); // it has the open stream
     }
 
     @Test

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
 /**
- * The calls and threads that hold (use) a pool's connections. The code that took the connection is recorded for one in
- * 64 borrowings, and for every borrowing while the pool has few free connections. At most 100 borrowings per second are
- * recorded, or 500 after connections have been lost. Thread-safe.
+ * The calls and threads that hold a pool's connections, that is, use them. The code that took the connection is
+ * recorded for one in 64 borrowings, and for every borrowing while the pool has few free connections. At most 100
+ * borrowings per second are recorded, or 500 after connections have been lost. Thread-safe.
  */
 public final class Holders {
 

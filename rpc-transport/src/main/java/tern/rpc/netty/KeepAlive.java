@@ -30,7 +30,7 @@ final class KeepAlive {
     private NanoClock clock = NanoClock.SYSTEM; // the event loop's clock; set before the connection is ready
     private volatile long heardNanos; // the time of the last received bytes; written only by the event loop
     private long progressNanos; // the time of the last complete frame, or of the last step of an incomplete frame
-    private long stepBytes; // the number of bytes that have arrived since then
+    private long stepBytes; // the number of bytes that have arrived since progressNanos
     private long askedNanos;
     private boolean awaitsAnswer;
     private @Nullable Future<?> ticking;

@@ -72,8 +72,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         this.channel = channel;
         this.known = !port.handler().asksWhoCalls();
         this.calls = new CallsInFlight(port, channel);
-        // The counters of bytes and tenants must be created last, because they count this connection until closed() is
-        // called.
+        // The counters of bytes and tenants must be created last: they count this connection until closed() is called,
+        // so an exception after their creation would leave it counted.
         InetAddress network = Tenancy.network(host);
         this.reading = new SocketReading(
                 channel, port.settings().firstBytesTimeout(), LoopShares.join(channel.eventLoop(), network));

@@ -39,7 +39,7 @@ final class CallTimes {
         return named;
     }
 
-    /** Returns a wait for a pool with the name of the pool. */
+    /** Returns the wait for the given pool. */
     Part pool(Part wait) {
         ObservedPool pool = ObservedPool.find(evidence.pools(), wait);
         return pool == null ? wait : new Part(Part.Kind.POOL, pool.now().name());

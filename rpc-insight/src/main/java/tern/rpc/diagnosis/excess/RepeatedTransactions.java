@@ -75,9 +75,9 @@ public final class RepeatedTransactions {
     /**
      * Attributes the time of all statements, of the pauses between the attempts and of the final failures to the
      * repeated transactions. Does nothing if a slow statement takes most of the time, or if the database ended
-     * statements because of deadlocks or conflicts. The transactions are then repeated for a reason that is known.
+     * statements because of deadlocks or conflicts. In these cases, the reason for the retries is known.
      *
-     * @return whether transactions are repeated
+     * @return whether transactions are retried
      */
     public boolean passOn(TimesByCause byCause) {
         String rollback = repeats().entrySet().stream()

@@ -41,7 +41,10 @@ public final class ConnectTimeOuts {
 
     private ConnectTimeOuts() {}
 
-    /** The exchanges with one name that were ended by a time limit: while the client was connecting, and afterwards. */
+    /**
+     * The exchanges with one name that a time limit ended, divided into two groups: the limit expired while the client
+     * was connecting, or afterwards.
+     */
     private static final class Ended {
         final List<EndedCall> connecting = new ArrayList<>();
         double connectingNanos;

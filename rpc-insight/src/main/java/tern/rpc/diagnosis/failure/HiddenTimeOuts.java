@@ -89,7 +89,7 @@ public final class HiddenTimeOuts {
     }
 
     /**
-     * Returns the operation that took at least half of the call's time; null if there is none, or if the call repeated
+     * Returns the operation that took at least half of the call's time; null if there is none, or if the call retried
      * this operation.
      */
     private static NamedTimes.@Nullable Entry longest(EndedCall call) {

@@ -84,7 +84,10 @@ public record Machine(
      */
     private static final double MUCH_STOLEN = 0.1;
 
-    /** The minimum stolen time that slows down all work, as a share of the processor time that this machine needed. */
+    /**
+     * Stolen time is assumed to slow down all work only if it is at least {@value} of the processor time that this
+     * machine needed.
+     */
     private static final double MUCH_OF_DEMAND = 0.25;
 
     /**

@@ -426,8 +426,8 @@ public record PoolVerdict(
     }
 
     /**
-     * Returns a copy whose reason is that the connections are held by threads that serve no call. This reason applies
-     * if the calls themselves are not slower.
+     * Returns a copy with a different reason: threads that serve no call hold the connections. This reason applies if
+     * the calls themselves are not slower.
      */
     public PoolVerdict heldByOthers() {
         List<Holder> outside = outside(pool);

@@ -17,10 +17,7 @@ import tern.rpc.diagnosis.pool.PoolVerdict;
 import tern.rpc.diagnosis.sample.SampledCall;
 import tern.rpc.pool.PoolKind;
 
-/**
- * Finds the executor whose rejected tasks the threads that serve calls run themselves, because of its caller-runs
- * policy.
- */
+/** Finds the executor with the caller-runs policy that makes the threads that serve calls run its rejected tasks. */
 public final class CallerRuns {
 
     /** The recommended change mentions the caller-runs policy only if at least {@value} calls run rejected tasks. */

@@ -34,7 +34,8 @@ public record TaskLoad(
     public static TaskLoad of(PoolVerdict executor, Evidence evidence, ExcessTime excess) {
         double started = executor.pool().since().taken() / evidence.seconds();
         double usually = evidence.usual().reliableFigure(Baseline.TASKS + executor.name());
-        // A full executor starts fewer tasks than are submitted, so the number of calls may show more.
+        // A full executor starts fewer tasks than are submitted. The number of calls then shows the growth better than
+        // the number of started tasks.
         double factor = factorOfCalls(executor.name(), evidence, excess);
         double submitted = usually > 0 ? Math.max(started, factor * usually) : started;
         return new TaskLoad(

@@ -38,7 +38,7 @@ public final class CallSamples {
     private final Map<String, Shares> byMethod = new HashMap<>();
 
     private final List<SampledCall> withoutThread = new ArrayList<>(); // calls that have continued without a thread
-    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // by wait; several rules need the same samples
+    private final Map<Part, List<Sample>> mayHold = new HashMap<>(); // the samples by wait, which several rules need
     private final Map<CallLedger, SampledCall> allSamples; // also of calls whose records newer calls have replaced
     private final double waitingShare;
 

@@ -69,8 +69,8 @@ public final class SampledCall {
     @Nullable
     public String eventLoop; // the name of the last event loop that ran the call; null if there is none
 
-    // the cache that an operation of the call's thread loaded a value into, from the last sample that shows this; null
-    // if there is none
+    // the cache for which an operation of the call's thread loaded a value, according to the last such sample; null if
+    // there is none
     public @Nullable String cache;
     public @Nullable Phase loadedIn; // the kind of the operation that loaded the value
     // for each activity outside of operations that loaded a value for a cache, the name of the cache

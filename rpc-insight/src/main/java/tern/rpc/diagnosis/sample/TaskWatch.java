@@ -378,9 +378,10 @@ public final class TaskWatch {
     }
 
     /**
-     * Returns the tasks, or the threads that serve no call, that most likely hold the lock that a call waits for. The
-     * likely holders run code of the class in which the call waits, and do not wait for a lock themselves. Tasks that
-     * sleep come last. A single sample is not sufficient, because other methods of the class may not use the lock.
+     * Returns the tasks or background threads that most likely hold the lock that a call waits for. Background threads
+     * serve no call. The likely holders run code of the class in which the call waits, and do not wait for a lock
+     * themselves. Tasks that sleep come last. A single sample is not sufficient, because other methods of the class may
+     * not use the lock.
      *
      * @param waiting the call's waiting frame
      * @return null if there are none

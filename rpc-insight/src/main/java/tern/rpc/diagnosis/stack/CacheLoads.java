@@ -65,8 +65,8 @@ public final class CacheLoads {
     }
 
     /**
-     * Returns whether the cache lets only one call load the value of a key while the others wait. Calls then cannot
-     * load more values only because a load has become slow.
+     * Returns whether the cache lets only one call load the value of a key while the others wait. A slow load is then
+     * not the reason why calls load more values.
      *
      * @param cache the name that {@link #cacheIn} returns
      */

@@ -221,7 +221,7 @@ public final class CollectorText {
         return HeapText.mostAllocating(evidence.machine());
     }
 
-    /** Returns a text that names the threads that allocate the most memory, and the code that they run. */
+    /** Returns text that names the threads with the highest memory allocation, and the code that they run. */
     String allocators() {
         Machine.Burner topAllocator = mostAllocating();
         if (topAllocator == null) {

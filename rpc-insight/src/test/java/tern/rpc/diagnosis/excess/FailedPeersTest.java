@@ -212,7 +212,7 @@ class FailedPeersTest {
         return new IllegalStateException("JDBC rollback; (conn=71) Connection is closed", closed);
     }
 
-    /** A class with the simple name of the base class of the MongoDB client's exceptions. */
+    /** Stands in for the base class of the MongoDB client's exceptions, which has the same simple name. */
     private static class MongoException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

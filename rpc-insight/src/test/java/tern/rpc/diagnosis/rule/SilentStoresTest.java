@@ -432,7 +432,8 @@ class SilentStoresTest {
     }
 
     /**
-     * Simulates calls that hang in a client that is not measured. Returns the failure that the waits are attributed to.
+     * Simulates calls that hang in a client that is not measured. Returns the failure to which the diagnosis attributes
+     * the waits.
      */
     private static Part hangingIn(Part wait, long answeredSeconds) {
         long now = TimeUnit.SECONDS.toNanos(60);

@@ -19,8 +19,8 @@ final class UnfitEntries {
     private final ServiceKey service;
 
     /**
-     * The alphabetically first services: up to {@link #MAX_NAMED} services that are named in the text, and one more
-     * that shows that there are other services.
+     * The alphabetically first services: up to {@link #MAX_NAMED} services that the text names, and one more if there
+     * are other services.
      */
     private final NavigableSet<String> others = new TreeSet<>();
 

@@ -113,8 +113,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         if (known != null) {
             return known;
         }
-        // The beans are looked up before the creation of the proxy begins. From then on, other threads wait for the
-        // proxy, and they might hold the bean factory's locks.
+        // The beans are looked up before the creation of the proxy begins. During the creation, other threads may wait
+        // for the proxy while they hold the bean factory's locks, so a lookup could cause a deadlock.
         ServiceReference<?> reference = explained(
                 wanted,
                 where,
