@@ -11,11 +11,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.CallLedger;
+import tern.rpc.LogThread;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
 
-/** Logs the phases of calls that missed the latency target, at most one call every ten seconds. Thread-safe. */
+/**
+ * Logs the phases of calls that missed the latency target, at most one call every ten seconds. Calls often end on event
+ * loops, so another thread writes the lines. Thread-safe.
+ */
 public final class SlowCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowCalls.class);
@@ -51,15 +55,17 @@ public final class SlowCalls {
             return;
         }
         long others = heldBack.sumThenReset();
-        LOG.warn(
-                "{}.{} took {} (target {}){}: {}{}",
-                method.service().simpleName(),
-                method.name(),
-                millis(tookNanos),
-                millis(targetNanos),
-                failure instanceof RpcException rpc ? " and ended as " + rpc.code() : "",
-                describe(ledger, tookNanos, now),
-                others == 0 ? "" : "; " + others + " more calls missed the target since the last such line");
+        String phases = describe(ledger, tookNanos, now);
+        LogThread.shared()
+                .execute(() -> LOG.warn(
+                        "{}.{} took {} (target {}){}: {}{}",
+                        method.service().simpleName(),
+                        method.name(),
+                        millis(tookNanos),
+                        millis(targetNanos),
+                        failure instanceof RpcException rpc ? " and ended as " + rpc.code() : "",
+                        phases,
+                        others == 0 ? "" : "; " + others + " more calls missed the target since the last such line"));
     }
 
     /** Returns the phases of a call as text, longest first, such as {@code sql 60 ms (3), own 12 ms}. */

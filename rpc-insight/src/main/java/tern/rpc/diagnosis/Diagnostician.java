@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.LogThread;
 import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.Diagnosis.Miss;
@@ -138,7 +139,7 @@ public final class Diagnostician {
     /** Creates a diagnostician for this process. */
     public static Diagnostician of(RpcMeters meters, Surroundings surroundings) {
         return new Diagnostician(
-                meters, surroundings, new MachineWatch(), NanoClock.SYSTEM, Clock.systemUTC(), new LogThread());
+                meters, surroundings, new MachineWatch(), NanoClock.SYSTEM, Clock.systemUTC(), LogThread.shared());
     }
 
     /**

@@ -12,13 +12,16 @@ import tern.rpc.evidence.VirtualStacks.Stack;
 /**
  * Finds threads that have ended but still own locks. A query by thread id returns nothing for an ended thread, and
  * nothing for a virtual thread either. To distinguish the two cases, this class lists the virtual threads, if the JVM
- * supports them. Thread-safe.
+ * has virtual threads. If the JVM cannot list them safely, no thread counts as ended. Thread-safe.
  */
 public final class EndedThreads {
 
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final int COST_FACTOR = 100;
     private static final int MAX_ENDED = 256;
+
+    /** The first Java version with virtual threads. */
+    private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
 
     private final boolean hasVirtualThreads;
     private final Supplier<@Nullable List<Stack>> reader;
@@ -28,7 +31,7 @@ public final class EndedThreads {
     private long next;
 
     public EndedThreads() {
-        this(VirtualStacks.isSupported(), VirtualStacks::readOrNull, System::nanoTime);
+        this(Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS, VirtualStacks::readOrNull, System::nanoTime);
     }
 
     EndedThreads(boolean hasVirtualThreads, Supplier<@Nullable List<Stack>> reader, LongSupplier clock) {

@@ -41,6 +41,9 @@ public final class VirtualStacks {
 
     private static final int MAX_FRAMES = 256;
 
+    /** The first Java version whose thread dumps may crash the JVM. */
+    private static final int FIRST_UNSAFE = 25;
+
     /**
      * Matches a line such as {@code #23 "scheduling-1" virtual TIMED_WAITING 2026-…}. Before Java 25, the line contains
      * no state.
@@ -61,7 +64,7 @@ public final class VirtualStacks {
 
     private VirtualStacks() {}
 
-    /** Returns whether this JVM can list its virtual threads. */
+    /** Returns whether this JVM can list its virtual threads safely. */
     public static boolean isSupported() {
         return DUMP != null;
     }
@@ -158,9 +161,13 @@ public final class VirtualStacks {
 
     /**
      * Finds {@code HotSpotDiagnosticMXBean.dumpThreads}, which is available since Java 21. Returns null on older
-     * versions.
+     * versions, and also on Java 25 and later: the JVM 25.0.3 crashes within a second if a dump meets virtual threads
+     * that start and stop waiting meanwhile ({@code JVM_CreateThreadSnapshot}).
      */
     private static @Nullable MethodHandle find() {
+        if (Runtime.version().feature() >= FIRST_UNSAFE) {
+            return null;
+        }
         try {
             Class<?> type = Class.forName("com.sun.management.HotSpotDiagnosticMXBean");
             Class<?> format = Class.forName(type.getName() + "$ThreadDumpFormat");

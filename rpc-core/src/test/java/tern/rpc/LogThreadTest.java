@@ -1,4 +1,4 @@
-package tern.rpc.diagnosis;
+package tern.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
