@@ -20,7 +20,7 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class OperationCounts {
 
-    /** Operations are slower only if one operation takes at least {@value} times its usual time. */
+    /** Operations count as slower only if one operation takes at least {@value} times its usual time. */
     private static final double SLOWER = 1.5;
 
     /**
@@ -262,7 +262,7 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether normal calls do not run the given operation. The operation may be additional, or may replace
+     * Returns whether the given operation is absent from normal calls. The operation may be additional, or may replace
      * other operations.
      */
     public boolean areUnusual(Part part) {

@@ -51,8 +51,8 @@ public final class ForkedWork extends Rule {
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The common pool delays answers only if at least {@value} exchanges are slow. A single slow exchange more likely
-     * indicates a slow peer.
+     * The common pool is assumed to delay answers only if at least {@value} exchanges are slow. A single slow exchange
+     * more likely indicates a slow peer.
      */
     private static final int MIN_EXCHANGES = 2;
 
