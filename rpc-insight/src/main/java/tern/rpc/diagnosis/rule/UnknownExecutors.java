@@ -33,7 +33,7 @@ public final class UnknownExecutors {
     /** Tasks are assumed to wait for a thread if calls wait at least {@value} times as long as a task takes. */
     private static final double QUEUED = 2;
 
-    /** More threads are recommended only if a task takes at most {@value} of the latency target. */
+    /** An executor can count as too small only if a task takes at most {@value} of the latency target. */
     private static final double SHORT = 0.8;
 
     /**
