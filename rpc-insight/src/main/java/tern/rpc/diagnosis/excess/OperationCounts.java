@@ -63,8 +63,8 @@ public final class OperationCounts {
     private static final double A_LITTLE_SLOWER = 1.2;
 
     /**
-     * If a cache lets only one call load each value, calls load more values than usual if at least this number of loads
-     * per call is measured. Fewer loads are too few to count.
+     * If a cache lets only one call load each value, calls count as loading more values than usual only with at least
+     * {@value} loads per call. Fewer loads are too few to count.
      */
     private static final double NOTABLE = 0.1;
 

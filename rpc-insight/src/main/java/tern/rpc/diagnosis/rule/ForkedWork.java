@@ -62,7 +62,7 @@ public final class ForkedWork extends Rule {
      */
     private static final int MIN_SEARCHING = 4;
 
-    /** Callers are considered to search without a pause if at least this share of the samples shows a search. */
+    /** Callers are assumed to search without a pause if at least {@value} of the samples show a search. */
     private static final double SEARCHING = 0.1;
 
     /** The activities and waits that can occur while one item of a parallel stream is processed. */
