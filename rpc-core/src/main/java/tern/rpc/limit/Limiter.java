@@ -45,7 +45,8 @@ public final class Limiter {
     private static final int MAX_HAVE_LEFT = 8;
 
     /**
-     * Calls hang if no call has ended for at least one second and for at least {@value} times the mean call duration.
+     * Calls count as hanging if no call has ended for at least one second and for at least {@value} times the mean call
+     * duration.
      */
     private static final int HANGING = 8;
 

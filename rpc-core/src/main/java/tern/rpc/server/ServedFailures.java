@@ -24,8 +24,8 @@ final class ServedFailures {
 
     /**
      * Returns the failure of a call whose request cannot be decoded. A method runs only after its request has been
-     * decoded. The reader's failures may say MAYBE, because the reader does not know whether it decodes a request or an
-     * answer.
+     * decoded. The result therefore says that the method did not run. The reader's failures may say MAYBE, because the
+     * reader does not know whether it decodes a request or an answer.
      */
     static RpcException unreadable(Throwable cause) {
         if (cause instanceof RpcException known) {

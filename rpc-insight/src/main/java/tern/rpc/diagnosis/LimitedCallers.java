@@ -20,7 +20,10 @@ final class LimitedCallers {
     /** The number of seconds whose served calls are compared with the usual number. */
     private static final int SECONDS = 3;
 
-    /** The number of served calls is lower than usual only if the difference exceeds {@value} of the usual number. */
+    /**
+     * The number of served calls counts as lower than usual only if the difference exceeds {@value} of the usual
+     * number.
+     */
     private static final double SHARE = 0.03;
 
     /**

@@ -32,17 +32,21 @@ public final class MethodMisses {
     /** Fewer failures than late calls are enough, because calls that usually succeed rarely fail by chance. */
     private static final int MIN_FAILED = 5;
 
-    /** A method misses the target if more than {@value} of its calls are late or fail, with a confidence of 99 %. */
+    /**
+     * A method counts as missing the target if more than {@value} of its calls are late or fail, with a confidence of
+     * 99 %.
+     */
     private static final double SHARE = 0.1;
 
     /**
-     * A method also misses the target if more than {@value} of its calls fail, with a confidence of 99 %. The share is
-     * smaller than {@link #SHARE}, because a failure is worse than a late answer.
+     * A method also counts as missing the target if more than {@value} of its calls fail, with a confidence of 99 %.
+     * The share is smaller than {@link #SHARE}, because a failure is worse than a late answer.
      */
     private static final double FAILED_SHARE = 0.03;
 
     /**
-     * A method misses the target only if its share of late or failed calls is at least {@value} times the usual share.
+     * A method counts as missing the target only if its share of late or failed calls is at least {@value} times the
+     * usual share.
      */
     private static final double MORE_THAN_USUAL = 3;
 

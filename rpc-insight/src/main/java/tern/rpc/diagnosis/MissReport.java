@@ -71,8 +71,9 @@ final class MissReport {
             "LOCK");
 
     /**
-     * A published first cause that is no wait within this process remains in first place before such a wait as long as
-     * it takes at least this share of the wait's time, if it has been in first place for {@link #SETTLED_SECONDS}.
+     * A wait within this process replaces a published first cause of another kind only if this cause takes less than
+     * {@value} of the wait's time. This rule applies after the cause has been in first place for {@link
+     * #SETTLED_SECONDS} seconds.
      */
     private static final double OF_WAIT = 0.3;
 

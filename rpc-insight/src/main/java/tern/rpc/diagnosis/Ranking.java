@@ -87,7 +87,7 @@ final class Ranking {
     /** An operation that takes less than {@value} of the extra time may be slow only because the process is paused. */
     private static final double SMALL = 0.2;
 
-    /** A cause is small if it takes less than {@value} of the extra time. */
+    /** A cause counts as small if it takes less than {@value} of the extra time. */
     private static final double LITTLE = 0.25;
 
     /** The number of standard deviations that are subtracted to compare times from samples with measured times. */

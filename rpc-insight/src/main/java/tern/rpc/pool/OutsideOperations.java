@@ -180,7 +180,10 @@ public final class OutsideOperations {
         /** An operation can count as periodic only if its usual pause is at least {@value} ns. */
         private static final double MIN_USUAL_NANOS = 5e8;
 
-        /** The job that runs an operation has ended if a pause lasts for at least {@value} times the usual pause. */
+        /**
+         * The job that runs an operation is assumed to have ended if a pause lasts for at least {@value} times the
+         * usual pause.
+         */
         private static final double MAX_PAUSES = 100;
 
         private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(10);

@@ -18,7 +18,7 @@ public final class CachedOperations {
     /** A cache is reported only if at least {@value} sampled calls load a value for it. */
     private static final int MIN_CALLS = 2;
 
-    /** A cache no longer holds its values if at least this share of the calls is late because of a load. */
+    /** A cache is assumed to have lost its values if at least {@value} of the calls are late because of a load. */
     private static final double MOST_CALLS = 0.5;
 
     private final Evidence evidence;

@@ -27,8 +27,8 @@ public final class FailedProviders {
     private static final String PROVIDERS = " providers";
 
     /**
-     * Providers fail equally often if the failures of each provider take at least {@value} of the time that the
-     * failures of any other provider take.
+     * Providers count as failing equally often if the failures of each provider take at least {@value} of the time that
+     * the failures of any other provider take.
      */
     private static final double ALIKE = 0.3;
 

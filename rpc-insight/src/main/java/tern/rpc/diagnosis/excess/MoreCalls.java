@@ -16,8 +16,8 @@ import tern.rpc.diagnosis.calls.MethodRate;
 public final class MoreCalls {
 
     /**
-     * Additional calls are the cause only if the current number of calls is at least {@value} times the usual number.
-     * Both numbers are weighted with the usual times of the calls.
+     * Additional calls can be the cause only if the current number of calls is at least {@value} times the usual
+     * number. Both numbers are weighted with the usual times of the calls.
      */
     private static final double LOAD = 1.8;
 

@@ -20,7 +20,7 @@ import tern.rpc.diagnosis.stack.StackReader;
  */
 public final class OperationCounts {
 
-    /** Operations are slower only if one operation takes at least {@value} times its usual time. */
+    /** Operations count as slower only if one operation takes at least {@value} times its usual time. */
     private static final double SLOWER = 1.5;
 
     /**
@@ -63,8 +63,8 @@ public final class OperationCounts {
     private static final double A_LITTLE_SLOWER = 1.2;
 
     /**
-     * If a cache lets only one call load each value, calls load more values than usual if at least this number of loads
-     * per call is measured. Fewer loads are too few to count.
+     * If a cache lets only one call load each value, calls count as loading more values than usual only with at least
+     * {@value} loads per call. Fewer loads are too few to count.
      */
     private static final double NOTABLE = 0.1;
 
@@ -262,7 +262,7 @@ public final class OperationCounts {
     }
 
     /**
-     * Returns whether normal calls do not run the given operation. The operation may be additional, or may replace
+     * Returns whether the given operation is absent from normal calls. The operation may be additional, or may replace
      * other operations.
      */
     public boolean areUnusual(Part part) {

@@ -23,7 +23,7 @@ public record AnswerTimes(int recorded, double meanNanos, double medianNanos, do
     private static final double MEDIAN = 0.5;
     private static final double SLOW = 0.9;
 
-    /** A timeout is too short only if slow answers take at least {@value} of it. */
+    /** A timeout can count as too short only if slow answers take at least {@value} of it. */
     private static final double NEAR = 0.8;
 
     private static final double HALF = 0.5;

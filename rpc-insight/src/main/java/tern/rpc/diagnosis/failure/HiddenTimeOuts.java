@@ -25,7 +25,10 @@ public final class HiddenTimeOuts {
     private static final int MIN_CALLS = 5;
     private static final int MAX_CALLS = 512;
 
-    /** Operations end after the same time if each is shorter than the median by at most {@value} of the median. */
+    /**
+     * Operations count as ending after the same time if each is shorter than the median by at most {@value} of the
+     * median.
+     */
     private static final double SAME = 0.1;
 
     /**

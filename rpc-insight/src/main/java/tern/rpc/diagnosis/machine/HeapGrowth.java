@@ -69,8 +69,8 @@ public record HeapGrowth(double fromShare, double toShare, double seconds, doubl
     private static final double MIN_SHARE_SOON = 0.6;
 
     /**
-     * If there are too few major garbage collections, the growth is measured over the other collections if there are at
-     * least {@value} of them.
+     * With too few major garbage collections, the growth is measured over the other collections. There must be at least
+     * {@value} of them.
      */
     private static final int MIN_OTHERS = 6;
 

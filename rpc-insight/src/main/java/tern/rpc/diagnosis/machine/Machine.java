@@ -58,7 +58,7 @@ public record Machine(
     public static final Machine UNKNOWN =
             new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
 
-    /** The heap is nearly full if at least {@value} of it is in use after a garbage collection. */
+    /** The heap counts as nearly full if at least {@value} of it is in use after a garbage collection. */
     public static final double NEARLY_FULL = 0.85;
 
     private static final double FULL = 0.8;

@@ -60,7 +60,7 @@ public record PoolVerdict(
 
     private static final double USUAL_FACTOR = 1.5;
 
-    /** A connection is held for the usual time if it is held for at most {@value} times as long as usual. */
+    /** A connection counts as held for the usual time if it is held for at most {@value} times as long as usual. */
     private static final double SAME_FACTOR = 1.15;
 
     private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);

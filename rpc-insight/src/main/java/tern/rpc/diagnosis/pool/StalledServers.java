@@ -16,7 +16,7 @@ public final class StalledServers {
     /** For each call that waited, at least {@value} other calls must have got a connection quickly. */
     private static final int QUICK_CALLS = 3;
 
-    /** A wait is short if it takes at most {@value} of the latency target. */
+    /** A wait counts as short if it takes at most {@value} of the latency target. */
     private static final double SHORT = 0.1;
 
     /**

@@ -40,13 +40,19 @@ final class CollectorRules extends Rule {
      */
     private static final double MUCH_STOPPED = 0.1;
 
-    /** The collector keeps the process busy if its threads use at least {@value} of the process's processor time. */
+    /**
+     * The garbage collector counts as keeping the process busy if its threads use at least {@value} of the process's
+     * processor time.
+     */
     private static final double MOST = 0.5;
 
     /** A process counts as nearly idle if it keeps fewer than {@value} processors busy. */
     private static final double NEARLY_IDLE = 0.1;
 
-    /** The collector slows down all work only if its pauses take at least {@value} of the extra time. */
+    /**
+     * The garbage collector is assumed to slow down all work only if its pauses take at least {@value} of the extra
+     * time.
+     */
     private static final double SHARE = 0.2;
 
     /** Work counts as slower if its extra time is at least {@value} of the latency target. */

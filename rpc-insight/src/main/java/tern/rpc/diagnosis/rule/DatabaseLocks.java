@@ -237,8 +237,8 @@ public final class DatabaseLocks {
     }
 
     /**
-     * Returns whether no reading statement slowed down by more than a small share of the smallest slowdown of a writing
-     * statement.
+     * Returns whether the reading statements slowed down little: each by at most a small share of the smallest slowdown
+     * of a writing statement.
      */
     private boolean areLittleSlower(Set<String> reads, Set<String> writes) {
         double smallest = writes.stream().mapToDouble(this::longer).min().orElse(0);

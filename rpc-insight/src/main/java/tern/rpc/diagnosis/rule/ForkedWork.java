@@ -51,8 +51,8 @@ public final class ForkedWork extends Rule {
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The common pool delays answers only if at least {@value} exchanges are slow. A single slow exchange more likely
-     * indicates a slow peer.
+     * The common pool is assumed to delay answers only if at least {@value} exchanges are slow. A single slow exchange
+     * more likely indicates a slow peer.
      */
     private static final int MIN_EXCHANGES = 2;
 
@@ -62,7 +62,7 @@ public final class ForkedWork extends Rule {
      */
     private static final int MIN_SEARCHING = 4;
 
-    /** Callers are considered to search without a pause if at least this share of the samples shows a search. */
+    /** Callers are assumed to search without a pause if at least {@value} of the samples show a search. */
     private static final double SEARCHING = 0.1;
 
     /** The activities and waits that can occur while one item of a parallel stream is processed. */

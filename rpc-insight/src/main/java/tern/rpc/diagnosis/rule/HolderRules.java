@@ -57,7 +57,7 @@ public final class HolderRules extends Rule {
      */
     private static final double GROWN = 0.05;
 
-    /** An operation belongs to a lock only if the wait for the lock takes at least {@value} of its time. */
+    /** An operation counts as belonging to a lock only if the wait for the lock takes at least {@value} of its time. */
     private static final double NOTABLE_WAIT = 0.25;
 
     /** An operation counts as usual if its time is at most {@value} times its usual time. */

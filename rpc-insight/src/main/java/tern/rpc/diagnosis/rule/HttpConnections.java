@@ -41,12 +41,12 @@ public final class HttpConnections {
      */
     private static final int MIN_LEAKING = 20;
 
-    /** New clients are the cause only if the process creates at least {@value} clients per late or failed call. */
+    /** New clients can be the cause only if the process creates at least {@value} clients per late or failed call. */
     private static final double MANY_CLIENTS = 0.3;
 
     private static final double MIN_CLIENTS = 1; // per second
 
-    /** A peer is slow if an exchange keeps its connection for at least {@value} times the usual time. */
+    /** A peer counts as slow if an exchange keeps its connection for at least {@value} times the usual time. */
     private static final double SLOWER = 1.5;
 
     private static final double WIDE_NANOS = 10e6;

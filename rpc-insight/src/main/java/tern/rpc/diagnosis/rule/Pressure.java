@@ -23,19 +23,19 @@ public final class Pressure {
     static final String DISK_STALLS = "disk stalls";
     static final String FAULTS = "major faults";
 
-    /** The machine lacks memory if tasks wait for memory for at least {@value} of the time. */
+    /** The machine is assumed to lack memory if tasks wait for memory for at least {@value} of the time. */
     private static final double MUCH_MEMORY = 0.1;
 
     /**
-     * If the kernel does not report stalls, the machine lacks memory if at least {@value} pages are read back per
-     * second.
+     * If the kernel does not report stalls, the machine is assumed to lack memory if at least {@value} pages are read
+     * back per second.
      */
     private static final double MANY_FAULTS = 100;
 
     /** The process itself is assumed to wait for memory if it reads back at least {@value} pages per second. */
     private static final double LEAST_FAULTS = 10;
 
-    /** A disk is busy if tasks wait for it for at least {@value} of the time. */
+    /** A disk counts as busy if tasks wait for it for at least {@value} of the time. */
     private static final double MUCH_DISK = 0.3;
 
     private static final double NOTABLE_DISK = 0.1;

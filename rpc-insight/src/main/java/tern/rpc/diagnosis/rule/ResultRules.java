@@ -36,7 +36,7 @@ public final class ResultRules extends Rule {
      */
     private static final double INNER_SHARE = 0.2;
 
-    /** Threads work most of the time if at least {@value} of them are busy on average. */
+    /** Threads count as working most of the time if at least {@value} of them are busy on average. */
     private static final double MOSTLY = 0.5;
 
     /**

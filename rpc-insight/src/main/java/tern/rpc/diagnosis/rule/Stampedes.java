@@ -61,10 +61,12 @@ public final class Stampedes {
     /** Operations that usually take at least this long are always recorded by name in calls that met the target. */
     private static final double SURELY_NAMED_NANOS = 1e6;
 
-    /** Calls are a stampede only if at least {@value} of the calls that run the operation belong to bursts. */
+    /** Calls count as a stampede only if at least {@value} of the calls that run the operation belong to bursts. */
     private static final double NEARLY_ALL = 0.8;
 
-    /** Calls are a stampede only if at least {@value} of the calls that arrive during a burst run the operation. */
+    /**
+     * Calls count as a stampede only if at least {@value} of the calls that arrive during a burst run the operation.
+     */
     private static final double HALF = 0.5;
 
     /**

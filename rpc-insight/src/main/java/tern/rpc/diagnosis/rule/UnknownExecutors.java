@@ -33,7 +33,7 @@ public final class UnknownExecutors {
     /** Tasks are assumed to wait for a thread if calls wait at least {@value} times as long as a task takes. */
     private static final double QUEUED = 2;
 
-    /** More threads can help only if a task takes at most {@value} of the latency target. */
+    /** An executor can count as too small only if a task takes at most {@value} of the latency target. */
     private static final double SHORT = 0.8;
 
     /**
@@ -41,7 +41,7 @@ public final class UnknownExecutors {
      */
     private static final double MORE = 1.2;
 
-    /** Tasks take about as long as usual if they take at most {@value} times their usual time. */
+    /** Tasks count as taking about as long as usual if they take at most {@value} times their usual time. */
     private static final double AS_USUAL = 1.5;
 
     /** The recommended number of threads keeps the waits for a thread below {@value} of the latency target. */

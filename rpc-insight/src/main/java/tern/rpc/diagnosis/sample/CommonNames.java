@@ -36,8 +36,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     private static final double COMMON = 0.7;
 
     /**
-     * Code is a lock's usual holder if at least {@value} of the samples of waits for the lock show that the code holds
-     * it.
+     * Code counts as a lock's usual holder if at least {@value} of the samples of waits for the lock show that the code
+     * holds it.
      */
     private static final double USUAL_HOLDER = 0.4;
 

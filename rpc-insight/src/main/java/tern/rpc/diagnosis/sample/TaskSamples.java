@@ -28,7 +28,7 @@ public final class TaskSamples {
     /** The name prefix of the methods that the compiler generates from lambdas. */
     private static final String LAMBDA = "lambda$";
 
-    /** An executor is full if at least {@value} of its threads are running tasks. */
+    /** An executor counts as full if at least {@value} of its threads are running tasks. */
     private static final double FULL = 0.9;
 
     public final Times parts = new Times(); // the activities of the tasks, weighted by the number of their samples

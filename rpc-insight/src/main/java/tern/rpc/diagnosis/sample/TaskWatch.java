@@ -40,8 +40,8 @@ public final class TaskWatch {
     private static final int MAX_EXECUTORS = 32;
 
     /**
-     * A thread is a likely holder of a lock only if at least {@value} samples show it at the same line. Virtual threads
-     * are sampled less often, so one sample is enough for them.
+     * A thread counts as a likely holder of a lock only if at least {@value} samples show it at the same line. Virtual
+     * threads are sampled less often, so one sample is enough for them.
      */
     private static final int MIN_HOLDING = 3;
 

@@ -32,7 +32,7 @@ import tern.rpc.pool.PoolSnapshot;
 final class ExecutorText {
 
     /**
-     * If calls wait for results, a full executor is the reason only if calls spend at least {@value} of the time
+     * If calls wait for results, a full executor can be the reason only if calls spend at least {@value} of the time
      * waiting for one of the executor's threads.
      */
     private static final double HANDED_OVER = 0.1;

@@ -24,7 +24,7 @@ final class LogText {
     /** A call counts as writing too many log lines if it writes at least {@value} times the usual number. */
     private static final double MORE_LINES = 2;
 
-    /** A logger's search of the stack is the cause only if at least {@value} samples show such a search. */
+    /** A logger's search of the stack can be the cause only if at least {@value} samples show such a search. */
     private static final int MIN_LOCATIONS = 5;
 
     private final Evidence evidence;

@@ -33,7 +33,7 @@ import tern.rpc.pool.PoolKind;
 final class RedisText {
 
     /**
-     * Event loops are the cause if the processors are nearly saturated and the loops use at least {@value} of the
+     * Event loops count as the cause if the processors are nearly saturated and the loops use at least {@value} of the
      * process's processor time.
      */
     private static final double LOOPS = 0.25;
@@ -45,7 +45,7 @@ final class RedisText {
     private static final double TOO_MANY = 100;
 
     /**
-     * The processors are nearly saturated if at least {@value} of their time is used. Each command is handed to an
+     * The processors count as nearly saturated if at least {@value} of their time is used. Each command is handed to an
      * event loop and back, and both handovers then wait for a processor.
      */
     private static final double CROWDED = 0.65;

@@ -40,7 +40,9 @@ final class RemoteText {
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
-    /** A provider hangs if a timeout ends the calls to it after at least {@value} times their usual time. */
+    /**
+     * A provider counts as hanging if a timeout ends the calls to it after at least {@value} times their usual time.
+     */
     private static final double HANGS = 10;
 
     /** Calls are assumed to retry failed requests if they send at least {@value} times the usual number. */

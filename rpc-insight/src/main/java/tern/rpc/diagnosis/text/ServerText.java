@@ -21,8 +21,8 @@ import tern.rpc.pool.LargeReplies;
 final class ServerText {
 
     /**
-     * A command takes about its usual time if it takes at most {@value} times its usual time, plus
-     * {@link #QUICK_NANOS}.
+     * A command counts as taking about its usual time if it takes at most {@value} times its usual time, plus {@link
+     * #QUICK_NANOS}.
      */
     private static final double QUICK = 1.5;
 
