@@ -126,6 +126,25 @@ class DatabaseCausesTest {
                 .containsExactly("SLOW DATABASE: every statement");
     }
 
+    /** A backup holds a lock of all tables. A quick statement was executed before the backup began. */
+    @Test
+    void writesOfSeveralTablesThatHangWhileReadsAreQuickWaitForALockOfAllTables() {
+        String pay = "update account set cents = ? where id = ?";
+        String claim = "select items from adjuster where name = ? for update";
+        String note = "insert into note (text) values (?)";
+        String event = "insert into event (text) values (?)";
+        String read = "select name from customer where id = ?";
+        shop.healthy(statements(pay, 1, claim, 1, note, 1, event, 1, read, 2));
+
+        Diagnosis miss = shop.miss(statements(pay, 2190, claim, 2500, note, 2400, event, 1, read, 2));
+
+        assertThat(miss.causes())
+                .as(miss.text())
+                .extracting(DiagnosisText::title)
+                .containsExactly("TABLE LOCK: all tables");
+        assertThat(first(miss).change().text()).contains("FLUSH TABLES WITH READ LOCK");
+    }
+
     @Test
     void statementsThatBecomeSlowerByTheSameFactorHaveASlowDatabaseAndNoSlowNetwork() {
         Diagnosis miss = shop.healthy(statements(READ, 2, OTHER, 4, "select report", 20))

@@ -43,6 +43,12 @@ public final class DatabaseLocks {
      */
     private static final double LITTLE = 0.1;
 
+    /** A lock of all tables is reported only if at least {@value} different writing statements wait. */
+    private static final int MIN_LOCKED = 3;
+
+    /** Writing statements that take at least this much longer than usual wait for a lock, and not for the log disk. */
+    private static final double HANGING_NANOS = 1e9;
+
     private static final String COMMIT = "commit";
 
     /** The advice for commits that became slow. */
@@ -105,6 +111,21 @@ public final class DatabaseLocks {
                     false,
                     List.of("all      " + String.join("; ", only(writes, name -> !name.equals(commit)))
                             + " takes the same additional time, because it commits by itself"));
+        }
+        if (!writes.isEmpty() && writes.stream().allMatch(name -> longer(name) >= HANGING_NANOS)) {
+            return new Found(
+                    "TABLE LOCK",
+                    "all tables",
+                    Change.of(
+                            Where.PEER,
+                            "find the session that lets no other session write, such as a backup (MySQL and MariaDB:"
+                                    + " FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP; SHOW PROCESSLIST names"
+                                    + " the wait), and end it or run it at another time; if there is none, check the"
+                                    + " database's log disk, whether a disk is full, and replication; waiting: "
+                                    + statement + in + "; a different pool size does not help"),
+                    true,
+                    List.of("waiting  " + writes.size()
+                            + " different write statements of several tables, but no read statement"));
         }
         return writes.isEmpty()
                 ? null
@@ -208,8 +229,23 @@ public final class DatabaseLocks {
         if (slow) {
             return writes;
         }
+        Set<String> locked = lockedWrites(writes, reads);
+        if (locked.contains(statement)) {
+            return locked;
+        }
         Set<String> commits = slowCommits(writes, reads);
         return commits.contains(statement) ? commits : Set.of();
+    }
+
+    /**
+     * Returns the writing statements that wait for a lock of all tables: most writing statements, of several tables.
+     * The others may have been executed before the lock was taken. Returns an empty set if there is no such lock.
+     */
+    private Set<String> lockedWrites(Set<String> writes, Set<String> reads) {
+        Set<String> locked = only(writes, this::isLocked);
+        long tables = locked.stream().map(Statements::table).distinct().count();
+        boolean areMost = locked.size() >= MIN_LOCKED && 2 * locked.size() > writes.size();
+        return areMost && tables > 1 && !reads.isEmpty() && areLittleSlower(reads, locked) ? locked : Set.of();
     }
 
     /** Returns the known writing statements of the data source that runs the given statement. */
