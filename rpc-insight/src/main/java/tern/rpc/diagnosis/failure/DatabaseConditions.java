@@ -1,9 +1,11 @@
 package tern.rpc.diagnosis.failure;
 
+import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.account.Part;
 
 /**
  * Recognizes errors that concern the database server or the connection to it, and not the statement that failed. For
@@ -25,6 +27,8 @@ final class DatabaseConditions {
     /** A pattern that matches no message. */
     private static final String NONE = "(?!)";
 
+    private static final Condition LOST = Condition.of("08(?!003)...", NONE, "connection lost");
+
     // The first matching condition applies. State 08003 is not listed, because it means that code uses a connection
     // that it has closed itself.
     private static final List<Condition> CONDITIONS = List.of(
@@ -41,7 +45,7 @@ final class DatabaseConditions {
             Condition.of("57P0[123]", NONE, "starting or shutting down"),
             Condition.of("53100", NONE, "disk full"),
             Condition.of(NONE, "--(?:super-)?read-only", "read-only"),
-            Condition.of("08(?!003)...", NONE, "connection lost"));
+            LOST);
 
     private DatabaseConditions() {}
 
@@ -57,12 +61,20 @@ final class DatabaseConditions {
                 for (Condition condition : CONDITIONS) {
                     if (condition.state.matcher(state).matches()
                             || condition.message.matcher(message).find()) {
-                        return shown(condition, state);
+                        return condition == LOST && hasTimedOut(chain) ? Part.SILENT : shown(condition, state);
                     }
                 }
             }
         }
         return null;
+    }
+
+    /**
+     * Returns whether the connection was closed because the database did not answer in time. Drivers report this with
+     * the same SQL state as a connection that the database has closed.
+     */
+    private static boolean hasTimedOut(List<Throwable> chain) {
+        return chain.stream().anyMatch(SocketTimeoutException.class::isInstance);
     }
 
     /** Returns the condition of the database that the given SQL state reports; null if there is none. */

@@ -66,7 +66,7 @@ final class HiddenReasons {
     }
 
     private static @Nullable String ofHidden(Throwable hidden) {
-        String condition = DatabaseConditions.of(List.of(hidden));
+        String condition = DatabaseConditions.of(Exceptions.chain(hidden));
         if (condition != null) {
             return condition;
         }

@@ -156,7 +156,11 @@ public final class HolderRules extends Rule {
                 passOnToLock(part, phase, operation);
                 continue;
             }
-            Times known = byCause.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
+            Times remaining = byCause.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
+            // Earlier rules may have merged the operations of a server into one cause.
+            Times known = remaining.isEmpty()
+                    ? byCause.causesOf(measured -> operation.of(measured) > 0).only(cause -> cause.kind() == kind)
+                    : remaining;
             Times slower = known.only(operations::isSlower);
             byCause.pour(
                     part,

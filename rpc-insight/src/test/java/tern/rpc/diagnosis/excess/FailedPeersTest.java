@@ -155,6 +155,28 @@ class FailedPeersTest {
     }
 
     @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void databaseThatDoesNotAnswerTheLoginOfAPoolDoesNotCloseConnections(boolean isCause) {
+        SQLException closed = new SQLException(
+                "Socket fail to connect to db-1:3306", "08000", new SocketTimeoutException("Read timed out"));
+        SQLTransientConnectionException failure = new SQLTransientConnectionException(
+                "hikari - Connection is not available, request timed out after 3000ms", isCause ? closed : null);
+        if (!isCause) {
+            failure.setNextException(closed);
+        }
+        shop.healthy(USUAL);
+        emptyPool();
+
+        Diagnosis miss = failing(failure, call -> call.own(1).in(Phase.JDBC_CONNECTION, "hikari", 3_000));
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .startsWith("PEER FAILS: database")
+                .endsWith(": does not answer");
+        assertThat(first(miss).change().text()).contains("stopped, paused or unreachable");
+    }
+
+    @ParameterizedTest
     @CsvSource({"57P01, starting or shutting down", "53100, disk full", "08S01, connection lost"})
     void statementThatTheServerEndsIsTheFailureOfTheServer(String state, String failure) {
         shop.healthy(USUAL);
