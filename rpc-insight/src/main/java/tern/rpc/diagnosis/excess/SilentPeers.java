@@ -41,26 +41,43 @@ public final class SilentPeers {
     /** Returns whether the given exchanges or remote calls get no answer. */
     public boolean isSilent(Part part) {
         boolean isOfPeer = part.kind() == Kind.HTTP || part.kind() == Kind.RPC;
-        Phase phase = isOfPeer ? Operations.phase(part.kind()) : null;
         boolean isNamed = !part.name().isEmpty()
                 && !part.name().startsWith(StackReader.CALLED)
                 && !OperationNames.isFailing(part.name());
-        if (phase == null || !isNamed) {
-            return false;
-        }
+        return isOfPeer && isNamed && !isAnswered(part, part);
+    }
+
+    /**
+     * Returns whether the peer of the given exchanges or remote calls, which get no answer, answers other operations.
+     * The peer then runs, and something within it delays only the given ones.
+     */
+    public boolean answersOthers(Part silent) {
+        String peer = OperationNames.store(silent.name());
+        return !peer.isEmpty() && isAnswered(silent, new Part(silent.kind(), OperationNames.ALL + peer));
+    }
+
+    /**
+     * Returns whether an answer has arrived since the first of the unanswered operations should have been answered.
+     * Returns true if only few operations are unanswered.
+     *
+     * @param part the operations that may be unanswered
+     * @param answered the operations whose answers count
+     */
+    private boolean isAnswered(Part part, Part answered) {
+        Phase phase = Phase.valueOf(part.kind().name());
         double usually = usualNanos(part, phase);
         List<Long> unanswered = excess.accounts.stream()
                 .filter(counted -> isUnanswered(counted, part, phase, usually))
                 .map(counted -> counted.call().startedNanos())
                 .toList();
         if (unanswered.size() < MIN_CALLS) {
-            return false;
+            return true;
         }
         long first = unanswered.get(0);
         for (long started : unanswered) {
             first = started - first < 0 ? started : first;
         }
-        return !isAnswered(part, phase, usually, first);
+        return isAnswered(answered, phase, usually, first);
     }
 
     /**

@@ -61,7 +61,7 @@ final class DatabaseConditions {
                 for (Condition condition : CONDITIONS) {
                     if (condition.state.matcher(state).matches()
                             || condition.message.matcher(message).find()) {
-                        return condition == LOST && hasTimedOut(chain) ? Part.SILENT : shown(condition, state);
+                        return condition.equals(LOST) && hasTimedOut(chain) ? Part.SILENT : shown(condition, state);
                     }
                 }
             }

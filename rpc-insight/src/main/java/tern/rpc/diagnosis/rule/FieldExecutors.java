@@ -11,7 +11,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ThreadPoolExecutor;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.sample.TaskSamples;
-import tern.rpc.diagnosis.stack.StackReader;
+import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
 /**
  * Finds executors that are not beans in the fields of the application's classes, such as a {@code static final
@@ -43,7 +43,7 @@ final class FieldExecutors {
 
         Found found() {
             Class<?> type = field.getDeclaringClass();
-            return new Found(StackReader.simple(type.getName()) + "." + field.getName(), state());
+            return new Found(ThreadSnapshot.simple(type.getName()) + "." + field.getName(), state());
         }
 
         private @Nullable String state() {

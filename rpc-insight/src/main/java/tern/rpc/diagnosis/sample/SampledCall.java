@@ -218,7 +218,7 @@ public final class SampledCall {
 
     /** Returns whether the innermost code belongs to the cache itself. The cache then searches or stores a value. */
     private static boolean isIn(@Nullable StackTraceElement line, String cache) {
-        return line != null && StackReader.simple(line.getClassName()).equals(cache);
+        return line != null && ThreadSnapshot.simple(line.getClassName()).equals(cache);
     }
 
     private boolean isLogging() {

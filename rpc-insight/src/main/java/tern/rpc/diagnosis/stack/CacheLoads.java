@@ -55,7 +55,7 @@ public final class CacheLoads {
                     return found;
                 }
                 isInside = true;
-                own = own == null && isOwnCache(frame) ? StackReader.simple(type) : own;
+                own = own == null && isOwnCache(frame) ? ThreadSnapshot.simple(type) : own;
             } else if (isInside) {
                 String cache = nameOf(frame);
                 found = cache == null ? found : cache;
@@ -76,7 +76,7 @@ public final class CacheLoads {
     }
 
     private static boolean isOwnCache(StackTraceElement frame) {
-        return OWN_CACHE.matcher(StackReader.simple(frame.getClassName())).matches()
+        return OWN_CACHE.matcher(ThreadSnapshot.simple(frame.getClassName())).matches()
                 || OWN_CACHE.matcher(frame.getMethodName()).matches();
     }
 

@@ -85,7 +85,7 @@ public final class JdkLocks {
             // The JVM reports only the owner of a write lock. Readers also wait for the write lock.
             return WRITE_LOCK;
         }
-        return taker == null ? lock : "lock of " + StackReader.simple(taker);
+        return taker == null ? lock : "lock of " + ThreadSnapshot.simple(taker);
     }
 
     /**

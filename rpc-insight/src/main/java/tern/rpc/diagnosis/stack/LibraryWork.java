@@ -47,10 +47,10 @@ public final class LibraryWork {
      */
     public static @Nullable String appender(ThreadSnapshot thread) {
         if (thread.lock() != null && isLogger(thread.lock())) {
-            return StackReader.simple(thread.lock());
+            return ThreadSnapshot.simple(thread.lock());
         }
         for (StackTraceElement frame : thread.frames()) {
-            String type = StackReader.simple(frame.getClassName());
+            String type = ThreadSnapshot.simple(frame.getClassName());
             if (isLogger(frame.getClassName()) && WRITES.matcher(type).find()) {
                 return type;
             }
@@ -98,7 +98,7 @@ public final class LibraryWork {
             if (isServer || application.test(type)) {
                 return null;
             }
-            isFull |= FILLS.matcher(StackReader.simple(type) + "." + frame.getMethodName())
+            isFull |= FILLS.matcher(ThreadSnapshot.simple(type) + "." + frame.getMethodName())
                     .find();
             if (isLogger(type)) {
                 return new Part(Kind.LOG, StackReader.CALLED + at + (isFull ? FULL_QUEUE : ""));

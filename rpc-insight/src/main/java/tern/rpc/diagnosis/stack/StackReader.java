@@ -137,7 +137,7 @@ public final class StackReader {
             return new Part(Kind.COMPUTING, at);
         }
         if (thread.owner() != null) {
-            return new Part(Kind.LOCK, lock(thread, JdkLocks.name(thread, simple(thread.lock())), at));
+            return new Part(Kind.LOCK, lock(thread, JdkLocks.name(thread, ThreadSnapshot.simple(thread.lock())), at));
         }
         return new Part(Kind.RESULT, at);
     }
@@ -263,7 +263,7 @@ public final class StackReader {
 
     private static Part part(Place known, ThreadSnapshot thread, String at) {
         if (known.kind == Kind.LOCK) {
-            return new Part(Kind.LOCK, lock(thread, JdkLocks.name(thread, simple(known.className)), at));
+            return new Part(Kind.LOCK, lock(thread, JdkLocks.name(thread, ThreadSnapshot.simple(known.className)), at));
         }
         boolean waits = thread.state() != Thread.State.RUNNABLE || thread.isInNative();
         boolean isMeant = known.kind == Kind.CLASS_LOADING ? loadsItself(thread) : waits;
@@ -297,7 +297,7 @@ public final class StackReader {
                 ? lock
                 : waiter.state() == Thread.State.BLOCKED
                         ? "monitor of " + monitor(waiter.lock())
-                        : simple(waiter.lock());
+                        : ThreadSnapshot.simple(waiter.lock());
         List<StackTraceElement> path = holderPath(thread);
         if (path.isEmpty() && JdkLocks.isLeftBehind(waiter, owner)) {
             return last + NEVER_RELEASED + WANTED + place(waiter);
@@ -437,18 +437,11 @@ public final class StackReader {
                 outermost = frame.getClassName();
             }
         }
-        return outermost == null ? null : simple(outermost);
+        return outermost == null ? null : ThreadSnapshot.simple(outermost);
     }
 
     /** Returns the simple name of a locked class. A ConcurrentHashMap locks nodes of several classes. */
     private static String monitor(@Nullable String type) {
-        return type != null && type.startsWith(MAP + "$") ? simple(MAP) : simple(type);
-    }
-
-    public static String simple(@Nullable String type) {
-        if (type == null) {
-            return "an object";
-        }
-        return type.substring(type.lastIndexOf('.') + 1).replace('$', '.');
+        return type != null && type.startsWith(MAP + "$") ? ThreadSnapshot.simple(MAP) : ThreadSnapshot.simple(type);
     }
 }

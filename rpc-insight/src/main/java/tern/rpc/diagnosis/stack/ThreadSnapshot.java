@@ -124,4 +124,11 @@ public record ThreadSnapshot(
     static boolean isPlatform(String type) {
         return type.startsWith("java.") || type.startsWith("jdk.") || type.startsWith("sun.");
     }
+
+    /** Returns the name of a class without its package; {@code an object} if the class is unknown. */
+    public static String simple(@Nullable String type) {
+        return type == null
+                ? "an object"
+                : type.substring(type.lastIndexOf('.') + 1).replace('$', '.');
+    }
 }

@@ -189,7 +189,7 @@ final class RemoteText {
         }
         String in = Operations.at(operations.placeOf(Phase.HTTP, part.name()));
         if (silent.isSilent(part)) {
-            return silent(host, in, facts);
+            return silent(part, host, in, facts);
         }
         HttpConnections.Found found = new HttpConnections(evidence, excess)
                 .of(part, host, in, sum.eachNanos(), operations.usualNamed(Phase.HTTP, part.name()));
@@ -324,7 +324,7 @@ final class RemoteText {
                     facts);
         }
         if (silent.isSilent(part)) {
-            return silent(service, Operations.at(operations.placeOf(Phase.RPC, part.name())), facts);
+            return silent(part, service, Operations.at(operations.placeOf(Phase.RPC, part.name())), facts);
         }
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
             facts.add(counts.figures(part));
@@ -381,11 +381,15 @@ final class RemoteText {
     }
 
     /** Describes an HTTP peer or provider that answers none of its calls. */
-    private static CauseDescription silent(String peer, String place, List<String> facts) {
+    private CauseDescription silent(Part part, String peer, String place, List<String> facts) {
         String name = peer + ": " + Part.SILENT;
+        String advice = silent.answersOthers(part)
+                ? "read the diagnosis and the log of " + peer + ": its process answers other requests, so it runs, and"
+                        + " something delays only these (a lock, a database, another peer)"
+                : FailureText.ofPeer(name);
         Change change = Change.of(
                 Where.PEER,
-                FailureText.ofPeer(name) + "; meanwhile use a fallback and a shorter timeout" + place
+                advice + "; meanwhile use a fallback and a shorter timeout" + place
                         + ": a longer timeout would only let more calls wait");
         return new CauseDescription("PEER FAILS", name, change, facts);
     }

@@ -83,6 +83,9 @@ class SilentPeersTest {
                 .as(miss.text())
                 .extracting(DiagnosisText::title)
                 .containsExactly("PEER FAILS: " + RATES + ": does not answer");
+        assertThat(first(miss).change().text())
+                .startsWith("read the diagnosis and the log of " + RATES)
+                .contains("answers other requests, so it runs");
     }
 
     @Test
