@@ -39,7 +39,7 @@ import tern.rpc.spring.RpcReference;
  * The injected proxies, one for each combination of settings. The client is created together with the first proxy.
  * Thread-safe.
  */
-public final class RpcReferences implements SmartInitializingSingleton {
+public final class RpcReferences implements SmartInitializingSingleton, ServiceProblems.Protocols {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcReferences.class);
 
@@ -370,8 +370,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
                 : failure;
     }
 
-    /** Returns whether a reference sends JSON; false if its settings are invalid. */
-    boolean sendsJson(ReferencedServices.Reference reference) {
+    @Override
+    public boolean sendsJson(ReferencedServices.Reference reference) {
         String where = "a reference to " + reference.service().getName();
         try {
             return settings.reference(

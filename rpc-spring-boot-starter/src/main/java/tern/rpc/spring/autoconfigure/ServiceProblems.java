@@ -24,6 +24,13 @@ final class ServiceProblems {
     private final ConfigurableListableBeanFactory beans;
     private final Map<Class<?>, Uses> services = new LinkedHashMap<>();
 
+    /** Knows the protocols of references. The bean that implements it also uses this class. */
+    interface Protocols {
+
+        /** Returns whether a reference sends JSON; false if its settings are invalid. */
+        boolean sendsJson(ReferencedServices.Reference reference);
+    }
+
     /** The beans that export or call a service. */
     private static final class Uses {
         private final List<String> places = new ArrayList<>();
@@ -69,11 +76,11 @@ final class ServiceProblems {
     }
 
     private void addReferences() {
-        RpcReferences references = beans.getBeanProvider(RpcReferences.class).getIfAvailable();
-        if (references != null) {
+        Protocols protocols = beans.getBeanProvider(Protocols.class).getIfAvailable();
+        if (protocols != null) {
             AwaitedReferences.inAll(beans)
                     .forEach((reference, bean) -> uses(reference.service())
-                            .add("called by bean '" + bean + "'", !references.sendsJson(reference)));
+                            .add("called by bean '" + bean + "'", !protocols.sendsJson(reference)));
         }
     }
 
