@@ -84,8 +84,8 @@ public final class DiagnosisText {
     }
 
     /**
-     * Returns whether there are two main causes. This is the case if the second cause also takes a lot of time, and if
-     * fewer than half of the late or failed calls would meet the target if only one of the two causes were removed.
+     * Returns whether there are two main causes: the second cause also takes a lot of time, and without only one of the
+     * two, fewer than half of the late or failed calls would meet the target.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1

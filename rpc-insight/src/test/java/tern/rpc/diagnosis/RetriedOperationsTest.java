@@ -124,7 +124,7 @@ class RetriedOperationsTest {
         assertThat(miss.causes()).extracting(DiagnosisText::title).containsExactly("PEER FAILS: GET stock:80 (503)");
     }
 
-    /** An exception with the simple name of the exception that Spring's HTTP clients throw. */
+    /** An exception with the same simple name as the one that Spring's HTTP clients throw. */
     private static final class RestClientException extends RuntimeException {
         private static final long serialVersionUID = 1;
 

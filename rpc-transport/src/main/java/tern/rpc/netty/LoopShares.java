@@ -87,7 +87,8 @@ final class LoopShares {
             }
         } finally {
             if (!resting.isEmpty()) {
-                // If the connections that are read again have received nothing, the event loop must not wait for them.
+                // The event loop must not block for connections whose reading has just resumed, because they may have
+                // received nothing.
                 loop.execute(NEXT_PASS);
             }
         }

@@ -123,9 +123,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when the caller has been authenticated. A caller has been authenticated when one of its calls has been
-     * admitted, or when its token has been accepted and there are no authorizers. From then on, the limits for
-     * unauthenticated callers do not apply. Any thread may call this method, any number of times.
+     * Called when the caller has been authenticated. A caller counts as authenticated once one of its calls has been
+     * admitted or, if there are no authorizers, once its token has been accepted. From then on, the limits for
+     * unauthenticated callers no longer apply. Any thread may call this method, any number of times.
      */
     public void callerIsKnown() {
         if (known) {

@@ -143,8 +143,8 @@ public final class RepeatedOperations {
     }
 
     /**
-     * Returns the operation that calls with the given pauses repeated after each timeout, until the last timeout ended
-     * the call. Returns null if this applies to fewer than half of the calls with these pauses.
+     * Considers the calls that have the given pauses. Returns the operation that they retried after each timeout until
+     * the last timeout made the call fail; null if fewer than half of them did so.
      */
     @Nullable
     public Part timedOutIn(Part part) {

@@ -25,8 +25,8 @@ public final class SilentPeers {
     private static final int MIN_CALLS = 3;
 
     /**
-     * The minimum time of an unanswered operation, as a multiple of its usual time, or of the target if the usual time
-     * is unknown. A peer that is only slow usually answers sooner.
+     * How long an operation must be unanswered before its peer counts as silent, as a multiple of the operation's usual
+     * time, or of the target if the usual time is unknown. A peer that is only slow usually answers sooner.
      */
     private static final double LONG = 10;
 

@@ -53,8 +53,8 @@ public final class OutsideWork {
     }
 
     /**
-     * Returns the measured operations of the given threads that have a usual time. Considers only the kind of operation
-     * in which the threads are found most often; returns an empty list if they are mostly found in other work.
+     * Returns those measured operations of the given threads whose usual time is known. Considers only the kind of
+     * operation that most samples of these threads show. Returns an empty list if most samples show other work.
      *
      * @param name the common name of the threads
      */

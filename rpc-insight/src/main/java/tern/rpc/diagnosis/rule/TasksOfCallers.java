@@ -68,7 +68,8 @@ final class TasksOfCallers extends Rule {
     }
 
     /**
-     * Returns whether tasks take several times as long as usual in the executor whose tasks the submitting threads run.
+     * Returns whether the tasks of an executor, some of which the submitting threads run themselves, take several times
+     * as long as usual.
      */
     private boolean areTasksSlower() {
         String executor = new CallerRuns(evidence, excess, pools).executor();

@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.SampledCalls;
 import tern.rpc.diagnosis.cause.Cause;
 import tern.rpc.diagnosis.stack.ThreadSnapshot;
 
-/** Tests locks without a known owner, for which virtual threads wait. */
+/** Tests virtual threads that wait for locks whose owner is unknown. */
 class LeftLocksTest {
 
     private static final String PARK = "java.lang.VirtualThread/park";

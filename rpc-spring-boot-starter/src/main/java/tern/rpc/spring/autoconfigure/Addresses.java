@@ -149,8 +149,8 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     }
 
     /**
-     * Returns the exception for an address that contains the port of this application's own server. References are
-     * created before the server listens, when its port is still unknown.
+     * Returns the exception for an address that refers to the port of this application's own server, for example by a
+     * placeholder. Such an address has no value yet, because references are created before the server listens.
      */
     static RpcStartException ownPortIsNotKnown(String property) {
         return new RpcStartException(

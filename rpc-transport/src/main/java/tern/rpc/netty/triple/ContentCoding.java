@@ -11,8 +11,8 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Reads the headers that declare the compression of messages. Each protocol uses different header names. HTTP does not
- * distinguish upper and lower case in the names of codings, and {@code x-gzip} is an old name of gzip.
+ * Reads the headers that declare the compression of messages. Each protocol uses different header names. The names of
+ * codings are case-insensitive, and {@code x-gzip} is an old name of gzip.
  */
 final class ContentCoding {
 
