@@ -24,8 +24,8 @@ final class ShortenedException extends Exception {
     }
 
     /**
-     * Returns the exception itself, or a shortened copy if its messages, including those of its causes, are too long
-     * for the log.
+     * Returns the exception itself. If the messages of the exception and its causes are too long for the log, returns a
+     * shortened copy.
      */
     static Throwable of(Throwable thrown) {
         return Thrown.isLong(thrown, MAX_CHARACTERS) ? new Copy().of(thrown) : thrown;

@@ -145,8 +145,8 @@ public final class Share {
     }
 
     /**
-     * Adds one to this tenant's number of calls, but not to that of the {@link #whole larger tenant}. Returns this
-     * tenant's new number of calls.
+     * Adds one to this tenant's number of calls, and returns the new number. Does not change the number of calls of the
+     * {@link #whole larger tenant}.
      */
     int entered() {
         return HELD.incrementAndGet(this);

@@ -198,8 +198,8 @@ public final class RemoteFailures {
 
     /**
      * Returns whether a gRPC library other than Tern has refused the call, because it does not know the service or the
-     * method. These libraries do not state that the method did not run, but no handler has seen the call. The names in
-     * the message must be those of the call, because a method may report a failure of the server that it calls.
+     * method. These libraries do not state that the method did not run, but no handler has seen the call. The message
+     * must name the service and the method of this call, because a method may also pass on the failure of another call.
      */
     private static boolean isKnownNotRun(Invocation call, RpcException failure) {
         if (failure.code() != StatusCode.UNIMPLEMENTED || failure.wasExecuted() != Executed.MAYBE) {

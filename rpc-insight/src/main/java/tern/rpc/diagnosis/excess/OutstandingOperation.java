@@ -18,8 +18,8 @@ public final class OutstandingOperation {
     private static final double LONGER = 5;
 
     /**
-     * An operation stands out only if its slowdown factor is at least {@value} times that of every other operation. The
-     * slowdown factor is the operation's time divided by its usual time.
+     * The slowdown factor of an operation is its time divided by its usual time. An operation stands out only if its
+     * factor is at least {@value} times the factor of every other operation.
      */
     private static final double HIGHER = 3;
 

@@ -7,8 +7,8 @@ import java.util.concurrent.locks.StampedLock;
 
 /**
  * Finds the threads that may hold a lock while hundreds of other threads wait for it. A random sample of so many
- * threads rarely contains the holder. The JVM does not report the virtual thread that holds a lock, but it quickly
- * reports the state of each thread and the object for which the thread waits, without its stack.
+ * threads rarely contains the holder. The JVM does not report which virtual thread holds a lock. However, it quickly
+ * reports the state of each thread and the object that the thread waits for.
  */
 final class LockQueues {
 
