@@ -179,10 +179,14 @@ final class Group {
      * offers the service.
      */
     boolean hasUsable(@Nullable Target besides, long now) {
-        return targets.stream()
-                .anyMatch(target -> target != besides
-                        && (target.isUsable() || target.isUsableSoon(now))
-                        && !target.lacksService(now));
+        // A loop allocates nothing. While providers run different releases, each call asks this.
+        for (int i = 0; i < targets.size(); i++) {
+            Target target = targets.get(i);
+            if (target != besides && (target.isUsable() || target.isUsableSoon(now)) && !target.lacksService(now)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
