@@ -50,8 +50,8 @@ final class ExtraConnections implements ConnectionOwner {
     }
 
     /**
-     * Opens a connection, unless one is being opened, the maximum number of connections is open, or the last attempt
-     * started a short time ago.
+     * Opens a connection. Does nothing if a connection is being opened, the maximum number of connections is open, or
+     * the last attempt started a short time ago.
      */
     synchronized void openOne() {
         boolean isConnecting = open.stream().anyMatch(connection -> connection.state() == State.CONNECTING);

@@ -28,7 +28,7 @@ final class FairBudget {
     private final long halfBytes;
     // the sum of the bytes of all networks; at most half of the budget is counted for each network
     private final AtomicLong taken = new AtomicLong();
-    // how much a network exceeds half of the budget, in bytes; 0 while no network exceeds half of the budget
+    // the total number of bytes above the half of each network; 0 while no network exceeds half of the budget
     private final AtomicLong excess = new AtomicLong();
     private final AtomicInteger holders = new AtomicInteger(); // the number of client addresses that hold bytes
     private final ConcurrentMap<InetAddress, Part> parts = new ConcurrentHashMap<>();

@@ -191,7 +191,9 @@ final class FairReads implements RecvByteBufAllocator {
 
         private final ExtendedHandle sizes;
         private final @Nullable SocketReading reading;
-        private final @Nullable BusyNetwork network; // null for a client, or if time is not divided among addresses
+        // the busy connections of the peer's network; null for a client, or if the event loop does not divide its time
+        // among addresses
+        private final @Nullable BusyNetwork network;
         private int limit = FIRST_BYTES;
         private boolean measured; // true if the most recent read is being timed
         private boolean begun; // true if a read of the current turn has been timed

@@ -109,9 +109,9 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     }
 
     /**
-     * Works like {@link #claimAnswer} for a result or a failure of the method, and also drops the reference to the
-     * arguments. The connection removes an answered call only at its next check. If the heap is full, this check can be
-     * late. Without this method, the arguments of answered calls would keep the heap full.
+     * Claims the answer like {@link #claimAnswer}, and drops the reference to the arguments. Called when the answer is
+     * a result or a failure of the method. The connection removes an answered call only at its next check. If the heap
+     * is full, this check can be late. Without this method, the arguments of answered calls would keep the heap full.
      */
     protected boolean claimResult() {
         if (!claimAnswer()) {

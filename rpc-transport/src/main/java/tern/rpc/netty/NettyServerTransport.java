@@ -42,12 +42,12 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
-     * How long no connections are accepted after accepting a connection has failed. Silent connections are closed
-     * meanwhile.
+     * The pause after accepting a connection has failed. During the pause, no connections are accepted and silent
+     * connections are closed.
      */
     private static final long AFTER_FAILURE_MILLIS = 100;
 
-    /** How long the limit on connections is lower after accepting a connection has failed. */
+    /** The time for which the limit on connections stays lowered after accepting a connection has failed. */
     private static final long LOWERED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
@@ -173,8 +173,7 @@ public final class NettyServerTransport implements ServerTransport {
                             + " cannot be bound: " + bound.cause().getMessage(),
                     bound.cause() instanceof IOException known ? known : new IOException(bound.cause()));
         }
-        // loads the classes that acceptFailed() needs now, because no class can be loaded later without a free
-        // descriptor
+        // loads the classes for acceptFailed() in advance, because no class can be loaded without a free descriptor
         SilentConnections.choose(List.of(), NO_NETWORK, false, 1, clock.nanoTime());
         listening = bound.channel();
         port = ((InetSocketAddress) bound.channel().localAddress()).getPort();
@@ -353,7 +352,7 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns whether no silent connection could be closed, whatever the address of the new connection is. */
+    /** Returns true if there is no silent connection to close, whichever address a new connection comes from. */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

@@ -204,7 +204,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Creates the account of the bytes that a decoder of this connection keeps.
+     * Creates the object that counts the bytes of an incomplete frame or header on this connection.
      *
      * @param tooSlow closes the connection; its argument is the reason, as text for error messages
      */

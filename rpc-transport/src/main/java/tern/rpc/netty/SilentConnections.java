@@ -57,8 +57,8 @@ final class SilentConnections {
         InetAddress network();
 
         /**
-         * Returns whether the connection must not be chosen, because a call other than a health watch is running or
-         * arriving on it, or because it is already being closed.
+         * Returns whether the connection must stay open, because a call other than a health watch is running or
+         * arriving on it. Also returns true if the connection is already being closed.
          */
         boolean isInUse();
 

@@ -180,8 +180,7 @@ final class SlowReaders {
             }
         }
         if (!again && unsent.staying() > unsent.manyBytes()) {
-            // While a check runs, other threads queue answers without scheduling a check. The following call schedules
-            // a check for these answers.
+            // The following call schedules a check for answers that other threads queued during this check.
             queued();
         }
     }

@@ -19,7 +19,8 @@ final class SocketReading implements RecvByteBufAllocator {
 
     private final Channel channel;
     private final Duration gracePeriod;
-    private final LoopShares.@Nullable Network network; // null if time is not divided among addresses
+    // the network that this connection belongs to; null if the event loop does not divide its time among addresses
+    private final LoopShares.@Nullable Network network;
     private boolean waitsForPeer; // true while reading is paused because the peer does not read its answers
     private boolean unwanted; // true while the protocol has paused reading
     private boolean dropping; // true if all received bytes are dropped, so that nothing pauses reading

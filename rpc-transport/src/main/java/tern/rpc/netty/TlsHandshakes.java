@@ -76,7 +76,10 @@ final class TlsHandshakes implements AutoCloseable {
         }
     }
 
-    /** @return whether the threads must be told of the computation; false if it takes the place of another one */
+    /**
+     * @return whether a thread must be asked to run the computation; false if the computation replaces another one, for
+     *     which a thread has already been asked
+     */
     private synchronized boolean add(InetAddress network, Runnable task) {
         if (unfinished.getOrDefault(network, 0) >= MAX_OF_NETWORK) {
             throw new RejectedExecutionException(
@@ -93,7 +96,8 @@ final class TlsHandshakes implements AutoCloseable {
     }
 
     /**
-     * Removes the newest waiting computation of the network that has the most. Its handshake ends at its time limit.
+     * Removes the newest waiting computation of the network with the most waiting computations. Its handshake ends at
+     * its time limit.
      *
      * @return false if no other network has at least two more waiting computations than the given one
      */
@@ -125,7 +129,8 @@ final class TlsHandshakes implements AutoCloseable {
             task = queue.remove();
             waiting--;
             if (!queue.isEmpty()) {
-                queues.put(network, queue); // at the end, so all other networks are served first
+                // the network goes to the end of the queue, so all other networks are served first
+                queues.put(network, queue);
             }
         }
         try {

@@ -57,8 +57,8 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns the change in the number of unread bytes that results from a change in the size of the write queue. The
-     * result is 0 if the size stays within the same step of 64 KiB.
+     * Returns how much the number of unread bytes changes when the size of the write queue changes. The result is 0 if
+     * the size stays within the same step of 64 KiB.
      */
     static long countedChange(long before, long after) {
         return ((after >> QUEUE_STEP_BITS) - (before >> QUEUE_STEP_BITS)) << QUEUE_STEP_BITS;
