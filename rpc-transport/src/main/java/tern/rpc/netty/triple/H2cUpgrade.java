@@ -58,7 +58,7 @@ final class H2cUpgrade {
         try {
             http2.upgraded(settings, request.headers(), whole);
             // A slice is passed, because a slice begins at index 0. If the bytes are not HTTP/2, Netty checks whether
-            // they are HTTP/1.1, and this check supports only such buffers.
+            // they are HTTP/1.1, and this check supports only buffers that begin at index 0.
             http2.channelRead(http2.context(), rest.slice());
         } catch (Exception e) {
             http2.onError(http2.context(), false, e);

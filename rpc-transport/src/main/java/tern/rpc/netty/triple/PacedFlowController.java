@@ -160,7 +160,7 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
     private static final class Turn {
 
         private final Http2Stream stream;
-        private int bytes; // the number of bytes that the stream's flow-control window permits to send
+        private int bytes; // the number of bytes that the flow-control window of the stream permits
         private boolean blocked; // true if the flow-control window of the stream is negative
         private boolean waits; // true if the stream waits for its turn
         private boolean writing;
