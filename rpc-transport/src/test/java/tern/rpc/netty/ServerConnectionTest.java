@@ -177,7 +177,8 @@ class ServerConnectionTest {
         connection.giveUp();
 
         assertThat(unsent.used()).isEqualTo(5_000);
-        assertThat(connection.unsentBytes()).isZero(); // SlowReaders does not close the connection a second time
+        // the result is 0, so SlowReaders does not close the connection a second time
+        assertThat(connection.unsentBytes()).isZero();
         assertThat(connection.unread().refusal()).isEqualTo("its connection is being closed");
         assertThat(connection.unread().refusal(0, 1, true)).isEqualTo("its connection is being closed");
         connection.closed();
