@@ -23,7 +23,10 @@ class FairReadsTest {
     });
     private ExtendedHandle reads = grown();
 
-    /** Returns a connection whose buffer has the largest size, at the beginning of a turn. */
+    /**
+     * Returns a connection whose receive buffer has grown to its maximum size. The connection is at the beginning of a
+     * turn.
+     */
     private ExtendedHandle grown() {
         return grown(null);
     }
@@ -211,7 +214,7 @@ class FairReadsTest {
         }
     }
 
-    /** Lets several connections occupy the event loop for their full turns within one period. */
+    /** Lets several connections occupy the event loop for their full turns within one period of 100 ms. */
     private void beBusy(int connections) {
         beBusy(connections, null);
     }

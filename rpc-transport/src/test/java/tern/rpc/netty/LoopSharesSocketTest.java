@@ -111,7 +111,8 @@ class LoopSharesSocketTest {
         public void channelRead(ChannelHandlerContext context, Object bytes) {
             ((ByteBuf) bytes).release();
             if (honest) {
-                spin(TimeUnit.NANOSECONDS.toMicros(FairReads.TURN_NANOS)); // each pass reads once from the connection
+                // each pass of the event loop reads once from the connection
+                spin(TimeUnit.NANOSECONDS.toMicros(FairReads.TURN_NANOS));
                 if (done.getCount() > 0) { // when "done" has reached 0, the test's thread reads the list
                     readsBetween.add(reads);
                 }

@@ -38,7 +38,6 @@ class ReconnectByCallTest {
     private static final byte[] GO_AWAY = {0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** A service whose methods the tests call. */
     public interface Work {
         String quick(String name);
     }

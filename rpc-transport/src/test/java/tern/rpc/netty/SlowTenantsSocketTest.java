@@ -43,7 +43,6 @@ class SlowTenantsSocketTest {
     private static final int QUEUE = 80;
     private static final int GOOD_CALLS = 60;
 
-    /** A service whose methods the tests call. */
     public interface Slow {
 
         CompletableFuture<String> hold(String name);

@@ -63,7 +63,7 @@ final class AnswerOutput {
         return Objects.requireNonNull(context);
     }
 
-    /** Returns the account of the answers that the client has not read. */
+    /** Returns the object that counts the answer bytes that the client has not read. */
     AnswerAccount account() {
         return account;
     }

@@ -29,8 +29,8 @@ final class RequestHead {
     private volatile @Nullable Timed lastTimed;
 
     /**
-     * The header fields of a request without the fields for call-specific metadata, and the timeout that these fields
-     * are valid for.
+     * The header fields of a request, without the fields for call-specific metadata, and the timeout for which these
+     * fields are valid.
      */
     private static final class Timed {
 

@@ -42,7 +42,6 @@ abstract class JsonCalls {
         }
     }
 
-    /** A service whose methods the tests call. */
     @WireName("test.Shop")
     public interface Shop {
 
