@@ -60,7 +60,7 @@ public final class Connection implements PendingCall.Carrier {
     // true if the server asked the client to stop sending calls before the connection was ready
     private boolean leaving;
     private boolean answered;
-    // this field is written before the state, so a thread that sees the new state also sees the new value of this field
+    // the field "refused" is written before the state, so a thread that sees the new state also sees the new value
     private boolean refused;
     private volatile State state = State.CONNECTING;
     private volatile String closeReason = "";
@@ -139,7 +139,8 @@ public final class Connection implements PendingCall.Carrier {
         if (opening.mayTakeCalls(opened)) {
             ready(opened);
         }
-        // The listener is added last, because it runs immediately if the server has already closed the connection.
+        // The close listener is added last, because it runs immediately if the server has already closed the
+        // connection.
         opened.closeFuture().addListener(done -> opening.closedByServer(opened.eventLoop()));
     }
 

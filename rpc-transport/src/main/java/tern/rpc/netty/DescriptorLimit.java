@@ -25,7 +25,7 @@ record DescriptorLimit(int connections, int leaving, long descriptors) {
     /** At most one in {@value} of the descriptors for connections is used by connections that are being closed. */
     private static final int LEAVING_SHARE = 8;
 
-    /** A single check closes at most a sixteenth of {@link #leaving}. */
+    /** One check closes at most a sixteenth of the number {@link #leaving}. */
     private static final int TOGETHER_SHARE = 16;
 
     /** @param configured the maximum number of connections in the settings */

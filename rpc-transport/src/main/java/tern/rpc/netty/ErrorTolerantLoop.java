@@ -31,8 +31,9 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /**
-     * How long the event loop runs tasks before it polls the sockets again. Netty's default is one second. Workers that
-     * serve streams add tasks constantly, so with this default new requests would wait for up to a second.
+     * The maximum time for which the event loop runs tasks before it polls the sockets again. Netty's default is one
+     * second. With this default, new requests would wait for up to a second, because workers that serve streams add
+     * tasks constantly.
      */
     static final long TASKS_NANOS = LoopShares.PASS_NANOS;
 

@@ -16,7 +16,7 @@ public final class IncompleteInput {
 
     private static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
-    /** The part of a connection that this class needs. The bytes arrive on this connection. */
+    /** The methods of a server connection that this class needs. */
     interface Reading {
         ServerTransportSettings settings();
 

@@ -156,7 +156,7 @@ final class LimitedTlsEngine extends SSLEngine {
                 inboundCloses = true;
                 return;
             }
-            engine.closeInbound(); // a computation that starts at this point waits for this lock
+            engine.closeInbound(); // a new computation cannot start before this lock has been released
         }
     }
 
@@ -176,7 +176,7 @@ final class LimitedTlsEngine extends SSLEngine {
                 outboundCloses = true;
                 return;
             }
-            engine.closeOutbound(); // a computation that starts at this point waits for this lock
+            engine.closeOutbound(); // a new computation cannot start before this lock has been released
         }
     }
 

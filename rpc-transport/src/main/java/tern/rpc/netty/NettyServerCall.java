@@ -43,7 +43,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     // true if a thread has claimed the answer; updated atomically by the VarHandle ANSWERED
     private volatile boolean answered;
 
-    // this field is written before watchedUntilNanos, so a thread that sees the new watchedUntilNanos also sees the
+    // the watcher is written before watchedUntilNanos, so a thread that sees the new watchedUntilNanos also sees the
     // watcher
     private volatile @Nullable Watcher watcher;
     // the time after which the watcher is notified; Long.MAX_VALUE if there is no time limit

@@ -72,8 +72,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         this.channel = channel;
         this.known = !port.handler().asksWhoCalls();
         this.calls = new CallsInFlight(port, channel);
-        // The counters of bytes and tenants must be created last: they count this connection until closed() is called,
-        // so an exception after their creation would leave it counted.
+        // The counters of bytes and tenants are created last. They count this connection until closed() is called, and
+        // closed() is never called if a later statement throws an exception.
         InetAddress network = Tenancy.network(host);
         this.reading = new SocketReading(
                 channel, port.settings().firstBytesTimeout(), LoopShares.join(channel.eventLoop(), network));
@@ -163,8 +163,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called instead of {@link #heard} when bytes have been read. Used by protocols whose writes depend on received
-     * frames, and which must therefore keep reading even while the peer has too many unread answers.
+     * Called instead of {@link #heard} when bytes have been read. Used by protocols that cannot write without reading,
+     * because a received frame can permit them to write. Such a protocol reads even while the peer has too many unread
+     * answers.
      */
     public void heardWithoutPause() {
         heardNanos = System.nanoTime();

@@ -102,9 +102,9 @@ final class SlowReaders {
         }
 
         /**
-         * Returns whether the client is slow. A client is slow if, since this record was made, it has read fewer than
-         * {@link #FAST_BYTES} and fewer than the bytes that were waiting then. The bytes in {@link #ahead} count as
-         * read since then.
+         * Returns whether the client is slow. A client is slow if, since this record was created, it has read fewer
+         * than {@link #FAST_BYTES} and fewer than the bytes that were waiting at that time. The bytes in {@link #ahead}
+         * count as read since that time.
          *
          * @param now the connection of this object, with its current counters
          */

@@ -83,7 +83,7 @@ public final class UnreadBytes {
 
     /** Returns the number of unread bytes; 0 if the connection is being closed because its client does not read. */
     long bytes() {
-        return givenUp ? 0 : Math.max(0, bytes); // the field has a large negative value after the close
+        return givenUp ? 0 : Math.max(0, bytes); // after the close, the field has a large negative value
     }
 
     /**

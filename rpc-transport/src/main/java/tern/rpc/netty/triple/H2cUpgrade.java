@@ -30,7 +30,7 @@ final class H2cUpgrade {
         body = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), body, piece);
     }
 
-    /** Returns the number of bytes that the received part of the body counts in the memory budget. */
+    /** Returns how many bytes of the memory budget the received part of the body occupies. */
     int heldBytes() {
         return InboundAccount.counted(BodyReader.held(body));
     }
