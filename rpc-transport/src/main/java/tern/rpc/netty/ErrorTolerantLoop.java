@@ -69,8 +69,7 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
             ran = true;
         }
         try {
-            // this method is called even after an error, because connections waiting for other networks might never be
-            // read again without it
+            // passEnds() is called even after an error, because paused connections might otherwise never be read again
             shares.passEnds();
         } catch (Error e) {
             survived(e);

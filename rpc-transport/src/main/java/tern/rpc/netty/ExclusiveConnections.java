@@ -311,7 +311,8 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
             free(connection);
         }
         begunByCalls.remove(connection);
-        // removed last, so that send() either finds the connection in "connecting" or sees that "reachable" is true
+        // the connection is removed last, so that send() either finds it in "connecting" or sees that "reachable" is
+        // true
         connecting.remove(connection);
     }
 

@@ -38,7 +38,7 @@ public final class NettyServerTransport implements ServerTransport {
     private static final int BACKLOG = 1_024;
     private static final long CLOSE_SECONDS = 5;
 
-    /** The minimum pause after a search that found no silent connection to close. */
+    /** The minimum pause between two searches for silent connections if the first search found none to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
@@ -73,11 +73,11 @@ public final class NettyServerTransport implements ServerTransport {
     private final Set<ServerConnection> leaving =
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
 
-    // The earliest time of the next search when the limit on all connections is reached. Set when a search would find
-    // no silent connection for a new connection from any address.
+    // The earliest time of the next search for silent connections when the limit on all connections is reached. Set
+    // when a search would find no silent connection for a new connection from any address.
     private final AtomicLong nextLookNanos;
-    // the earliest time of the next search, for each address without a silent connection in the last search; removed
-    // when the last connection from the address is closed
+    // for each address whose last search found no silent connection, the earliest time of the next search; removed when
+    // the last connection from the address is closed
     private final Map<InetAddress, Long> nextLookOfNetwork = new ConcurrentHashMap<>();
     private final NanoClock clock;
     private final LongAdder acceptedConnections = new LongAdder();
@@ -321,8 +321,8 @@ public final class NettyServerTransport implements ServerTransport {
         List<ServerConnection> silent =
                 SilentConnections.choose(connections.values(), network, own, own ? 1 : limit.together(), now);
         if (silent.isEmpty()) {
-            // The next search for this address must wait. A search for another address might find a connection to
-            // close, because the choice depends on the address of the new connection.
+            // The next search for silent connections must wait, for this address. A search for another address might
+            // find a connection to close, because the choice depends on the address of the new connection.
             nextLookOfNetwork.put(network, now + BETWEEN_LOOKS_NANOS);
             if (!own && isNobodySilent(now)) {
                 nextLookNanos.compareAndSet(next, now + BETWEEN_LOOKS_NANOS);

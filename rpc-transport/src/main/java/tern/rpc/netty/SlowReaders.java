@@ -173,7 +173,7 @@ final class SlowReaders {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // the flag must be reset even after an exception, so that later checks are possible
+        } finally { // the field "looking" must be reset even after an exception, so that later checks are possible
             if (!again) {
                 last = Map.of();
                 looking.set(false);

@@ -352,8 +352,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (current == null && violation.isHttp()) {
-            // if there is a current exchange, its answer has already been sent; otherwise the client is still waiting
-            // for an answer
+            // without a current exchange, the client is still waiting for an answer
             write(violation);
         }
         close();

@@ -121,8 +121,8 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
             bytes += now - turn.bytes;
             turn.bytes = now;
             turn.blocked = state.windowSize() < 0;
-            // a frame without bytes needs no window; a stream that is being written is added when its state changes
-            // again
+            // A frame without bytes needs no flow-control window. A stream that is being written is added when its
+            // state changes again.
             boolean writable = state.windowSize() > 0 || (state.windowSize() == 0 && !turn.writing);
             if (state.hasFrame() && writable && !turn.waits) {
                 turn.waits = true;

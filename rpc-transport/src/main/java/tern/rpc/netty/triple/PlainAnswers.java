@@ -124,7 +124,7 @@ final class PlainAnswers {
     /** Tells the connection how the number of waiting bytes has changed, because exchanges do not report these bytes. */
     private void report() {
         long change = waiting - reported;
-        reported = waiting; // the field is set before add() is called, because add() can close the connection
+        reported = waiting; // the change is reported last, because add() can close the connection
         connection.unread().add(change);
     }
 }
