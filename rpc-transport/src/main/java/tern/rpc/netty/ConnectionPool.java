@@ -27,11 +27,11 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint, for a protocol that transmits many calls on a connection at the same time. There is
- * usually one connection. If the server serves no more calls on this connection at the same time, there can be {@link
- * ExtraConnections additional connections}. A lost or draining connection is replaced. The first replacements are
- * immediate; later ones follow after pauses that double, with full jitter. A call that finds no connection fails, but
- * can start a connection attempt before the pause ends. A draining connection stays open until its last answer has
- * arrived. A replacement accepts calls once the server has sent bytes on it. Thread-safe.
+ * usually one connection. If the server permits too few concurrent calls on it, there can be {@link ExtraConnections
+ * additional connections}. A lost or draining connection is replaced. The first replacements are immediate; later ones
+ * follow after pauses that double, with full jitter. A call that finds no connection fails, but can start a connection
+ * attempt before the pause ends. A draining connection stays open until its last answer has arrived. A replacement
+ * accepts calls once the server has sent bytes on it. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, ConnectionOwner {
 

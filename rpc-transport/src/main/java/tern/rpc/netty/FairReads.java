@@ -17,8 +17,8 @@ import tern.rpc.NanoClock;
  * of milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the event loop
  * for {@link #TURN_NANOS}, other connections are read first. A connection whose previous bytes took a long time gets a
  * smaller buffer for its next read. If many connections are busy, turns are shorter, so that every connection gets a
- * turn within about {@link #ROUND_NANOS}. If many connections of one network are busy, only the turns of this network
- * become shorter.
+ * turn within about {@link #ROUND_NANOS}. If many connections from one address are busy, only the turns of these
+ * connections become shorter.
  *
  * <p>Netty estimates the buffer sizes as usual. The time of a small read that leaves its buffer partly empty is not
  * measured, but estimated from the number of bytes. {@link LoopShares} divides the time of an event loop among

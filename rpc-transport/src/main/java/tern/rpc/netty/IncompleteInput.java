@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The received bytes that the decoder of a server connection keeps because their frame or header is incomplete. These
- * bytes count in the memory budget for requests. If the rest of the frame or header arrives at less than the minimum
- * rate for slow peers, the connection is closed. A connection with running or arriving calls stays open for longer,
- * because a short interruption of the network would otherwise end all of its calls. Confined to the event loop.
+ * bytes count in the memory budget for requests. If the rest of the frame or header arrives more slowly than the
+ * minimum rate, the connection is closed. A connection with running or arriving calls stays open for longer, because a
+ * short interruption of the network would otherwise end all of its calls. Confined to the event loop.
  */
 public final class IncompleteInput {
 

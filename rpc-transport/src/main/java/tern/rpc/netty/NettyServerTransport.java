@@ -321,7 +321,7 @@ public final class NettyServerTransport implements ServerTransport {
         List<ServerConnection> silent =
                 SilentConnections.choose(connections.values(), network, own, own ? 1 : limit.together(), now);
         if (silent.isEmpty()) {
-            // The next search for silent connections must wait, for this address. A search for another address might
+            // For this address, the next search for silent connections must wait. A search for another address might
             // find a connection to close, because the choice depends on the address of the new connection.
             nextLookOfNetwork.put(network, now + BETWEEN_LOOKS_NANOS);
             if (!own && isNobodySilent(now)) {

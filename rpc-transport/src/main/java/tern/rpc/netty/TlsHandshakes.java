@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Runs the computations of TLS handshakes, such as signatures, on separate threads: one for every four processors. A
  * signature takes about a millisecond, and any peer can request one without a token. On the event loops, many
- * handshakes would delay calls on other connections. The threads serve the networks in turn, because otherwise a flood
- * of handshakes from one address would delay the handshakes of all other addresses. Thread-safe.
+ * handshakes would delay calls on other connections. The threads serve the client addresses in turn, because otherwise
+ * a flood of handshakes from one address would delay the handshakes of all other addresses. Thread-safe.
  */
 final class TlsHandshakes implements AutoCloseable {
 
