@@ -44,7 +44,7 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
         super(parent, executor, handlers);
     }
 
-    /** Returns the shares of the addresses from which this event loop reads. */
+    /** Returns the object that divides the time of this event loop among client addresses. */
     LoopShares shares() {
         return shares;
     }

@@ -198,7 +198,7 @@ public final class InboundAccount {
         return part == other.part ? place < other.place : part.bytes() < other.part.bytes();
     }
 
-    /** Returns whether more than a quarter of the budget that includes this connection's requests is used. */
+    /** Returns whether the budget that counts this connection's bytes is more than a quarter used. */
     boolean isShort() {
         return budget.isShort();
     }

@@ -77,7 +77,8 @@ public final class IncompleteInput {
 
     private void watch(ChannelHandlerContext context, long millis) {
         if (nextLook == null) {
-            // The timer of a closed connection would keep its objects in memory.
+            // The timer is cancelled when the connection is closed, because it would keep the connection's objects in
+            // memory.
             context.channel().closeFuture().addListener(closed -> cancelLook());
         }
         nextLook = context.executor().schedule(() -> look(context), millis, TimeUnit.MILLISECONDS);

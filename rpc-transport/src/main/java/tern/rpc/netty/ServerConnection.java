@@ -25,7 +25,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
-    /** The time between the server's request to send no more calls and the close of a silent or idle connection. */
+    /** How long a silent or idle connection stays open after the server has asked the client to send no more calls. */
     private static final long LEAVE_MILLIS = 1_000;
 
     /**
@@ -198,7 +198,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return calls;
     }
 
-    /** Returns the memory that open requests occupy. */
+    /** Returns the object that counts the memory of open requests. */
     @Override
     public OpenRequestMemory memory() {
         return memory;
@@ -233,7 +233,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
                 });
     }
 
-    /** Returns the answer bytes that the client has not read. */
+    /** Returns the object that counts the answer bytes that the client has not read. */
     public UnreadBytes unread() {
         return unread;
     }

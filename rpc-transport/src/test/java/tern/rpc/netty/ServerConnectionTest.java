@@ -92,7 +92,7 @@ class ServerConnectionTest {
         }
     }
 
-    /** Returns how many seconds without further bytes make a body too slow. */
+    /** Returns the number of seconds without further bytes after which a body counts as too slow. */
     private int slowSeconds(BodyPace pace, long began, long arrived) {
         int seconds = 1;
         while (!connection.isTooSlow(pace, arrived, began + TimeUnit.SECONDS.toNanos(seconds))) {

@@ -96,7 +96,7 @@ final class AnswerOutput {
 
     // ---- stream messages
 
-    /** Adds an exchange. The next flush writes its messages. */
+    /** Adds an exchange with gathered messages. The messages are written before the next flush. */
     void gathering(Http2Exchange exchange) {
         gathering.add(exchange);
     }

@@ -352,7 +352,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 return;
             }
             if (isEmpty(headers.method()) || isEmpty(headers.scheme()) || isEmpty(headers.path())) {
-                // RFC 9113, 8.3.1 requires the three headers. Some Netty versions in applications do not check them.
+                // RFC 9113, 8.3.1 requires the headers :method, :scheme and :path. Some Netty versions in applications
+                // do not check them.
                 throw Http2Exception.streamError(
                         streamId,
                         Http2Error.PROTOCOL_ERROR,

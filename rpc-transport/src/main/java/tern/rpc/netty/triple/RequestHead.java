@@ -25,7 +25,7 @@ final class RequestHead {
     private final AsciiString path;
     private final AsciiString[] fixed;
 
-    /** The header fields of the most recent request of any thread. */
+    /** The header fields of the most recent request, which any thread may have sent. */
     private volatile @Nullable Timed lastTimed;
 
     /**

@@ -24,7 +24,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests the memory and the time limit of received bytes that the decoders of HTTP/1.1 and HTTP/2 keep. */
+/** Tests the memory limit and the time limit for incomplete input that the decoders of HTTP/1.1 and HTTP/2 keep. */
 @Timeout(60)
 class UnfinishedInputTest {
 
