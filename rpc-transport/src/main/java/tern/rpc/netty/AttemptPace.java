@@ -25,7 +25,7 @@ final class AttemptPace {
         return clock.nanoTime() - nextNanos.get() >= 0;
     }
 
-    /** Returns whether the calling thread may start an attempt now. If true, the thread must start one. */
+    /** Returns whether the calling thread may start an attempt now. If so, the thread must start an attempt. */
     boolean mayBegin() {
         long now = clock.nanoTime();
         long next = nextNanos.get();

@@ -25,12 +25,12 @@ public final class BodyPace {
         bytesBefore = arrivedBytes;
     }
 
-    /** Returns the time when the period began, in nanoseconds. */
+    /** Returns the time when the current period began, in nanoseconds. */
     long sinceNanos() {
         return sinceNanos;
     }
 
-    /** Returns the number of bytes that have arrived in the period. */
+    /** Returns the number of bytes that have arrived in the current period. */
     long bytes(long arrivedBytes) {
         return arrivedBytes - bytesBefore;
     }

@@ -98,7 +98,7 @@ final class CallerConnection implements PendingCall.Carrier {
         call.carriedBy(this);
         current = call;
         if (isClosed()) {
-            lose(call); // the connection might have been closed just before this method set the call
+            lose(call); // the connection might have been closed just before the call was stored in "current"
         } else if (call.isDone()) {
             close("its call was given up"); // the caller no longer waits for the answer
         }

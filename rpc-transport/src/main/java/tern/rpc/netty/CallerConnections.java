@@ -28,7 +28,10 @@ final class CallerConnections implements CallerConnection.Owner {
     /** The interval between checks for idle connections that the server has closed. */
     private static final long LOOK_MILLIS = 1_000;
 
-    /** A connection that was idle for longer is checked before it is reused. A check noticeably lengthens the call. */
+    /**
+     * A connection is checked before its reuse only if it has been idle for longer than this time, because the check
+     * noticeably lengthens the call.
+     */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /** Limits the number of connections, and records whether the server can be reached. */
@@ -196,8 +199,8 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            // A call that began while "sweeping" was still true has not scheduled another sweep, so a sweep that
-            // checks its deadline is scheduled here.
+            // A call that began before "sweeping" was reset has not scheduled a sweep. The next sweep checks its
+            // deadline.
             sweepLater();
         }
     }

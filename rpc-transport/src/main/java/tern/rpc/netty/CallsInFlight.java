@@ -108,8 +108,8 @@ public final class CallsInFlight {
     }
 
     /**
-     * Called when an incomplete request that was checked only once a second is complete. From this point on, the call's
-     * deadline is checked frequently.
+     * Called when an incomplete request whose deadline was checked only once a second is now complete. From this point
+     * on, the deadline is checked frequently.
      */
     public void servedLate(NettyServerCall call) {
         unanswered.wake(call);

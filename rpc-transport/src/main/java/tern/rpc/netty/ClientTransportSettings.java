@@ -120,7 +120,8 @@ public record ClientTransportSettings(
     }
 
     /**
-     * @param after the time without received bytes, while calls wait for an answer, before the client sends a heartbeat
+     * @param after the time without received bytes after which the client sends a heartbeat while calls wait for an
+     *     answer
      * @param timeout the time limit for the answer to this heartbeat
      */
     public ClientTransportSettings withProbe(Duration after, Duration timeout) {

@@ -60,7 +60,7 @@ public final class Connection implements PendingCall.Carrier {
     // true if the server asked the client to stop sending calls before the connection was ready
     private boolean leaving;
     private boolean answered;
-    // this field is written before the state, so a thread that sees the new state also sees the new value of this field
+    // the field "refused" is written before the state, so a thread that sees the new state also sees the new value
     private boolean refused;
     private volatile State state = State.CONNECTING;
     private volatile String closeReason = "";
@@ -80,7 +80,8 @@ public final class Connection implements PendingCall.Carrier {
     /**
      * @param tls null for no TLS
      * @param replacement whether the connection replaces a lost or draining connection. A replacement accepts calls
-     *     only after the server has sent bytes, because its peer might be stopping, or a proxy of a stopped server
+     *     only after the server has sent bytes. Without this rule, calls could be sent to a server that is stopping, or
+     *     to a proxy whose server has stopped
      */
     Connection(
             Endpoint endpoint,
@@ -138,7 +139,8 @@ public final class Connection implements PendingCall.Carrier {
         if (opening.mayTakeCalls(opened)) {
             ready(opened);
         }
-        // The listener is added last, because it runs immediately if the server has already closed the connection.
+        // The close listener is added last, because it runs immediately if the server has already closed the
+        // connection.
         opened.closeFuture().addListener(done -> opening.closedByServer(opened.eventLoop()));
     }
 
@@ -309,8 +311,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Called when calls have waited for a while because the server serves no more calls on this connection. Must run on
-     * the event loop.
+     * Called when calls have waited for a while because the server accepts no more concurrent calls on this connection.
+     * Must run on the event loop.
      *
      * @return how many of the waiting calls another connection can serve now
      */
@@ -330,7 +332,11 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Called when received bytes have been processed, with whether they completed frames. Runs on the event loop. */
+    /**
+     * Called after received bytes have been processed. Must run on the event loop.
+     *
+     * @param frames whether the bytes completed at least one frame
+     */
     public void progressed(int bytes, boolean frames) {
         keepAlive.progressed(bytes, frames);
     }
@@ -350,7 +356,7 @@ public final class Connection implements PendingCall.Carrier {
 
     private void queueLowered() {
         EventLoop loop = eventLoop;
-        if (loop != null) { // null only before any byte can be written
+        if (loop != null) { // the event loop is null only before the first write
             room.lowered(loop);
         }
         closeIfDrained();

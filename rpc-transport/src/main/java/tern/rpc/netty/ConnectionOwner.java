@@ -13,7 +13,8 @@ interface ConnectionOwner {
     default void released(Connection connection) {}
 
     /**
-     * Called when calls have waited for a while because the server serves no more calls on their connection.
+     * Called when calls have waited for a while because the server accepts no more concurrent calls on their
+     * connection.
      *
      * @return how many of the waiting calls another connection can serve now
      */

@@ -27,11 +27,11 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint, for a protocol that transmits many calls on a connection at the same time. There is
- * usually one connection. If the server serves no more calls on this connection at the same time, there can be {@link
- * ExtraConnections additional connections}. A lost or draining connection is replaced. The first replacements are
- * immediate; later ones follow after pauses that double, with full jitter. A call that finds no connection fails, but
- * can start a connection attempt before the pause ends. A draining connection stays open until its last answer has
- * arrived. A replacement accepts calls once the server has sent bytes on it. Thread-safe.
+ * usually one connection. If the server permits too few concurrent calls on it, there can be {@link ExtraConnections
+ * additional connections}. A lost or draining connection is replaced. The first replacements are immediate; later ones
+ * follow after pauses that double, with full jitter. A call that finds no connection fails, but can start a connection
+ * attempt before the pause ends. A draining connection stays open until its last answer has arrived. A replacement
+ * accepts calls once the server has sent bytes on it. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, ConnectionOwner {
 
@@ -49,7 +49,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     private final AtomicInteger turn = new AtomicInteger();
     // guarded by this
     private final List<Connection> retiring = new ArrayList<>();
-    // lost connections, some of whose calls have received only part of their answers; guarded by this
+    // lost connections with calls that have received only part of their answers; guarded by this
     private final List<Connection> lostWhileAnswering = new ArrayList<>();
     // guarded by this
     private final ReconnectBackoff backoff;
@@ -61,7 +61,8 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     private final ReconnectPace reconnects;
     private final ExtraConnections extra;
     private volatile boolean available;
-    private volatile long timesAvailable; // written only while this object is locked
+    // the number of times that "available" became true; changed only while holding the lock on this object
+    private volatile long timesAvailable;
     private volatile boolean closed;
     private volatile boolean heard;
     private volatile String lastFailure = "";
@@ -271,7 +272,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
             case CLOSED -> lost(connection);
             default -> throw new IllegalStateException(state.name());
         }
-        // A connection reports DRAINING while its state is still READY, so it must be excluded here.
+        // A connection that reports DRAINING still has the state READY, so this connection is excluded.
         boolean ready = !closed && isAnyReady(state == State.DRAINING ? connection : null);
         if (ready && !available) {
             timesAvailable++;
@@ -358,7 +359,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
                         loops.group().schedule(() -> replaceInTurn(connection), pauseMillis, TimeUnit.MILLISECONDS)));
     }
 
-    /** Replaces the connection now, or as soon as the pace of all connections permits it. */
+    /** Replaces the connection when {@link ReconnectPace} permits another attempt, which can be immediately. */
     private synchronized void replaceInTurn(Connection connection) {
         if (!closed && isCurrent(connection)) {
             pauses.put(connection, ReconnectPause.OVER);
@@ -381,7 +382,8 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
             return replace(connection);
         } catch (RuntimeException | Error e) {
             Thrown.log(e, shown -> LOG.error("The attempt to connect to {} failed", endpoint, shown));
-            // If no other attempt were scheduled, the pool would never reconnect to the endpoint.
+            // after an error, another attempt is scheduled, because otherwise the pool would never reconnect to the
+            // endpoint
             tryAgain(connection);
             return true;
         }

@@ -22,10 +22,10 @@ record DescriptorLimit(int connections, int leaving, long descriptors) {
     /** One in {@value} descriptors is reserved for files and for connections that this server did not accept. */
     private static final int RESERVED_SHARE = 4;
 
-    /** At most one in {@value} of the descriptors for connections is used by connections that are being closed. */
+    /** Connections that are being closed use at most one in {@value} of the descriptors for connections. */
     private static final int LEAVING_SHARE = 8;
 
-    /** A single check closes at most a sixteenth of {@link #leaving}. */
+    /** One check closes at most a sixteenth of the number {@link #leaving}. */
     private static final int TOGETHER_SHARE = 16;
 
     /** @param configured the maximum number of connections in the settings */

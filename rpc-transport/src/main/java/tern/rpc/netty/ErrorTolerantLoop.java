@@ -31,8 +31,9 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /**
-     * How long the event loop runs tasks before it polls the sockets again. Netty's default is one second. Workers that
-     * serve streams add tasks constantly, so with this default new requests would wait for up to a second.
+     * The maximum time for which the event loop runs tasks before it polls the sockets again. Netty's default is one
+     * second. With this default, new requests would wait for up to a second, because workers that serve streams add
+     * tasks constantly.
      */
     static final long TASKS_NANOS = LoopShares.PASS_NANOS;
 
@@ -43,7 +44,7 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
         super(parent, executor, handlers);
     }
 
-    /** Returns the shares of the addresses from which this event loop reads. */
+    /** Returns the object that divides the time of this event loop among client addresses. */
     LoopShares shares() {
         return shares;
     }
@@ -68,8 +69,7 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
             ran = true;
         }
         try {
-            // this method is called even after an error, because connections waiting for other networks might never be
-            // read again without it
+            // passEnds() is called even after an error, because paused connections might otherwise never be read again
             shares.passEnds();
         } catch (Error e) {
             survived(e);

@@ -62,11 +62,13 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this
-    private @Nullable ScheduledFuture<?> retry; // null if no attempt is planned; guarded by this
+    // the next planned connection attempt; null if none is planned; guarded by this
+    private @Nullable ScheduledFuture<?> retry;
     // true if the last connection attempt succeeded, so that later attempts will probably succeed, too
     private volatile boolean reachable;
     private long unreachableNanos = System.nanoTime(); // the time of the last failed attempt; guarded by this
-    private volatile long timesAvailable; // written only while this object is locked
+    // the number of times that the server became available; changed only while holding the lock on this object
+    private volatile long timesAvailable;
     private volatile boolean closed;
     private final Probes probes;
     private volatile long heardNanos; // the time of the last complete answer; valid if anyHeard is true
@@ -309,7 +311,8 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
             free(connection);
         }
         begunByCalls.remove(connection);
-        // removed last, so that send() either finds the connection in "connecting" or sees that "reachable" is true
+        // the connection is removed last, so that send() either finds it in "connecting" or sees that "reachable" is
+        // true
         connecting.remove(connection);
     }
 
@@ -417,7 +420,8 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
         try {
             open();
         } catch (RuntimeException | Error e) {
-            // If no other attempt were scheduled, this client would never reconnect to the endpoint.
+            // after an error, another attempt is scheduled, because otherwise this client would never reconnect to the
+            // endpoint
             unreachable("the attempt to connect failed: " + Thrown.text(e));
         }
         return true;

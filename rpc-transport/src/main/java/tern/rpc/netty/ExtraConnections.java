@@ -12,10 +12,11 @@ import tern.rpc.NanoClock;
 import tern.rpc.netty.Connection.State;
 
 /**
- * Additional connections to one endpoint, for the calls that exceed the server's limit of concurrent calls on the
- * connections of the {@link ConnectionPool}. Many proxies limit the number of HTTP/2 streams per connection; calls
- * above this limit would have to wait until other streams are closed. A connection is closed after it has been idle for
- * the heartbeat interval. A lost connection is not replaced. Thread-safe.
+ * Additional connections to one endpoint. The server limits the number of concurrent calls on each connection, and
+ * these connections serve the calls above the limit of the {@link ConnectionPool}. For example, many proxies limit the
+ * number of HTTP/2 streams per connection. Without additional connections, calls above the limit would have to wait
+ * until other streams are closed. A connection is closed after it has been idle for the heartbeat interval. A lost
+ * connection is not replaced. Thread-safe.
  */
 final class ExtraConnections implements ConnectionOwner {
 
@@ -50,8 +51,8 @@ final class ExtraConnections implements ConnectionOwner {
     }
 
     /**
-     * Opens a connection, unless one is being opened, the maximum number of connections is open, or the last attempt
-     * started a short time ago.
+     * Opens a connection. Does nothing if a connection is being opened, the maximum number of connections is open, or
+     * the last attempt started a short time ago.
      */
     synchronized void openOne() {
         boolean isConnecting = open.stream().anyMatch(connection -> connection.state() == State.CONNECTING);

@@ -26,9 +26,9 @@ final class FairBudget {
 
     private final long maxBytes;
     private final long halfBytes;
-    // the sum of the bytes of all networks; at most half of the budget is counted for each network
+    // the sum of the bytes of all client addresses; at most half of the budget is counted for each address
     private final AtomicLong taken = new AtomicLong();
-    // how much a network exceeds half of the budget, in bytes; 0 while no network exceeds half of the budget
+    // the total number of bytes by which client addresses exceed half of the budget
     private final AtomicLong excess = new AtomicLong();
     private final AtomicInteger holders = new AtomicInteger(); // the number of client addresses that hold bytes
     private final ConcurrentMap<InetAddress, Part> parts = new ConcurrentHashMap<>();
@@ -114,7 +114,7 @@ final class FairBudget {
                     (same, known) -> known == this && connections.get() == 0 && held.get() == 0 ? null : known);
         }
 
-        /** Returns the number of bytes that all connections from the network's address hold. */
+        /** Returns the number of bytes that all connections from this address hold together. */
         long bytes() {
             return held.get();
         }

@@ -17,8 +17,8 @@ import tern.rpc.NanoClock;
  * of milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the event loop
  * for {@link #TURN_NANOS}, other connections are read first. A connection whose previous bytes took a long time gets a
  * smaller buffer for its next read. If many connections are busy, turns are shorter, so that every connection gets a
- * turn within about {@link #ROUND_NANOS}. If many connections of one network are busy, only the turns of this network
- * become shorter.
+ * turn within about {@link #ROUND_NANOS}. If many connections from one address are busy, only the turns of these
+ * connections become shorter.
  *
  * <p>Netty estimates the buffer sizes as usual. The time of a small read that leaves its buffer partly empty is not
  * measured, but estimated from the number of bytes. {@link LoopShares} divides the time of an event loop among
@@ -110,8 +110,9 @@ final class FairReads implements RecvByteBufAllocator {
     }
 
     /**
-     * Counts the networks with connections that have recently occupied the event loop for a full turn (see the class
-     * comment). All clients' connections count as one network. Confined to this event loop.
+     * Counts the client addresses whose connections have recently occupied the event loop for a full turn (see the
+     * comment of {@link FairReads}). The outgoing connections of this process count as one address. Confined to this
+     * event loop.
      */
     private static final class BusyNetworks {
 
@@ -119,7 +120,7 @@ final class FairReads implements RecvByteBufAllocator {
         private int period = 1;
         private long sinceNanos;
         private int now;
-        private int before; // the number of busy networks in the previous period
+        private int before; // the number of busy addresses in the previous period of 100 ms
 
         BusyNetworks(long nanos) {
             sinceNanos = nanos;
@@ -142,9 +143,9 @@ final class FairReads implements RecvByteBufAllocator {
         }
 
         /**
-         * Returns the length of a turn. The turns of a network get shorter only because of its own busy connections and
-         * the number of other networks. If the busy connections of other networks were also counted, a network with
-         * many busy connections would slow down all other networks.
+         * Returns the length of a turn. Only two numbers make a turn shorter: the busy connections from the same
+         * address, and the other busy addresses. If the busy connections from other addresses also counted, an address
+         * with many busy connections would slow down all other addresses.
          */
         long turnNanos(Turns turns) {
             int count = Math.max(1, of(turns).connections(period)) * Math.max(1, Math.max(now, before));
@@ -157,15 +158,16 @@ final class FairReads implements RecvByteBufAllocator {
         }
     }
 
-    /** Counts the busy connections of one network. Confined to its event loop. */
+    /** Counts the busy connections from one address. Confined to the event loop of these connections. */
     static final class BusyNetwork {
 
         private int period;
         private int now;
-        private int before; // the number of busy connections in the previous period
+        private int before; // the number of busy connections in the previous period of 100 ms
 
         /**
-         * Adds one to the number of connections, and returns whether the connection is the first one in this period.
+         * Counts a busy connection. Returns whether it is the first busy connection from this address in the current
+         * period.
          */
         private boolean add(int current) {
             begin(current);
@@ -191,14 +193,16 @@ final class FairReads implements RecvByteBufAllocator {
 
         private final ExtendedHandle sizes;
         private final @Nullable SocketReading reading;
-        private final @Nullable BusyNetwork network; // null for a client, or if time is not divided among addresses
+        // counts the busy connections from the peer's address; null for a client, or if the event loop does not divide
+        // its time among addresses
+        private final @Nullable BusyNetwork network;
         private int limit = FIRST_BYTES;
         private boolean measured; // true if the most recent read is being timed
-        private boolean begun; // true if a read of the current turn has been timed
+        private boolean begun; // true if at least one read of the current turn has been timed
         private long turnNanos;
         private long readNanos;
-        private long usedNanos; // the measured or estimated time of this turn
-        private int busyIn; // the last period in which this connection was busy
+        private long usedNanos; // the time that the current turn has used, partly measured and partly estimated
+        private int busyIn; // the last period of 100 ms in which this connection was busy
 
         Turns(ExtendedHandle sizes, @Nullable SocketReading reading) {
             super(sizes);

@@ -82,7 +82,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
         if (kept.isReadable()) {
             refuse();
         }
-        refused = true; // makes the scheduled check of the first bytes do nothing
+        refused = true; // the scheduled check of the first bytes then does nothing
         context.fireChannelInactive();
     }
 

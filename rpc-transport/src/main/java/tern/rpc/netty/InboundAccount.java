@@ -18,7 +18,7 @@ public final class InboundAccount {
 
     /**
      * Messages and parts of messages of less than {@value} bytes are counted only after they have been in memory for
-     * some time. A connection with fewer counted bytes than that is always read.
+     * some time. A connection with less than {@value} counted bytes is always read.
      */
     private static final int SMALL_BYTES = 4 << 10;
 
@@ -31,8 +31,8 @@ public final class InboundAccount {
         void tooSlow(String how);
     }
 
-    // the budget that includes the bytes of this connection; until settled is true, replaced only while holding the
-    // lock on this object
+    // the budget in which this connection's bytes are counted; can be replaced until settled is true, only while
+    // holding the lock on this object
     private volatile InboundBudget budget;
     // the byte counter of the peer's address in the budget; replaced together with the budget
     private volatile FairBudget.Part part;
@@ -41,12 +41,12 @@ public final class InboundAccount {
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
-    // the number of bytes of complete messages; until settled is true, changed only while holding the lock on this
-    // object
+    // the number of bytes of complete messages; until settled is true, it is changed only while holding the lock on
+    // this object
     private final AtomicLong kept = new AtomicLong();
-    private volatile long incomplete; // only the event loop writes this field
-    private volatile boolean paused; // only the event loop writes this field
-    private volatile long place; // only the event loop writes this field
+    private volatile long incomplete; // the number of bytes of incomplete messages; written only by the event loop
+    private volatile boolean paused; // true while reading is paused; written only by the event loop
+    private volatile long place; // the position among the waiting connections; written only by the event loop
     private boolean closed;
     private @Nullable Future<?> finishing;
 
@@ -156,7 +156,8 @@ public final class InboundAccount {
     private void look() {
         pause(!closed && held() >= SMALL_BYTES && !hasRoom() && !finishes());
         if (paused && held() < SMALL_BYTES) {
-            pause(false); // a worker that released bytes just before the pause could not resume reading
+            // a worker might have released bytes just before the pause began, and then could not end the pause
+            pause(false);
         }
         if (paused) {
             budget.await(this);
@@ -197,7 +198,7 @@ public final class InboundAccount {
         return part == other.part ? place < other.place : part.bytes() < other.part.bytes();
     }
 
-    /** Returns whether more than a quarter of the budget that includes this connection's requests is used. */
+    /** Returns whether the budget that counts this connection's bytes is more than a quarter used. */
     boolean isShort() {
         return budget.isShort();
     }

@@ -138,7 +138,7 @@ final class InboundBudget {
         account.waitsAs(places.getAndIncrement());
         waiting.add(account);
         if (account.hasRoom() || (account.wantsTurn() && finishing.get() == null)) {
-            wake(); // memory might have become free before the account was added to the waiting accounts
+            wake(); // memory might have become free before this connection was added to the waiting connections
         }
     }
 

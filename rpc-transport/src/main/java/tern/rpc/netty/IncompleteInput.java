@@ -8,15 +8,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The received bytes that the decoder of a server connection keeps because their frame or header is incomplete. These
- * bytes count in the memory budget for requests. If the rest of the frame or header arrives at less than the minimum
- * rate for slow peers, the connection is closed. A connection with running or arriving calls stays open for longer,
- * because a short interruption of the network would otherwise end all of its calls. Confined to the event loop.
+ * bytes count in the memory budget for requests. If the rest of the frame or header arrives more slowly than the
+ * minimum rate, the connection is closed. A connection with running or arriving calls stays open for longer, because a
+ * short interruption of the network would otherwise end all of its calls. Confined to the event loop.
  */
 public final class IncompleteInput {
 
     private static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
-    /** The part of a connection that this class needs. The bytes arrive on this connection. */
+    /** The methods of a server connection that this class needs. */
     interface Reading {
         ServerTransportSettings settings();
 
@@ -77,7 +77,8 @@ public final class IncompleteInput {
 
     private void watch(ChannelHandlerContext context, long millis) {
         if (nextLook == null) {
-            // The timer of a closed connection would keep its objects in memory.
+            // The timer is cancelled when the connection is closed, because it would keep the connection's objects in
+            // memory.
             context.channel().closeFuture().addListener(closed -> cancelLook());
         }
         nextLook = context.executor().schedule(() -> look(context), millis, TimeUnit.MILLISECONDS);

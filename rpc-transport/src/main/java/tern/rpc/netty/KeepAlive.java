@@ -19,7 +19,10 @@ final class KeepAlive {
 
     private static final long MAX_TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The number of bytes of an incomplete frame that count as much as a complete frame (docs/limits.md). */
+    /**
+     * The arrival of {@value} bytes of an incomplete frame counts as progress, as a complete frame does
+     * (docs/limits.md).
+     */
     static final int STEP_BYTES = 10 << 10;
 
     private final Connection connection;
@@ -29,7 +32,7 @@ final class KeepAlive {
     private final long idlePatienceNanos;
     private NanoClock clock = NanoClock.SYSTEM; // the event loop's clock; set before the connection is ready
     private volatile long heardNanos; // the time of the last received bytes; written only by the event loop
-    private long progressNanos; // the time of the last complete frame, or of the last step of an incomplete frame
+    private long progressNanos; // the time of the last progress: a complete frame, or 10 KiB of an incomplete frame
     private long stepBytes; // the number of bytes that have arrived since progressNanos
     private long askedNanos;
     private boolean awaitsAnswer;

@@ -12,9 +12,9 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TLS engine that limits the number of records without application data and of additional handshakes, and never
- * blocks the event loop while another thread computes a part of the handshake. Java's engine holds its lock during such
- * a computation, so a peer that begins handshakes and then closes the connections could block the event loop. Java's
+ * A TLS engine that limits records without application data and additional handshakes. The engine never blocks the
+ * event loop while another thread computes a part of the handshake. Java's engine holds its lock during such a
+ * computation, so a peer that begins handshakes and then closes the connections could block the event loop. Java's
  * engine does all other work. Only this class can count the records: in TLS 1.3, the type of a record is encrypted, and
  * Netty's handler joins the data of several records.
  */
@@ -156,7 +156,7 @@ final class LimitedTlsEngine extends SSLEngine {
                 inboundCloses = true;
                 return;
             }
-            engine.closeInbound(); // a computation that starts at this point waits for this lock
+            engine.closeInbound(); // a new computation cannot start before this lock has been released
         }
     }
 
@@ -176,7 +176,7 @@ final class LimitedTlsEngine extends SSLEngine {
                 outboundCloses = true;
                 return;
             }
-            engine.closeOutbound(); // a computation that starts at this point waits for this lock
+            engine.closeOutbound(); // a new computation cannot start before this lock has been released
         }
     }
 

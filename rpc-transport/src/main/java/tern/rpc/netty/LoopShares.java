@@ -26,12 +26,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class LoopShares {
 
-    /** The time that all networks together get in one pass (docs/limits.md). */
+    /** The time that all client addresses together get in one pass of the event loop (docs/limits.md). */
     static final long PASS_NANOS = FairReads.ROUND_NANOS;
 
     /**
-     * The minimum time that a busy network gets in one pass. If too many networks are busy to give each of them this
-     * time, the networks take turns.
+     * The minimum time that a busy client address gets in one pass of the event loop. If too many addresses are busy to
+     * give each of them this time, the addresses take turns.
      */
     static final long MIN_SHARE_NANOS = FairReads.MIN_TURN_NANOS;
 
@@ -39,17 +39,20 @@ final class LoopShares {
 
     private final Executor loop;
     private final Map<InetAddress, Network> networks = new HashMap<>();
-    private final Queue<Network> resting = new ArrayDeque<>(); // the networks that have paused connections
+    private final Queue<Network> resting = new ArrayDeque<>(); // the client addresses that have paused connections
     private int pass;
-    private int active; // the number of networks whose bytes were read in this pass
-    private int activeBefore; // the number of networks whose bytes were read in the previous pass
+    private int active; // the number of addresses from which bytes were read in the current pass of the event loop
+    private int activeBefore; // the number of addresses from which bytes were read in the previous pass
 
     /** @param loop the event loop, which must not wait for sockets while it has tasks */
     LoopShares(Executor loop) {
         this.loop = loop;
     }
 
-    /** Like {@link #join(InetAddress)}; returns null if the event loop does not divide its time among networks. */
+    /**
+     * Adds a connection like {@link #join(InetAddress)}. Returns null if the event loop does not divide its time among
+     * addresses.
+     */
     static @Nullable Network join(EventLoop loop, InetAddress address) {
         return loop instanceof ErrorTolerantLoop enduring ? enduring.shares().join(address) : null;
     }
@@ -78,7 +81,7 @@ final class LoopShares {
                 Network next = resting.remove();
                 try {
                     left -= next.resume(share);
-                } finally { // after an error, the network's remaining connections must still be read later
+                } finally { // after an error, the remaining connections from this address must still be read later
                     next.rests = !next.waiting.isEmpty();
                     if (next.rests) {
                         resting.add(next);
@@ -101,9 +104,9 @@ final class LoopShares {
         private final Set<SocketReading> waiting = new LinkedHashSet<>();
         private final FairReads.BusyNetwork busy = new FairReads.BusyNetwork();
         private int connections;
-        private boolean rests; // true while this network is in the queue of networks with paused connections
-        private int countedIn = -1; // the last pass in which bytes were read from this network
-        private long usedNanos; // the part of its share that this network has used
+        private boolean rests; // true while this address is in the queue of addresses with paused connections
+        private int countedIn = -1; // the last pass of the event loop in which bytes from this address were read
+        private long usedNanos; // the time that this address has used of its share
 
         private Network(InetAddress address) {
             this.address = address;
@@ -152,10 +155,10 @@ final class LoopShares {
         }
 
         /**
-         * Returns whether this network's connections may be paused. A pause gives time to another network, so
-         * connections are paused only if at least two networks have connections. A pass reads once from each
-         * connection, so a network with a single connection uses little more than its share. Such a connection is
-         * paused only if there are very many networks.
+         * Returns whether connections from this address may be paused. A pause gives time to other addresses, so
+         * connections are paused only if at least two addresses have connections. The event loop reads once from each
+         * connection in a pass, so an address with one connection uses little more than its share. Such a connection is
+         * paused only if there are very many addresses.
          */
         private boolean mayRest() {
             return networks.size() > 1 && (connections > 1 || shareNanos() == MIN_SHARE_NANOS);

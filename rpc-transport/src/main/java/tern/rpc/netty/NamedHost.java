@@ -127,7 +127,7 @@ final class NamedHost {
         return all;
     }
 
-    /** Returns the addresses in the same order, but with the known address first if it is one of them. */
+    /** Returns the addresses in the given order, except that the known address comes first if it is one of them. */
     static List<InetAddress> startingWith(@Nullable InetAddress known, List<InetAddress> addresses) {
         int at = known == null ? -1 : addresses.indexOf(known);
         if (at <= 0) {

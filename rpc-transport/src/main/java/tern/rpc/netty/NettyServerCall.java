@@ -43,7 +43,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     // true if a thread has claimed the answer; updated atomically by the VarHandle ANSWERED
     private volatile boolean answered;
 
-    // this field is written before watchedUntilNanos, so a thread that sees the new watchedUntilNanos also sees the
+    // the watcher is written before watchedUntilNanos, so a thread that sees the new watchedUntilNanos also sees the
     // watcher
     private volatile @Nullable Watcher watcher;
     // the time after which the watcher is notified; Long.MAX_VALUE if there is no time limit
@@ -109,9 +109,9 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     }
 
     /**
-     * Works like {@link #claimAnswer} for a result or a failure of the method, and also drops the reference to the
-     * arguments. The connection removes an answered call only at its next check. If the heap is full, this check can be
-     * late. Without this method, the arguments of answered calls would keep the heap full.
+     * Claims the answer like {@link #claimAnswer}, and drops the reference to the arguments. Called when the answer is
+     * a result or a failure of the method. The connection removes an answered call only at its next check. If the heap
+     * is full, this check can be late. Without this method, the arguments of answered calls would keep the heap full.
      */
     protected boolean claimResult() {
         if (!claimAnswer()) {

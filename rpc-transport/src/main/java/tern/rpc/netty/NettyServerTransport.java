@@ -38,16 +38,16 @@ public final class NettyServerTransport implements ServerTransport {
     private static final int BACKLOG = 1_024;
     private static final long CLOSE_SECONDS = 5;
 
-    /** The minimum pause after a search that found no silent connection to close. */
+    /** The minimum pause between two searches for silent connections if the first search found none to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
-     * How long no connections are accepted after accepting a connection has failed. Silent connections are closed
-     * meanwhile.
+     * The pause after accepting a connection has failed. During the pause, no connections are accepted and silent
+     * connections are closed.
      */
     private static final long AFTER_FAILURE_MILLIS = 100;
 
-    /** How long the limit on connections is lower after accepting a connection has failed. */
+    /** The time for which the limit on connections stays lowered after accepting a connection has failed. */
     private static final long LOWERED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
@@ -73,11 +73,11 @@ public final class NettyServerTransport implements ServerTransport {
     private final Set<ServerConnection> leaving =
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
 
-    // The earliest time of the next search when the limit on all connections is reached. Set when a search would find
-    // no silent connection for a new connection from any address.
+    // The earliest time of the next search for silent connections when the limit on all connections is reached. Set
+    // when a search would find no silent connection for a new connection from any address.
     private final AtomicLong nextLookNanos;
-    // the earliest time of the next search, for each address without a silent connection in the last search; removed
-    // when the last connection from the address is closed
+    // for each address whose last search found no silent connection, the earliest time of the next search; removed when
+    // the last connection from the address is closed
     private final Map<InetAddress, Long> nextLookOfNetwork = new ConcurrentHashMap<>();
     private final NanoClock clock;
     private final LongAdder acceptedConnections = new LongAdder();
@@ -173,8 +173,7 @@ public final class NettyServerTransport implements ServerTransport {
                             + " cannot be bound: " + bound.cause().getMessage(),
                     bound.cause() instanceof IOException known ? known : new IOException(bound.cause()));
         }
-        // loads the classes that acceptFailed() needs now, because no class can be loaded later without a free
-        // descriptor
+        // loads the classes for acceptFailed() in advance, because no class can be loaded without a free descriptor
         SilentConnections.choose(List.of(), NO_NETWORK, false, 1, clock.nanoTime());
         listening = bound.channel();
         port = ((InetSocketAddress) bound.channel().localAddress()).getPort();
@@ -322,8 +321,8 @@ public final class NettyServerTransport implements ServerTransport {
         List<ServerConnection> silent =
                 SilentConnections.choose(connections.values(), network, own, own ? 1 : limit.together(), now);
         if (silent.isEmpty()) {
-            // The next search for this address must wait. A search for another address might find a connection to
-            // close, because the choice depends on the address of the new connection.
+            // For this address, the next search for silent connections must wait. A search for another address might
+            // find a connection to close, because the choice depends on the address of the new connection.
             nextLookOfNetwork.put(network, now + BETWEEN_LOOKS_NANOS);
             if (!own && isNobodySilent(now)) {
                 nextLookNanos.compareAndSet(next, now + BETWEEN_LOOKS_NANOS);
@@ -353,7 +352,7 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns whether no silent connection could be closed, whatever the address of the new connection is. */
+    /** Returns true if there is no silent connection to close, whichever address a new connection comes from. */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

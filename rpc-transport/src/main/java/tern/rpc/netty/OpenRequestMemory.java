@@ -78,7 +78,7 @@ public final class OpenRequestMemory {
         }
     }
 
-    /** Returns whether more than a quarter of the memory budget that includes this connection's requests is used. */
+    /** Returns whether the memory budget that counts this connection's requests is more than a quarter used. */
     boolean isShort() {
         return inbound == null ? all.isShort() : inbound.isShort();
     }

@@ -33,9 +33,10 @@ public final class QueueRoom {
 
     private final WriteQueue queue;
     private final long maxQueuedBytes;
-    // in the order in which the streams began to wait; guarded by this queue's own lock
+    // the tasks of the waiting streams, in the order in which the streams began to wait; guarded by the lock of this
+    // set
     private final Set<BooleanSupplier> waiting = new LinkedHashSet<>();
-    // true while the queue "waiting" is not empty; changed only while holding the lock on that queue
+    // true while the set "waiting" is not empty; changed only while holding the lock on that set
     private volatile boolean anyWaits;
     private boolean lookingAgain; // true if another check is scheduled; confined to the event loop
 

@@ -11,12 +11,12 @@ import tern.rpc.NanoClock;
 import tern.rpc.Thrown;
 
 /**
- * Limits how many attempts to reconnect a transport starts on its own, for all endpoints together: {@value #AT_ONCE} at
- * once, then {@value #PER_SECOND} a second. If thousands of endpoints fail at once, the attempts would otherwise occupy
- * the processor and the network. Further attempts wait. The endpoint with the fewest failures comes first, so that a
- * restarted provider does not wait for endpoints that have been dead for a long time. One of {@value #TURNS} attempts
- * goes to the endpoint that has waited longest, so that each endpoint is tried. Attempts that are started by calls do
- * not count. Thread-safe.
+ * Limits the number of reconnection attempts that a transport starts by itself, for all endpoints together: {@value
+ * #AT_ONCE} at once, then {@value #PER_SECOND} a second. If thousands of endpoints fail at once, the attempts would
+ * otherwise occupy the processor and the network. Further attempts wait. The endpoint with the fewest failures comes
+ * first, so that a restarted provider does not wait for endpoints that have been dead for a long time. One of {@value
+ * #TURNS} attempts goes to the endpoint that has waited longest, so that each endpoint is tried. Attempts that are
+ * started by calls do not count. Thread-safe.
  */
 final class ReconnectPace {
 
@@ -50,7 +50,7 @@ final class ReconnectPace {
 
     private final NanoClock clock;
     private final Timer timer;
-    // The waiting attempts in two orders. This object's lock guards the following fields.
+    // The waiting attempts, in two sorted sets. The lock on this object guards the following fields.
     private final TreeSet<Waiting> byFailures =
             new TreeSet<>(Comparator.comparingInt(Waiting::failures).thenComparingLong(Waiting::number));
     private final TreeSet<Waiting> byAge = new TreeSet<>(Comparator.comparingLong(Waiting::number));
@@ -79,7 +79,7 @@ final class ReconnectPace {
         }
     }
 
-    /** Returns false if the attempt must wait. It has then been stored. */
+    /** Returns whether the attempt may start now. If not, stores the attempt until its turn. */
     private synchronized boolean mayBegin(BooleanSupplier attempt, int failures) {
         if (!scheduled && takePermit()) {
             return true;

@@ -25,7 +25,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
-    /** The time between the server's request to send no more calls and the close of a silent or idle connection. */
+    /** How long a silent or idle connection stays open after the server has asked the client to send no more calls. */
     private static final long LEAVE_MILLIS = 1_000;
 
     /**
@@ -72,8 +72,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         this.channel = channel;
         this.known = !port.handler().asksWhoCalls();
         this.calls = new CallsInFlight(port, channel);
-        // The counters of bytes and tenants must be created last: they count this connection until closed() is called,
-        // so an exception after their creation would leave it counted.
+        // The counters of bytes and tenants are created last. They count this connection until closed() is called, and
+        // closed() is never called if a later statement throws an exception.
         InetAddress network = Tenancy.network(host);
         this.reading = new SocketReading(
                 channel, port.settings().firstBytesTimeout(), LoopShares.join(channel.eventLoop(), network));
@@ -163,8 +163,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called instead of {@link #heard} when bytes have been read. Used by protocols whose writes depend on received
-     * frames, and which must therefore keep reading even while the peer has too many unread answers.
+     * Called instead of {@link #heard} when bytes have been read. Used by protocols that cannot write without reading,
+     * because a received frame can permit them to write. Such a protocol reads even while the peer has too many unread
+     * answers.
      */
     public void heardWithoutPause() {
         heardNanos = System.nanoTime();
@@ -197,14 +198,14 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return calls;
     }
 
-    /** Returns the memory that open requests occupy. */
+    /** Returns the object that counts the memory of open requests. */
     @Override
     public OpenRequestMemory memory() {
         return memory;
     }
 
     /**
-     * Creates the account of the bytes that a decoder of this connection keeps.
+     * Creates the object that counts the bytes of an incomplete frame or header on this connection.
      *
      * @param tooSlow closes the connection; its argument is the reason, as text for error messages
      */
@@ -232,7 +233,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
                 });
     }
 
-    /** Returns the answer bytes that the client has not read. */
+    /** Returns the object that counts the answer bytes that the client has not read. */
     public UnreadBytes unread() {
         return unread;
     }

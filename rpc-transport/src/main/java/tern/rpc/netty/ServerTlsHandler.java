@@ -19,7 +19,8 @@ final class ServerTlsHandler extends SslHandler {
     private static final class Computations implements Executor {
 
         private final Executor handshakes;
-        private @Nullable ServerTlsHandler handler; // null until the handler has been created
+        // the TLS handler that these computations belong to; null until it has been created
+        private @Nullable ServerTlsHandler handler;
         private int unfinished;
 
         Computations(Executor handshakes) {
@@ -43,7 +44,10 @@ final class ServerTlsHandler extends SslHandler {
             }
         }
 
-        /** Runs on the thread of the computation, after it has queued the continuation of the handshake. */
+        /**
+         * Runs on the thread of the computation, after the task that continues the handshake has been added to the
+         * event loop.
+         */
         private void endLater() {
             ServerTlsHandler known = Objects.requireNonNull(handler);
             try {
@@ -58,8 +62,9 @@ final class ServerTlsHandler extends SslHandler {
     }
 
     private final Computations computations;
-    private volatile @Nullable ChannelHandlerContext context; // set before the first read
-    private @Nullable IncompleteInput incomplete; // null if the bytes are not counted
+    private volatile @Nullable ChannelHandlerContext context; // the context of this handler; set before the first read
+    // counts the bytes of an incomplete record; null if the bytes are not counted
+    private @Nullable IncompleteInput incomplete;
     private int keptBytes; // the number of bytes that were kept after the last read
 
     ServerTlsHandler(SSLEngine engine, Executor handshakes) {

@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Chooses the connections to close when a new connection exceeds a limit. A connection is silent if no call other than
  * a health watch is running on it, and no call has been answered for a minute. An unused connection, on which no call
- * has ever been made, is silent after ten seconds. Shorter times apply if its address has many more connections than
- * the address of the new connection: ten seconds without an answered call, or one second for an unused connection.
+ * has ever been made, is silent after ten seconds. Shorter times apply to connections from an address that has many
+ * more connections than the address of the new connection: ten seconds without an answered call, or one second for an
+ * unused connection.
  *
  * <p>The address with the most connections loses connections first. An address with fewer connections than the address
  * of the new connection loses none. Within an address, unused connections are closed first, starting with the oldest.
@@ -57,8 +58,8 @@ final class SilentConnections {
         InetAddress network();
 
         /**
-         * Returns whether the connection must not be chosen, because a call other than a health watch is running or
-         * arriving on it, or because it is already being closed.
+         * Returns whether the connection must stay open, because a call other than a health watch is running or
+         * arriving on it. Also returns true if the connection is already being closed.
          */
         boolean isInUse();
 

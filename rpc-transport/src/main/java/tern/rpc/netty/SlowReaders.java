@@ -102,9 +102,9 @@ final class SlowReaders {
         }
 
         /**
-         * Returns whether the client is slow. A client is slow if, since this record was made, it has read fewer than
-         * {@link #FAST_BYTES} and fewer than the bytes that were waiting then. The bytes in {@link #ahead} count as
-         * read since then.
+         * Returns whether the client is slow. A client is slow if, since this record was created, it has read fewer
+         * than {@link #FAST_BYTES} and fewer than the bytes that were waiting at that time. The bytes in {@link #ahead}
+         * count as read since that time.
          *
          * @param now the connection of this object, with its current counters
          */
@@ -173,15 +173,14 @@ final class SlowReaders {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // the flag must be reset even after an exception, so that later checks are possible
+        } finally { // the field "looking" must be reset even after an exception, so that later checks are possible
             if (!again) {
                 last = Map.of();
                 looking.set(false);
             }
         }
         if (!again && unsent.staying() > unsent.manyBytes()) {
-            // While a check runs, other threads queue answers without scheduling a check. The following call schedules
-            // a check for these answers.
+            // The following call schedules a check for answers that other threads queued during this check.
             queued();
         }
     }

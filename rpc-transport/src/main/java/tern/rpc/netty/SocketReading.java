@@ -12,20 +12,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class SocketReading implements RecvByteBufAllocator {
 
-    /** A request body is aborted if fewer bytes than this arrive per second after the grace period (docs/limits.md). */
+    /**
+     * A request body is aborted if fewer than {@value} bytes per second arrive after the grace period (docs/limits.md).
+     */
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
 
     private static final long MIN_MEASURED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final Channel channel;
     private final Duration gracePeriod;
-    private final LoopShares.@Nullable Network network; // null if time is not divided among addresses
+    // the network that this connection belongs to; null if the event loop does not divide its time among addresses
+    private final LoopShares.@Nullable Network network;
     private boolean waitsForPeer; // true while reading is paused because the peer does not read its answers
     private boolean unwanted; // true while the protocol has paused reading
     private boolean dropping; // true if all received bytes are dropped, so that nothing pauses reading
     private boolean overBudget; // true while reading is paused because the memory for requests is used up
     private boolean resting; // true while this connection waits until the event loop has read from other addresses
-    // true while reading is paused for a reason other than the turns of other addresses on the event loop
+    // true while reading is paused for any reason except that the event loop reads from other addresses first
     private boolean paused;
     private int usedNanos; // how long the most recently read bytes occupied the event loop
     private long sinceNanos = System.nanoTime(); // the time when reading last resumed
@@ -59,7 +62,7 @@ final class SocketReading implements RecvByteBufAllocator {
     }
 
     /**
-     * Called after bytes have been read and processed. The event loop might then read from other networks before it
+     * Called after bytes have been read and processed. The event loop might then read from other addresses before it
      * reads from this connection again.
      *
      * @param nanos the time that reading and processing took on the event loop
@@ -72,8 +75,8 @@ final class SocketReading implements RecvByteBufAllocator {
     }
 
     /**
-     * Returns the counter of the busy connections of this network; null if the event loop does not divide its time
-     * among addresses.
+     * Returns the object that counts the busy connections from the peer's address; null if the event loop does not
+     * divide its time among addresses.
      */
     FairReads.@Nullable BusyNetwork busyNetwork() {
         return network == null ? null : network.busy();

@@ -17,8 +17,8 @@ import tern.rpc.limit.Share;
 final class Tenancy {
 
     /**
-     * The length, in bytes, of the prefix that all addresses of one IPv6 network share. All addresses with the same
-     * prefix usually have the same owner.
+     * The number of leading bytes that all addresses of one IPv6 network have in common. These addresses usually have
+     * the same owner.
      */
     private static final int NETWORK_BYTES = 8;
 

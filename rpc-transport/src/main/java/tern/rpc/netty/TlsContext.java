@@ -35,8 +35,8 @@ final class TlsContext {
     private static final Logger LOG = LoggerFactory.getLogger(TlsContext.class);
 
     /**
-     * The protocol names that a server offers in ALPN negotiation. Whatever name is negotiated, the first decrypted
-     * bytes identify the actual protocol.
+     * The protocol names that a server offers in ALPN negotiation. The server ignores the result of the negotiation,
+     * because the first decrypted bytes identify the actual protocol.
      */
     private static final List<String> SERVED_BY_NAME = List.of("h2", "http/1.1");
 

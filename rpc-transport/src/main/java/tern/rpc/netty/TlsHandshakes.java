@@ -18,16 +18,16 @@ import java.util.concurrent.TimeUnit;
 /**
  * Runs the computations of TLS handshakes, such as signatures, on separate threads: one for every four processors. A
  * signature takes about a millisecond, and any peer can request one without a token. On the event loops, many
- * handshakes would delay calls on other connections. The threads serve the networks in turn, because otherwise a flood
- * of handshakes from one address would delay the handshakes of all other addresses. Thread-safe.
+ * handshakes would delay calls on other connections. The threads serve the client addresses in turn, because otherwise
+ * a flood of handshakes from one address would delay the handshakes of all other addresses. Thread-safe.
  */
 final class TlsHandshakes implements AutoCloseable {
 
     static final int THREADS = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
 
     /**
-     * The maximum number of computations that wait for a thread. If there are more, the network with the most waiting
-     * computations loses its newest one.
+     * The maximum number of computations that wait for a thread. If there are more, the newest computation of the
+     * address with the most waiting computations is dropped.
      */
     static final int MAX_WAITING = 1_024;
 
@@ -46,7 +46,7 @@ final class TlsHandshakes implements AutoCloseable {
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
             new DefaultThreadFactory("rpc-tls", true));
-    // the waiting computations by network, beginning with the network whose turn is next; guarded by this
+    // the waiting computations by client address, beginning with the address whose turn is next; guarded by this
     private final Map<InetAddress, Deque<Runnable>> queues = new LinkedHashMap<>();
     private final Map<InetAddress, Integer> unfinished = new HashMap<>(); // guarded by this
     private int waiting; // the number of waiting computations; guarded by this
@@ -76,7 +76,10 @@ final class TlsHandshakes implements AutoCloseable {
         }
     }
 
-    /** @return whether the threads must be told of the computation; false if it takes the place of another one */
+    /**
+     * @return whether a thread must be asked to run the computation; false if the computation replaces another one, for
+     *     which a thread has already been asked
+     */
     private synchronized boolean add(InetAddress network, Runnable task) {
         if (unfinished.getOrDefault(network, 0) >= MAX_OF_NETWORK) {
             throw new RejectedExecutionException(
@@ -93,9 +96,10 @@ final class TlsHandshakes implements AutoCloseable {
     }
 
     /**
-     * Removes the newest waiting computation of the network that has the most. Its handshake ends at its time limit.
+     * Drops the newest waiting computation of the address with the most waiting computations. The handshake of this
+     * computation then ends at its time limit.
      *
-     * @return false if no other network has at least two more waiting computations than the given one
+     * @return false if no other address has at least two more waiting computations than the given one
      */
     private boolean giveUpOneOfLargest(InetAddress newcomer) {
         Map.Entry<InetAddress, Deque<Runnable>> largest = queues.entrySet().stream()
@@ -111,7 +115,7 @@ final class TlsHandshakes implements AutoCloseable {
         return true;
     }
 
-    /** Runs the next computation of the network whose turn it is. */
+    /** Runs the next computation of the address whose turn it is. */
     private void runNext() {
         InetAddress network;
         Runnable task;
@@ -125,7 +129,8 @@ final class TlsHandshakes implements AutoCloseable {
             task = queue.remove();
             waiting--;
             if (!queue.isEmpty()) {
-                queues.put(network, queue); // at the end, so all other networks are served first
+                // the address goes to the end of the queue, so all other addresses are served first
+                queues.put(network, queue);
             }
         }
         try {

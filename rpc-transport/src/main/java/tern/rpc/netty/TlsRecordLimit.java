@@ -66,9 +66,9 @@ final class TlsRecordLimit {
     }
 
     /**
-     * Counts another TLS 1.2 handshake, and refuses it if there were too many. Without this refusal, a peer could cause
-     * the computations of handshakes over and over again on one connection. RFC 9113 (9.2.1) forbids renegotiation for
-     * HTTP/2.
+     * Counts an additional TLS 1.2 handshake, and refuses it if there have been too many. Without this refusal, a peer
+     * could begin one expensive handshake after another on the same connection. RFC 9113 (9.2.1) forbids renegotiation
+     * for HTTP/2.
      */
     void renegotiated() throws SSLException {
         if (--handshakes < 0) {

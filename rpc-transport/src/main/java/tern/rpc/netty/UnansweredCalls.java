@@ -43,7 +43,7 @@ final class UnansweredCalls {
     }
 
     private final Channel channel;
-    // The lists are ArrayLists while they contain calls; otherwise they are immutable and empty.
+    // The two lists of calls are ArrayLists while they contain calls; otherwise they are immutable and empty.
     private List<Unanswered> calls = Collections.emptyList();
     // the idle calls, which need only one check per second
     private List<Unanswered> resting = Collections.emptyList();
@@ -56,7 +56,7 @@ final class UnansweredCalls {
     // true while a call prevents the server from closing the connection to make room for a new connection; written only
     // by the event loop
     private volatile boolean keep;
-    // the time when the end of a call was last detected; written only by the event loop, as is haveEnded
+    // the time when the end of a call was last detected; written only by the event loop
     private volatile long quietSinceNanos = System.nanoTime();
     private volatile boolean haveEnded;
 
@@ -78,7 +78,7 @@ final class UnansweredCalls {
         }
     }
 
-    /** Returns a call that is checked only once a second to the frequent checks. Has no effect on other calls. */
+    /** Checks the deadline of a call frequently again, if it is currently checked only once a second. */
     void wake(Unanswered call) {
         if (resting.remove(call)) {
             add(call);
@@ -160,7 +160,7 @@ final class UnansweredCalls {
     }
 
     private void sweepRarelyLater() {
-        sweepingRarely = false; // stays false if schedule() throws an exception
+        sweepingRarely = false; // sweepingRarely stays false if schedule() throws an exception
         channel.eventLoop().schedule(this::sweepRarely, RARE_SWEEP_MILLIS, TimeUnit.MILLISECONDS);
         sweepingRarely = true;
     }

@@ -57,8 +57,8 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns the change in the number of unread bytes that results from a change in the size of the write queue. The
-     * result is 0 if the size stays within the same step of 64 KiB.
+     * Returns how much the number of unread bytes changes when the size of the write queue changes. The result is 0 if
+     * the size stays within the same step of 64 KiB.
      */
     static long countedChange(long before, long after) {
         return ((after >> QUEUE_STEP_BITS) - (before >> QUEUE_STEP_BITS)) << QUEUE_STEP_BITS;
@@ -83,7 +83,7 @@ public final class UnreadBytes {
 
     /** Returns the number of unread bytes; 0 if the connection is being closed because its client does not read. */
     long bytes() {
-        return givenUp ? 0 : Math.max(0, bytes); // the field has a large negative value after the close
+        return givenUp ? 0 : Math.max(0, bytes); // after the close, the field has a large negative value
     }
 
     /**

@@ -7,8 +7,8 @@ import io.netty.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins the frames that one pass takes from the write queue, so that the socket gets a few large writes. Confined to
- * the event loop.
+ * Joins the frames that the event loop takes from the write queue in one step, so that the socket gets a few large
+ * writes. Confined to the event loop.
  */
 public final class WriteBatch {
 

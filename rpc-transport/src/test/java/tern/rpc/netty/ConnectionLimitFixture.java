@@ -28,7 +28,6 @@ abstract class ConnectionLimitFixture {
 
     static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** A service whose methods the tests call. */
     public interface Work {
         String hold(String name);
 

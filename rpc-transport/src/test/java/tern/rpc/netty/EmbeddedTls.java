@@ -51,7 +51,7 @@ final class EmbeddedTls implements AutoCloseable {
         assertThat(peer.getHandshakeStatus()).isEqualTo(HandshakeStatus.NOT_HANDSHAKING);
     }
 
-    /** Lets the peer begin a handshake, without the rest of the handshake. */
+    /** Lets the peer send its first message of a handshake. */
     void begin() throws SSLException {
         peer.beginHandshake();
         send(new byte[0]);

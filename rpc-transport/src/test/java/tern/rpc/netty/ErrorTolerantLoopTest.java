@@ -54,7 +54,7 @@ class ErrorTolerantLoopTest {
             AtomicInteger tasks = new AtomicInteger();
             IoEventLoop loop = group.next();
             int[] mostInARow = new int[1];
-            // the number of polls when the last task ran, and the number of tasks that have run since that poll
+            // two numbers: the polls when the last task ran, and the tasks that have run since the last poll
             int[] last = new int[2];
             CompletableFuture<Void> done = new CompletableFuture<>();
             loop.execute(new Runnable() {

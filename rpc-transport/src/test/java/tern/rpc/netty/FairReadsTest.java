@@ -23,7 +23,10 @@ class FairReadsTest {
     });
     private ExtendedHandle reads = grown();
 
-    /** Returns a connection whose buffer has the largest size, at the beginning of a turn. */
+    /**
+     * Returns a connection whose receive buffer has grown to its maximum size. The connection is at the beginning of a
+     * turn.
+     */
     private ExtendedHandle grown() {
         return grown(null);
     }
@@ -54,7 +57,10 @@ class FairReadsTest {
         assertThat(fullRead(FairReads.TURN_NANOS / 3 + 3)).isFalse();
     }
 
-    /** In a shorter turn, fewer calls would be answered together, and each call would need more processor time. */
+    /**
+     * The length of a turn must permit the small calls of 200 callers. In a shorter turn, fewer calls would be answered
+     * together, and each call would need more processor time.
+     */
     @Test
     void theSmallCallsOf200CallersFitIntoOneTurn() {
         assertThat(fullRead(200 * TimeUnit.MICROSECONDS.toNanos(5))).isTrue();
@@ -179,7 +185,8 @@ class FairReadsTest {
     void aConnectionThatIsBusyAgainCountsOnce() {
         for (int i = 0; i < 1_000; i++) {
             fullRead(FairReads.TURN_NANOS);
-            now -= FairReads.TURN_NANOS; // the turns of all connections begin within the same period
+            // the clock is set back, so that the turns of all connections begin within the same period
+            now -= FairReads.TURN_NANOS;
             reads.reset(new DefaultChannelConfig(channel));
         }
         grown();
@@ -207,7 +214,7 @@ class FairReadsTest {
         }
     }
 
-    /** Lets several connections occupy the event loop for their full turns within one period. */
+    /** Lets several connections occupy the event loop for their full turns within one period of 100 ms. */
     private void beBusy(int connections) {
         beBusy(connections, null);
     }

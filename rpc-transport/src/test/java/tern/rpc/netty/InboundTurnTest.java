@@ -168,9 +168,9 @@ class InboundTurnTest {
     }
 
     /**
-     * Tests a race between two connections. The connection that has the turn may complete its message although the
-     * memory budget is used up, and only one connection at a time has the turn. The second connection does not get the
-     * turn. Before it is queued, the first connection gives up the turn. The second connection must then get the turn.
+     * Tests a race between two connections when the memory budget is used up. Only the connection that has the turn may
+     * complete its message. The first connection gives up the turn after the second connection has asked for it and
+     * before the second connection is queued. The second connection must then get the turn.
      */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {

@@ -29,7 +29,8 @@ class LoopSharesSocketTest {
     private static final int HONEST_READS = 10;
     private static final byte[] BYTES = new byte[32 << 10];
 
-    private final List<Integer> readsBetween = new ArrayList<>(); // confined to the event loop
+    // written by the event loop until "done" reaches 0, and then read by the test
+    private final List<Integer> readsBetween = new ArrayList<>();
     private final CountDownLatch accepted = new CountDownLatch(BUSY + 1);
     private final CountDownLatch done = new CountDownLatch(HONEST_READS);
     private int reads;
@@ -46,7 +47,8 @@ class LoopSharesSocketTest {
             sockets.add(connect(3, port));
             assertThat(accepted.await(30, TimeUnit.SECONDS)).isTrue();
             CountDownLatch written = new CountDownLatch(1);
-            loops.group().next().execute(() -> awaitAll(written)); // the event loop reads when all bytes have arrived
+            // the event loop is blocked until all bytes have arrived
+            loops.group().next().execute(() -> awaitAll(written));
             for (Socket socket : sockets) {
                 socket.getOutputStream().write(BYTES);
             }
@@ -109,8 +111,9 @@ class LoopSharesSocketTest {
         public void channelRead(ChannelHandlerContext context, Object bytes) {
             ((ByteBuf) bytes).release();
             if (honest) {
-                spin(TimeUnit.NANOSECONDS.toMicros(FairReads.TURN_NANOS)); // each pass reads once from the connection
-                if (done.getCount() > 0) { // when the count is 0, the test's thread reads the list
+                // each pass of the event loop reads once from the connection
+                spin(TimeUnit.NANOSECONDS.toMicros(FairReads.TURN_NANOS));
+                if (done.getCount() > 0) { // when "done" has reached 0, the test's thread reads the list
                     readsBetween.add(reads);
                 }
                 reads = 0;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class LoopSharesTest {
 
-    private static final long HALF = LoopShares.PASS_NANOS / 2; // the share of each of two networks
+    private static final long HALF = LoopShares.PASS_NANOS / 2; // the share of each address if there are two
 
     private final List<Runnable> tasks = new ArrayList<>();
     private final LoopShares shares = new LoopShares(tasks::add);
@@ -66,7 +66,7 @@ class LoopSharesTest {
     void busyAddressGetsItsShareOfEachPass() {
         List<SocketReading> busy = connect(2, 100);
         List<SocketReading> other = connect(3, 1);
-        for (int pass = 0; pass < 30; pass++) { // the first pass reads from all connections
+        for (int pass = 0; pass < 30; pass++) { // the first pass of the event loop reads from all connections
             read(busy, HALF / 10);
             read(other, 1);
             shares.passEnds();

@@ -52,7 +52,6 @@ class LostProvidersTest {
     private static final int CALLS = 300;
     private static final String NAME = "shop.example";
 
-    /** A service whose methods the tests call. */
     public interface Work {
         String whoAnswers(String name);
     }

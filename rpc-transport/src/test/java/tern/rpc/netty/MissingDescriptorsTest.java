@@ -48,7 +48,7 @@ class MissingDescriptorsTest extends ConnectionLimitFixture {
     private void failToAccept() {
         Channel socket = Objects.requireNonNull(Objects.requireNonNull(port).socket());
         IOException failure = new IOException("accept(..) failed: Too many open files");
-        // runs on the event loop, so that the server has handled the failure when this method returns
+        // the exception is passed on the event loop, so that the server has handled it when this method returns
         socket.eventLoop()
                 .submit(() -> socket.pipeline().fireExceptionCaught(failure))
                 .syncUninterruptibly();

@@ -42,7 +42,6 @@ class ProvidersOfANameTest {
     private static final String NAME = "shop.example";
     private static final int PROVIDERS = 5;
 
-    /** A service whose methods the tests call. */
     public interface Work {
         int whoAnswers();
     }

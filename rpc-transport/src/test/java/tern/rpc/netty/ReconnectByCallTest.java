@@ -38,7 +38,6 @@ class ReconnectByCallTest {
     private static final byte[] GO_AWAY = {0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** A service whose methods the tests call. */
     public interface Work {
         String quick(String name);
     }
@@ -202,7 +201,8 @@ class ReconnectByCallTest {
                 for (int j = 0; j < 300; j++) {
                     assertFails(work, greeting.length > 0);
                 }
-                // the first attempts have no pause between them, and the test might count an attempt late
+                // The first attempts have no pause between them, and the test might count an attempt late. Up to three
+                // more attempts are therefore permitted.
                 assertThat(accepted.get()).isBetween(before + round, before + round + 3);
                 now.addAndGet(PAUSE_NANOS);
             }

@@ -48,7 +48,7 @@ class ReconnectPaceTest {
         now = until;
     }
 
-    /** The attempts to reconnect to one of many endpoints. */
+    /** One of many endpoints, and the attempts to reconnect to it. */
     private final class Peer {
         private final ReconnectBackoff backoff = new ReconnectBackoff(ClientTransportSettings.named("orders"));
         private final List<Peer> begun;
@@ -150,7 +150,10 @@ class ReconnectPaceTest {
         assertThat(begun).contains(restarted);
     }
 
-    /** Connections that are lost all the time would otherwise get all attempts. */
+    /**
+     * Endpoints that have been dead for a long time still get a part of the attempts, even if other connections are
+     * lost all the time.
+     */
     @Test
     void endpointsThatAreDeadForLongGetAFourthOfTheAttemptsWhateverOthersDo() {
         List<Peer> begun = new ArrayList<>();

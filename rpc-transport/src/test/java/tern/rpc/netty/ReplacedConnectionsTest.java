@@ -166,12 +166,12 @@ class ReplacedConnectionsTest extends ConnectionLimitFixture {
         byte[] path = called.getBytes(US_ASCII);
         byte[] type = "application/grpc".getBytes(US_ASCII);
         int head = 2 + 2 + path.length + 3 + type.length;
-        // The frame header: HEADERS with END_HEADERS on stream 1.
+        // the header of a HEADERS frame with END_HEADERS on stream 1
         bytes.writeBytes(new byte[] {0, 0, (byte) head, 1, 4, 0, 0, 0, 1});
-        bytes.writeBytes(new byte[] {(byte) 0x83, (byte) 0x86}); // The block begins with :method POST and :scheme http.
-        bytes.writeBytes(new byte[] {4, (byte) path.length}); // The next field is :path.
+        bytes.writeBytes(new byte[] {(byte) 0x83, (byte) 0x86}); // the fields :method POST and :scheme http
+        bytes.writeBytes(new byte[] {4, (byte) path.length}); // a field with the name :path
         bytes.writeBytes(path);
-        bytes.writeBytes(new byte[] {0x0F, 0x10, (byte) type.length}); // The next field is content-type.
+        bytes.writeBytes(new byte[] {0x0F, 0x10, (byte) type.length}); // a field with the name content-type
         bytes.writeBytes(type);
         return bytes.toByteArray();
     }
@@ -186,7 +186,7 @@ class ReplacedConnectionsTest extends ConnectionLimitFixture {
         bytes.writeBytes(new byte[] {0, 0, 5, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0}); // a DATA frame with an empty message
         RawSocket watching = connect(port, 2, 1).send(bytes.toByteArray());
         int frame = nextHttp2Frame(watching);
-        while (frame != 0) { // DATA has the frame type 0 and contains the health status
+        while (frame != 0) { // skips all frames until a DATA frame (type 0), which contains the health status
             frame = nextHttp2Frame(watching);
         }
         later.addAndGet(11 * SECOND);

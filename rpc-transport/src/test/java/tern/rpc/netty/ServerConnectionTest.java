@@ -92,7 +92,7 @@ class ServerConnectionTest {
         }
     }
 
-    /** Returns how many seconds without further bytes make a body too slow. */
+    /** Returns the number of seconds without further bytes after which a body counts as too slow. */
     private int slowSeconds(BodyPace pace, long began, long arrived) {
         int seconds = 1;
         while (!connection.isTooSlow(pace, arrived, began + TimeUnit.SECONDS.toNanos(seconds))) {
@@ -177,7 +177,8 @@ class ServerConnectionTest {
         connection.giveUp();
 
         assertThat(unsent.used()).isEqualTo(5_000);
-        assertThat(connection.unsentBytes()).isZero(); // SlowReaders does not close the connection a second time
+        // the result is 0, so SlowReaders does not close the connection a second time
+        assertThat(connection.unsentBytes()).isZero();
         assertThat(connection.unread().refusal()).isEqualTo("its connection is being closed");
         assertThat(connection.unread().refusal(0, 1, true)).isEqualTo("its connection is being closed");
         connection.closed();

@@ -43,7 +43,6 @@ class SlowTenantsSocketTest {
     private static final int QUEUE = 80;
     private static final int GOOD_CALLS = 60;
 
-    /** A service whose methods the tests call. */
     public interface Slow {
 
         CompletableFuture<String> hold(String name);
@@ -306,8 +305,8 @@ class SlowTenantsSocketTest {
             RawSocket each = RawSocket.connect(port, 20 + i % 8);
             open.add(each);
             each.send(request("hold"));
-            // Each call must begin before the next one is sent, because the last calls from a tenant can run on spare
-            // threads.
+            // each call must begin before the next call is sent, because the last calls from a tenant can run on spare
+            // threads
             int running = Math.min(i + 1, THREADS);
             Await.until("it runs", () -> service.held.availablePermits() >= running);
         }

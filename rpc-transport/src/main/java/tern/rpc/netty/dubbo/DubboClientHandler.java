@@ -160,8 +160,8 @@ final class DubboClientHandler extends DubboFrameDecoder {
     }
 
     /**
-     * Returns whether the event asks the client to send no more calls. Ignores the event "W", because a replacement for
-     * the connection is already open. With this event, a server announces that it accepts calls again. Dubbo's
+     * Returns whether the event asks the client to send no more calls. Ignores the event "W", with which a server
+     * announces that it accepts calls again, because a replacement for the connection is already open. Dubbo's
      * providers write events in their own preferred serialization, for example fastjson2. A one-way event in a
      * serialization other than hessian2 is therefore recognized by the letter R in its bytes.
      */

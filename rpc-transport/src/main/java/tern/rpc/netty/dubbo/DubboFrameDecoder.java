@@ -11,7 +11,10 @@ import java.util.List;
  */
 abstract class DubboFrameDecoder extends ByteToMessageDecoder {
 
-    /** The maximum size of a body that is skipped, unless twice the size limit of a body is larger (docs/limits.md). */
+    /**
+     * A body above the size limit is skipped if it has at most {@value} bytes, or at most twice the size limit
+     * (docs/limits.md).
+     */
     private static final long MAX_SKIPPED_BYTES = 64 << 20;
 
     private final int maxBodyBytes;

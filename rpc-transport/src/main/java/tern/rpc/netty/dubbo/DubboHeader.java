@@ -56,7 +56,10 @@ final class DubboHeader {
         return flags & SERIALIZATION_MASK;
     }
 
-    /** Returns the id of a serialization for an error message, with the name in Dubbo's settings if Dubbo has one. */
+    /**
+     * Returns the id of a serialization for an error message. The result includes the name of the serialization in
+     * Dubbo's settings if there is one.
+     */
     static String nameOf(int serialization) {
         String name = switch (serialization) {
             case HESSIAN2 -> "hessian2";

@@ -120,7 +120,7 @@ final class DubboRequestBody {
      * @throws tern.rpc.serialization.SerializationException if the bytes are invalid
      */
     static CallHead readHead(ObjectReader reader, long receivedNanos, ServerContext.Exchange exchange) {
-        reader.readString(); // The protocol version is skipped.
+        reader.readString(); // skips the protocol version
         String interfaceName = orEmpty(reader.readString());
         String version = orEmpty(reader.readString());
         String methodName = orEmpty(reader.readString());
@@ -240,7 +240,8 @@ final class DubboRequestBody {
     private static void checkNoCallback(String attachment, Object value) {
         if (attachment.startsWith(CALLBACK)) {
             throw RpcException.refusal(
-                    StatusCode.FAILED_PRECONDITION, // sent as status 70, as for unsupported generic calls
+                    // FAILED_PRECONDITION is sent as status 70, as for generic calls that are not supported
+                    StatusCode.FAILED_PRECONDITION,
                     "an argument is a callback object, which this server cannot call; use a method that returns a"
                             + " stream, over Triple",
                     Executed.NO);

@@ -35,8 +35,8 @@ import tern.rpc.transport.UntypedExceptions;
 final class DubboServerCall extends NettyServerCall {
 
     /**
-     * The minimum size of an answer that requires a permit to be encoded, because only a few threads may encode large
-     * answers at the same time.
+     * An answer of at least {@value} bytes may be encoded only with a permit, because only a few threads may encode
+     * large answers at the same time.
      */
     private static final int LARGE_BYTES = 256 << 10;
 

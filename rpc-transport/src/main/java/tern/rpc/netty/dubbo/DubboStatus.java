@@ -27,15 +27,16 @@ final class DubboStatus {
     private static final StatusCode[] CODES = StatusCode.values();
 
     /**
-     * The beginning of the error text that Dubbo's provider sends if it does not export the group or version of a call.
+     * The text with which Dubbo's provider begins its error message if it does not export the group or version of a
+     * call.
      */
     private static final String NOT_EXPORTED =
             "org.apache.dubbo.remoting.RemotingException: Not found exported service: ";
 
-    /** The beginning of the error text of a Tern server whose answer exceeds its limit. */
+    /** The text with which a Tern server begins its error message if an answer exceeds the size limit. */
     static final String ANSWER_TOO_LARGE = "the answer exceeds the limit of the server: ";
 
-    /** The beginning of the error text of Dubbo's provider whose answer exceeds its limit. */
+    /** The text with which Dubbo's provider begins its error message if an answer exceeds the size limit. */
     private static final String DATA_TOO_LARGE = "Data length too large";
 
     private DubboStatus() {}

@@ -63,7 +63,7 @@ final class AnswerOutput {
         return Objects.requireNonNull(context);
     }
 
-    /** Returns the account of the answers that the client has not read. */
+    /** Returns the object that counts the answer bytes that the client has not read. */
     AnswerAccount account() {
         return account;
     }
@@ -96,7 +96,7 @@ final class AnswerOutput {
 
     // ---- stream messages
 
-    /** Adds an exchange. The next flush writes its messages. */
+    /** Adds an exchange with gathered messages. The messages are written before the next flush. */
     void gathering(Http2Exchange exchange) {
         gathering.add(exchange);
     }
@@ -118,7 +118,8 @@ final class AnswerOutput {
         plain.flushed();
     }
 
-    // The following methods write answers without Netty's codec, and the headers of all other answers.
+    // The following methods write complete answers without Netty's codec, and count the parts of answers that the codec
+    // writes.
 
     /** Writes the interim answer 100 (Continue). The client waits for this answer before it sends the body. */
     void writeContinue(Http2Stream stream) {
@@ -159,8 +160,8 @@ final class AnswerOutput {
 
     /**
      * Called when the codec has been given the last part of an answer. Counts the objects of the call until the socket
-     * has accepted this part. Without this count, a client that opens no flow-control window could fill the memory with
-     * small answers.
+     * has accepted this part. Without this count, a client that never opens its flow-control window could fill the
+     * memory with small answers.
      */
     void endWritten(ChannelFuture taken) {
         if (!taken.isDone()) {

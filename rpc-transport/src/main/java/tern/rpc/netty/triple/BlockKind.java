@@ -26,7 +26,7 @@ enum BlockKind {
 
     private static final int INDEX_BITS = 7;
     private static final int NAME_BITS = 4;
-    // the number of bits for the length of a string in its first byte, which begins with the Huffman bit
+    // the first byte of a string contains the Huffman bit and seven bits of the string's length
     private static final int TEXT_BITS = 7;
 
     /** @param block the header block; its reader index does not change */

@@ -13,8 +13,7 @@ import tern.rpc.transport.BuiltInMethods;
 
 /**
  * Creates the call heads (path, metadata and caller of a call), which authorizers check before a request is decoded.
- * The message of a generic call contains the name of the method, which is the only part of the message that is decoded
- * here.
+ * For a generic call, this class decodes the method name in the message, and no other part of the message.
  */
 final class CallHeads {
 

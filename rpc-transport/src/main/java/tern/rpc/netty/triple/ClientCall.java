@@ -24,9 +24,9 @@ import tern.rpc.transport.UnsentCallException;
 
 /**
  * A client's call on an HTTP/2 stream, from the start of the request to the end of the answer. Until its stream is
- * opened, this object waits in the write queue. The call passes the headers, the messages and the end of the answer on
- * in order. A malformed answer fails the call. Confined to the event loop, except for its creation and for
- * {@link #bytes}.
+ * opened, this object waits in the write queue. The call delivers the headers, the messages and the end of the answer
+ * in this order. A malformed answer fails the call. Confined to the event loop, except for its creation and for {@link
+ * #bytes}.
  */
 abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiver {
 
@@ -49,7 +49,8 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     private byte @Nullable [] request;
     private @Nullable Channel channel; // the channel on which the request is written
 
-    // completed when the request has been sent; null if the request is written in one step
+    // the promise of the request, which completes when the request has been sent; null if the request is written in one
+    // step
     private @Nullable ChannelPromise promise;
     private @Nullable Http2Stream stream;
     private @Nullable Http2Headers head;

@@ -25,7 +25,7 @@ final class EarlyAnswers {
     private final Consumer<Http2Stream> reset;
     private final NanoClock clock;
     private final Queue<Answered> answered = new ArrayDeque<>();
-    private boolean waiting; // true while a task is scheduled that resets streams
+    private boolean waiting; // true while a task that resets streams is scheduled
 
     EarlyAnswers(Http2Connection http2, Consumer<Http2Stream> reset, NanoClock clock) {
         this.http2 = http2;

@@ -30,7 +30,7 @@ final class H2cUpgrade {
         body = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), body, piece);
     }
 
-    /** Returns the number of bytes that the received part of the body counts in the memory budget. */
+    /** Returns how many bytes of the memory budget the received part of the body occupies. */
     int heldBytes() {
         return InboundAccount.counted(BodyReader.held(body));
     }
@@ -58,7 +58,7 @@ final class H2cUpgrade {
         try {
             http2.upgraded(settings, request.headers(), whole);
             // A slice is passed, because a slice begins at index 0. If the bytes are not HTTP/2, Netty checks whether
-            // they are HTTP/1.1, and this check supports only such buffers.
+            // they are HTTP/1.1, and this check supports only buffers that begin at index 0.
             http2.channelRead(http2.context(), rest.slice());
         } catch (Exception e) {
             http2.onError(http2.context(), false, e);

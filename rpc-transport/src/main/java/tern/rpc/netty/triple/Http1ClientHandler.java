@@ -96,7 +96,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
             unread.release();
             unread = Unpooled.EMPTY_BUFFER;
         } else {
-            // the processed bytes of a large answer in many chunks would otherwise stay in the buffer
+            // discards the processed bytes, which would otherwise accumulate during a large answer in many chunks
             unread.discardSomeReadBytes();
         }
     }
@@ -119,7 +119,8 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
     private void ended(JsonRequest answered, Answer answer) {
         request = null;
         boolean surplus = unread.isReadable();
-        // if the server has answered before it has read the whole request, the next request would wait for the rest
+        // The connection is not reused while bytes of this request are unsent, because the next request would have to
+        // wait until they have been sent.
         boolean reusable =
                 answers.keepsAlive() && !surplus && connection.queue().queuedBytes() == 0;
         if (reusable) {

@@ -126,7 +126,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             unread.release();
             unread = few;
         } else if (unread.refCnt() == 1) { // a higher count means that a part of the body uses this buffer, too
-            // the buffer never becomes empty while a client sends each request before it has read the previous answer
+            // discards the processed bytes, because the buffer never becomes empty if the client sends requests without
+            // waiting for answers
             unread.discardSomeReadBytes();
         }
         count();
@@ -164,7 +165,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private boolean readHead() {
         if (connection.hasMuchUnsent()) {
-            return false; // processes no other request until the peer has read some of its answers
+            return false; // the server serves no other request until the peer has read some of its answers
         }
         Http1Head head = heads.read(unread);
         if (head == null) {
@@ -185,7 +186,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         requests.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
-        } else if (begun.call() != null) { // null if the request has been answered; its body is then dropped
+        } else if (begun.call() != null) { // an answered request has no call, and its body is dropped
             sendContinue();
         }
         return true;
@@ -351,8 +352,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (current == null && violation.isHttp()) {
-            // if there is a current exchange, its answer has already been sent; otherwise the client is still waiting
-            // for an answer
+            // without a current exchange, the client is still waiting for an answer
             write(violation);
         }
         close();

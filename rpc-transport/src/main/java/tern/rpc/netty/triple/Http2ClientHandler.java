@@ -46,8 +46,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final int SMALL_INCREMENT = 1 << 10;
 
     /**
-     * If a server cancels a call so shortly before the deadline, the client reports an exceeded deadline. The server
-     * probably cancelled the call because its clock is ahead, so that the deadline has already passed there.
+     * The clock difference that the client tolerates. If a server cancels a call less than this time before the
+     * deadline, the client reports an exceeded deadline. The server's clock is probably ahead, so the deadline has
+     * already passed on the server.
      */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 

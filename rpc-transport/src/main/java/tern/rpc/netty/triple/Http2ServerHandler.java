@@ -43,7 +43,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final StreamHistory history = new StreamHistory();
     private final AnswerOutput output;
     private final EarlyAnswers early;
-    private @Nullable IncompleteInput incomplete; // null until a read has ended within a frame or a header block
+    // counts the bytes of an incomplete frame or header block; null until a read has ended within one
+    private @Nullable IncompleteInput incomplete;
     private int completed; // the number of complete frames when a frame was last found to be incomplete
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
     private @Nullable ChannelHandlerContext context;
@@ -351,7 +352,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 return;
             }
             if (isEmpty(headers.method()) || isEmpty(headers.scheme()) || isEmpty(headers.path())) {
-                // RFC 9113, 8.3.1 requires the three headers. Some Netty versions in applications do not check them.
+                // RFC 9113, 8.3.1 requires the headers :method, :scheme and :path. Some Netty versions in applications
+                // do not check them.
                 throw Http2Exception.streamError(
                         streamId,
                         Http2Error.PROTOCOL_ERROR,

@@ -102,7 +102,7 @@ abstract class HttpExchange {
     // the number of bytes that the socket has accepted; written by the event loop, and read by other threads through
     // the VarHandle TAKEN
     private long taken;
-    private boolean probe; // accessed only by the event loop
+    private boolean probe; // true if the request is a health probe; accessed only by the event loop
     private volatile @Nullable Call call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
 

@@ -147,7 +147,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     private void reportSpare() {
         int change = spareBytes - reportedSpareBytes;
-        // the field is set before the change is reported, because the report can close the connection
+        // the change is reported last, because the report can close the connection
         reportedSpareBytes = spareBytes;
         spareChanged.accept(change);
     }

@@ -204,7 +204,8 @@ final class JsonEncoding implements CallEncoding {
         if (isStream()) {
             return false;
         }
-        // fails for invalid headers now, in the method that sends them, instead of at the end of the call
+        // the headers are checked here, so that invalid headers fail in the method that sends them and not at the end
+        // of the call
         TripleMetadata.write(headers, (name, value) -> {});
         return true;
     }

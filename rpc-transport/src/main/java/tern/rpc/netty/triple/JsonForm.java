@@ -40,8 +40,8 @@ final class JsonForm implements HttpForm {
 
         private final JsonTarget target;
         private final Route route;
-        // created by the first call; several threads may create it at the same time, because the created objects are
-        // equal
+        // the encoding that most calls use; created by the first call. Several threads may create it at the same time,
+        // because the created objects are equal
         private @Nullable JsonEncoding usual;
 
         Aim(JsonTarget target, Route route) {

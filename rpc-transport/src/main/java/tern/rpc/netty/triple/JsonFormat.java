@@ -52,7 +52,8 @@ enum JsonFormat {
             return suggested(method, suggestions);
         }
         List<String> accept = HeaderList.elements(request.valueIterator("accept"));
-        accept.removeIf(String::isEmpty); // a list can have empty elements, and an empty list excludes nothing
+        // empty elements are ignored, and a list without other elements excludes nothing
+        accept.removeIf(String::isEmpty);
         if (accept.isEmpty()) {
             return suggested(method, suggestions);
         }

@@ -7,12 +7,12 @@ import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A cache of request heads by method and endpoint. The endpoints change while the client runs, so the cache is emptied
- * when it is full. Thread-safe.
+ * A cache of {@link JsonRequestHead} objects by method and endpoint. The endpoints change while the client runs, so the
+ * cache is emptied when it is full. Thread-safe.
  */
 final class JsonRequestHeads {
 
-    /** The maximum number of cached heads. Each concurrent caller can exceed the maximum by one. */
+    /** The maximum number of cached objects. Each concurrent caller can exceed the maximum by one. */
     static final int MAX_HEADS = 4_096;
 
     private final ConcurrentMap<Key, JsonRequestHead> heads = new ConcurrentHashMap<>();
@@ -33,7 +33,7 @@ final class JsonRequestHeads {
         return added;
     }
 
-    /** Returns the number of cached heads, for tests. */
+    /** Returns the number of cached objects, for tests. */
     int size() {
         return heads.size();
     }

@@ -15,10 +15,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Extends Netty's encoder with limits for the control frames that a peer causes: acknowledgements of pings and settings
- * that the peer does not read, and resets. If a peer causes too many of these frames, its connection is closed. Netty
- * implements the same limits in two wrapping encoders, which only its builder can create. This class replaces these two
- * objects (docs/decisions/0024). Confined to the event loop.
+ * Extends Netty's encoder with limits for two kinds of control frames that a peer causes: resets, and acknowledgements
+ * of pings and settings that the peer does not read. If a peer causes too many of these frames, its connection is
+ * closed. Netty implements the same limits in two wrapping encoders, which only its builder can create. This class
+ * replaces these two objects (docs/decisions/0024). Confined to the event loop.
  */
 final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements ChannelFutureListener {
 

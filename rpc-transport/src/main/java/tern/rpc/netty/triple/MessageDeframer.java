@@ -119,7 +119,7 @@ final class MessageDeframer {
             return;
         }
         deliver(waiting, true);
-        ByteBuf rest = waiting; // null if deliver() has delivered all bytes
+        ByteBuf rest = waiting; // the undelivered bytes; null if deliver() has delivered all of them
         if (rest == null) {
             return;
         }
@@ -210,8 +210,8 @@ final class MessageDeframer {
     }
 
     /**
-     * Returns how many bytes the peer's flow-control window can be enlarged by. These bytes have arrived since the
-     * previous call to this method, and belong to requested messages, complete or not.
+     * Returns the number of bytes by which the peer's flow-control window can be enlarged. These bytes have arrived
+     * since the previous call to this method, and belong to requested messages, complete or not.
      */
     int takeCredit() {
         ByteBuf bytes = waiting;

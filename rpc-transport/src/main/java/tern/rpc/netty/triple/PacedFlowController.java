@@ -121,8 +121,8 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
             bytes += now - turn.bytes;
             turn.bytes = now;
             turn.blocked = state.windowSize() < 0;
-            // a frame without bytes needs no window; a stream that is being written is added when its state changes
-            // again
+            // A frame without bytes needs no flow-control window. A stream that is being written is added when its
+            // state changes again.
             boolean writable = state.windowSize() > 0 || (state.windowSize() == 0 && !turn.writing);
             if (state.hasFrame() && writable && !turn.waits) {
                 turn.waits = true;
@@ -160,7 +160,7 @@ final class PacedFlowController extends DefaultHttp2RemoteFlowController {
     private static final class Turn {
 
         private final Http2Stream stream;
-        private int bytes; // the number of bytes that the stream's flow-control window permits to send
+        private int bytes; // the number of bytes that the flow-control window of the stream permits
         private boolean blocked; // true if the flow-control window of the stream is negative
         private boolean waits; // true if the stream waits for its turn
         private boolean writing;

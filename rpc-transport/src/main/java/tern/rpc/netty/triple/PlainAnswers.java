@@ -12,8 +12,9 @@ import tern.rpc.netty.ServerConnection;
 /**
  * Writes complete successful answers directly as bytes. Counts these bytes as unsent until the socket has accepted
  * them. Netty's codec, which writes all other answers, would create about 36 objects for each answer
- * (docs/decisions/0011). These answers all have the same headers and trailers, which do not change the header table of
- * the connection. Also counts the headers of the answers that the codec writes. Confined to the event loop.
+ * (docs/decisions/0011). The answers that this class writes have the same headers and trailers, which do not change the
+ * header table of the connection. Also counts the headers of the answers that the codec writes. Confined to the event
+ * loop.
  */
 final class PlainAnswers {
 
@@ -123,7 +124,7 @@ final class PlainAnswers {
     /** Tells the connection how the number of waiting bytes has changed, because exchanges do not report these bytes. */
     private void report() {
         long change = waiting - reported;
-        reported = waiting; // the field is set before add() is called, because add() can close the connection
+        reported = waiting; // the change is reported last, because add() can close the connection
         connection.unread().add(change);
     }
 }

@@ -52,9 +52,9 @@ final class ReceiveWindows {
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * The fraction for an enlarged window, which replaces {@link #UPDATE_RATIO}. The WINDOW_UPDATE frame is then sent
-     * when a sixteenth of the window has been consumed. Unread bytes occupy most of an enlarged window, so with a
-     * fraction of one half the frame would never be sent and all streams would stop.
+     * Replaces {@link #UPDATE_RATIO} while the window is enlarged. The WINDOW_UPDATE frame is then sent when a
+     * sixteenth of the window has been consumed. Unread bytes occupy most of an enlarged window, so with a fraction of
+     * one half the frame would never be sent and all streams would stop.
      */
     private static final float UPDATE_RATIO_OF_GROWN = 15f / 16;
 

@@ -16,9 +16,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of decoded header blocks, with the encoded bytes as keys. Netty's decoder decodes and validates a block only
- * when it arrives for the first and for the second time, and every block that is not cached. The decoder is created for
- * the first block, because its table occupies as much memory as the rest of an idle connection's codec.
+ * A cache of decoded header blocks, with the encoded bytes as keys. A block is cached when it arrives for the second
+ * time. Netty's decoder decodes and validates only the blocks that are not in the cache. The decoder is created for the
+ * first block, because its table occupies as much memory as the rest of an idle connection's codec.
  *
  * <p>The fields of a block depend on its bytes, on the decoder's settings and on the dynamic table (RFC 7541, 2.3.2).
  * Therefore the cache is cleared when the settings change, and by each block that might change the table. A block with
@@ -34,9 +34,10 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private static final int MAX_BYTES = 128;
 
     /**
-     * The maximum encoded size of any block. A longer block ends the connection; headers that are only larger than the
-     * size of the fields end only their stream. With Netty's maximum of 40 KiB, one caller behind a proxy that accepts
-     * more, such as 60 KiB, could end the calls of all callers that share the proxy's connection.
+     * The maximum encoded size of any block. A longer block ends the connection. If a shorter block has too many
+     * decoded bytes, it ends only its stream. Netty's maximum is 40 KiB, but some proxies accept longer headers, such
+     * as 60 KiB. A single caller behind such a proxy could then end the calls of all callers that share the proxy's
+     * connection.
      */
     static final int MAX_BLOCK_BYTES = 128 << 10;
 
@@ -116,7 +117,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
 
     /**
      * Returns whether a block with this hash arrived recently. Compares only a part of the hash. A false positive is
-     * harmless, because the block is then cached when it arrives for the first time.
+     * harmless: the block is then cached when it arrives for the first time instead of the second.
      */
     private boolean cameBefore(int hash) {
         byte[] hashes = seen;

@@ -25,12 +25,12 @@ final class RequestHead {
     private final AsciiString path;
     private final AsciiString[] fixed;
 
-    /** The header fields of the most recent request of any thread. */
+    /** The header fields of the most recent request, which any thread may have sent. */
     private volatile @Nullable Timed lastTimed;
 
     /**
-     * The header fields of a request without the fields for call-specific metadata, and the timeout that these fields
-     * are valid for.
+     * The header fields of a request, without the fields for call-specific metadata, and the timeout for which these
+     * fields are valid.
      */
     private static final class Timed {
 

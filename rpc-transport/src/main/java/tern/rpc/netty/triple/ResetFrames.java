@@ -26,8 +26,9 @@ final class ResetFrames {
     }
 
     /**
-     * The number of ids of closed streams, reset by this side, that are stored. Each additional id replaces an earlier
-     * one. Frames on a stream whose id was replaced are passed on to Netty, which drops them.
+     * The maximum number of stored stream ids. The stored ids belong to closed streams that this side has reset. Each
+     * additional id replaces an earlier one. Frames on a stream whose id was replaced are passed on to Netty, which
+     * drops them.
      */
     private static final int PLACES = 256;
 
@@ -118,7 +119,7 @@ final class ResetFrames {
                 // The frame is ignored here, because Netty would log a line for it.
                 Objects.requireNonNull(connection.local().flowController())
                         .receiveFlowControlledFrame(null, data, padding, end);
-                counter.frameInVain(0); // counts as a frame without data, because the stream was never open
+                counter.frameInVain(0); // the frame counts as a frame without data, because its stream was never open
                 return data.readableBytes() + padding;
             }
             if (!isReset(streamId, stream)) {

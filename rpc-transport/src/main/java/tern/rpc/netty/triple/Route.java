@@ -115,8 +115,8 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     private static final ServiceDescriptor NOWHERE = ServiceDescriptor.of(Nowhere.class);
 
     /**
-     * Returns a route for a request whose service or method is unknown. The caller receives the error only after the
-     * caller has been authorized. Until then, the request is read like a unary call.
+     * Returns a route for a request whose service or method is unknown. Until the caller has been authorized, the
+     * request is read like a unary call. Then the caller receives the error.
      *
      * @param path the path without a query
      * @param group the group; null if the request does not contain one

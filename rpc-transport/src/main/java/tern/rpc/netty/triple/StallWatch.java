@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 final class StallWatch {
 
     /**
-     * The time without progress after which a stream counts as stalled. The time is longer than garbage collections and
-     * brief overloads of the machine.
+     * The time without progress after which a stream counts as stalled. A garbage collection or a brief overload of the
+     * machine takes less time.
      */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(10);
 

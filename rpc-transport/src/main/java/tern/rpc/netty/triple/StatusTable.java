@@ -12,7 +12,7 @@ final class StatusTable {
 
     private static final StatusCode[] CODES = StatusCode.values();
 
-    /** The names in Connect, indexed by the ordinal of the status code. */
+    /** The names of the status codes in Connect, indexed by the ordinal of the status code. */
     private static final String[] CONNECT_NAMES = {
         "ok",
         "canceled",

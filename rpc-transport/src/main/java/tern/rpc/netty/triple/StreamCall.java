@@ -92,7 +92,8 @@ final class StreamCall extends ClientCall {
     }
 
     private boolean mayBegin() {
-        // a sender that waits must not stop waiting here, because the call might have been passed to another connection
+        // a sender that already waits continues to wait until the stream is opened, because the call might have been
+        // passed to another connection
         if (opened || (!awaitsOpening && connection().calls().free() >= 0)) {
             return true;
         }

@@ -88,8 +88,8 @@ public final class TripleCodecs {
         for (MethodDescriptor method : service.methods()) {
             payloads.of(method);
             if (json != null && method.payload() != Payload.RAW) {
-                // INFO, because the application may have no callers that send JSON. Their calls fail with the same
-                // text.
+                // The warnings are logged at level INFO, because the application may have no callers that send JSON. A
+                // JSON call fails with the same text.
                 json(method).warnings().stream().filter(logged::add).forEach(LOG::info);
             }
         }

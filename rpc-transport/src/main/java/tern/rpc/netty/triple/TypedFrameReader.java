@@ -56,14 +56,17 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
         return type == Http2FrameTypes.HEADERS || type == Http2FrameTypes.CONTINUATION;
     }
 
-    /** Returns the number of bytes of an incomplete header block in complete frames; 0 if no block is incomplete. */
+    /**
+     * Returns how many bytes of an incomplete header block have arrived in complete frames; 0 if no block is
+     * incomplete.
+     */
     int blockBytes() {
         return blockBytes;
     }
 
     /**
-     * Returns the number of frames and header blocks that were complete so far. The number can overflow, so only its
-     * changes are meaningful.
+     * Returns the number of frames and header blocks that have been completed so far. The number can overflow, so only
+     * its changes are meaningful.
      */
     int completed() {
         return completed;

@@ -59,7 +59,7 @@ final class UnfinishedAnswers {
         ofServers.computeIfPresent(server, (key, sum) -> sum == steps ? null : sum - steps);
     }
 
-    /** Counts the memory of one answer. Only one thread at a time uses an account. */
+    /** Counts the memory of one answer. Only one thread at a time uses an instance. */
     static final class Account {
 
         private final UnfinishedAnswers all;

@@ -26,7 +26,8 @@ final class UnpackedRequest {
     private final ServerConnection connection;
     private final int unchecked;
     private int counted;
-    private @Nullable LargeWork turn; // the permit to decompress or decode; null while this request has no permit
+    // the permit to decompress or decode a large message; null while this request has no permit
+    private @Nullable LargeWork turn;
 
     /** @param compressedBytes the size of the compressed request */
     UnpackedRequest(ServerConnection connection, int compressedBytes) {
@@ -35,11 +36,11 @@ final class UnpackedRequest {
     }
 
     /**
-     * Called before the decompressed message grows to the given size. Counts the additional bytes. Waits for a turn if
-     * the message becomes much larger than its compressed bytes.
+     * Called before the decompressed message grows to the given size. Counts the additional bytes. Waits for a permit
+     * if the message becomes much larger than its compressed bytes.
      *
      * @throws RpcException RESOURCE_EXHAUSTED if the memory budget does not permit the message, or if too many other
-     *     requests wait for a turn
+     *     requests wait for a permit
      */
     void reaches(int bytes) {
         takeTurn(bytes);
@@ -64,7 +65,7 @@ final class UnpackedRequest {
     }
 
     /**
-     * Called before a decompressed message is decoded. Waits for a turn, as {@link #reaches} does.
+     * Called before a decompressed message is decoded. Waits for a permit, as {@link #reaches} does.
      *
      * @param bytes the decompressed size
      */

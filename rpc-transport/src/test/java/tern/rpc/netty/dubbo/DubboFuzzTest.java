@@ -114,9 +114,9 @@ public class DubboFuzzTest {
 
     /**
      * Returns inputs made from captured answers of real and scripted servers. Each answer appears in three inputs. The
-     * first input contains only this answer, which belongs to one of the calls. For each answer, this is a different
-     * call. In the second input, the answer belongs to call 0, whose result type accepts any value. The third input
-     * contains one answer for each call.
+     * first input contains only this answer, and consecutive answers belong to different calls. In the second input,
+     * the answer belongs to call 0, whose result type accepts any value. The third input contains several answers, one
+     * for each call.
      */
     private static List<byte[]> answers(int calls) {
         List<byte[]> captured = new ArrayList<>();

@@ -34,8 +34,8 @@ class DubboIdentityTest extends IdentityContractTest {
     }
 
     /**
-     * Tests a request that names a guarded service in its body and the health service, which needs no token, in its
-     * path attachment. The server must refuse the request.
+     * Tests a request with two different service names. The body contains the name of a guarded service, and the path
+     * attachment contains the name of the health service, which needs no token. The server must refuse the request.
      */
     @Test
     void openServiceGivesNoAccessToOtherServices() {

@@ -43,7 +43,10 @@ final class Fixtures {
         return frames;
     }
 
-    /** Returns the names, without the given suffix, of the files in a folder that have this suffix. */
+    /**
+     * Returns the names of the files in a folder that end with the given suffix. The returned names do not contain the
+     * suffix.
+     */
     static Set<String> names(String folder, String ending) {
         try (Stream<Path> files = Files.list(root().resolve(folder))) {
             return files.map(file -> file.getFileName().toString())

@@ -45,7 +45,6 @@ class OverloadCountsTest {
     private static final long MAX_SECONDS = 120L * Math.max(1, CALLS / EVERY_BUILD);
     private static final int CALLERS = 16;
 
-    /** A service whose methods the tests call. */
     public interface Orders {
 
         /** A method that must not run twice for the same call. */

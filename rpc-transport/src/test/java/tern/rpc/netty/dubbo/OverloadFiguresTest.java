@@ -49,7 +49,6 @@ class OverloadFiguresTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
-    /** A service whose methods the tests call. */
     public interface Work {
 
         CompletableFuture<Integer> burn(int id);

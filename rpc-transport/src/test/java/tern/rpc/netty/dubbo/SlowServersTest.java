@@ -67,7 +67,7 @@ class SlowServersTest {
         connection.send(RawFrame.header(RawFrame.RESPONSE, ANSWERED, call.id(), length));
     }
 
-    /** Sends the given number of bytes in each of the given seconds. */
+    /** Sends the given number of bytes once a second, for the given number of seconds. */
     private void drip(int seconds, int bytes) {
         for (int i = 0; i < seconds && connection.isOpen(); i++) {
             connection.passSecond();

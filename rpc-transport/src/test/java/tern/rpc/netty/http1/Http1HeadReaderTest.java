@@ -109,8 +109,8 @@ class Http1HeadReaderTest {
     }
 
     /**
-     * Tests that many Connection fields are evaluated without copying the names from all earlier fields for each
-     * additional field. The copies would take 20 MB.
+     * Tests that the evaluation of many Connection fields does not copy the names from all earlier fields again for
+     * each field. The copies would take 20 MB.
      */
     @Test
     void manyConnectionFieldsCostLittle() {

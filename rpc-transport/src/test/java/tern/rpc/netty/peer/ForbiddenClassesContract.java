@@ -21,8 +21,8 @@ import tern.rpc.serialization.hessian.RecordingLoader;
 
 /**
  * Verifies promise R5 in docs/figures/promises.md over a socket. Every class on Dubbo's block list or hessian-lite's
- * deny list must be refused at every position in a value, because of its name and without being loaded. The server must
- * refuse such a class in requests, and the client must refuse it in answers.
+ * deny list must be refused at every position in a value. The name alone must be enough for the refusal, and the class
+ * must not be loaded. The server must refuse such a class in requests, and the client must refuse it in answers.
  */
 @Timeout(300)
 public abstract class ForbiddenClassesContract {

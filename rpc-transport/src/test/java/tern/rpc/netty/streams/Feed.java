@@ -59,7 +59,7 @@ final class Feed {
      */
     boolean take(Entry entry) {
         if (plan.mistake() != null) {
-            return false; // the plan specifies no answers of a method that makes a mistake on purpose
+            return false; // for a method that makes a mistake on purpose, the plan does not specify the answers
         }
         if (entry.getAccount().length() != plan.sizeOf(received)) {
             fault("answer " + received + " has " + entry.getAccount().length() + " characters instead of "
@@ -197,7 +197,7 @@ final class Feed {
         }
         StatusCode code = outcome.join();
         if (plan.mistake() != null) {
-            return null; // if the FeedPlan contains a mistake, any end of the stream is correct
+            return null; // if the plan contains a mistake, any end of the stream is correct
         }
         boolean asPlanned = switch (code) {
             case OK -> plan.failAt() == 0 && isComplete();

@@ -53,8 +53,8 @@ record FeedPlan(
         PAUSED
     }
 
-    // The filler has the type ByteString, because protobuf copies bytes into a message much faster than it encodes a
-    // string.
+    // The filler of the messages has the type ByteString, because protobuf copies bytes into a message much faster than
+    // it encodes a string.
     private static final ByteString FILLER = ByteString.copyFromUtf8("0123456789abcdef".repeat((8 << 20) / 16));
     private static final int INDEX_BITS = 32;
     private static final int ID_BITS = 16;

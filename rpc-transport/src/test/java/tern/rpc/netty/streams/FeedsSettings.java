@@ -11,7 +11,7 @@ import tern.rpc.transport.Tls;
 /**
  * The conditions under which streams run.
  *
- * @param workers the number of threads that run methods, and of threads that run stream callbacks
+ * @param workers the number of threads that run methods, which is also the number of threads that run stream callbacks
  * @param loops the number of event loops, which server and clients share
  * @param maxStreams the number of concurrent streams that the server permits on one connection
  * @param tls whether all connections use TLS

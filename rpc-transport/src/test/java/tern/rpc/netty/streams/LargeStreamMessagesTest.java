@@ -41,8 +41,8 @@ class LargeStreamMessagesTest extends StreamsOfOneConnection {
     }
 
     /**
-     * Returns an id for a stream. The caller chooses the method by the id: here, one whose answers wait until the
-     * client reads them.
+     * Returns the id of a stream whose method sends answers only as fast as the client reads them. The id selects the
+     * method.
      */
     private static int patientId(Wire wire, int number) {
         return wire == Wire.GENERATED_SERVICE ? 12 * number : number / 2 * 12 + number % 2;

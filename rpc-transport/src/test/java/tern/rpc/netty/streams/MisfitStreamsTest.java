@@ -36,10 +36,13 @@ class MisfitStreamsTest {
 
     private static final int ROUNDS = 3;
 
-    /** Mistakes in any kind of method that do not make Tern end the call automatically. */
+    /** The mistakes that any kind of method can make and after which Tern does not end the call automatically. */
     private static final Set<Mistake> ENDLESS = EnumSet.of(Mistake.NEVER_ENDS, Mistake.BLOCKS);
 
-    /** Mistakes in methods that return a publisher and do not make Tern end the call automatically. */
+    /**
+     * The mistakes that only a method with a publisher can make and after which Tern does not end the call
+     * automatically.
+     */
     private static final Set<Mistake> ENDLESS_PUBLISHERS =
             EnumSet.of(Mistake.NEVER_SUBSCRIBES, Mistake.THROWS_WHEN_CANCELLED);
 

@@ -168,7 +168,8 @@ final class MisfitsServer implements Misfits {
                 answers.onNext(ENTRY);
             }
             case SENDS_NULL -> {
-                answers.onNext(nothing()); // formats such as JSON can encode null
+                // the stream must still complete, because formats such as JSON can encode null
+                answers.onNext(nothing());
                 answers.onCompleted();
             }
             case SENDS_TOO_LARGE -> answers.onNext(LARGE);

@@ -30,7 +30,7 @@ class ControlFramesTest {
 
     private static final int FRAME_BYTES = 16 << 10;
 
-    /** The control frames that a client sends for a DATA frame of the given number of bytes, sent or received. */
+    /** A client's control frames for each DATA frame that the client sends or receives. */
     private interface Habit {
         void data(Http2Wire wire, int bytes);
     }
@@ -50,8 +50,8 @@ class ControlFramesTest {
                 "PRIORITY", (wire, bytes) -> wire.frame(2, 0, 101, (byte) 0, (byte) 0, (byte) 0, (byte) 0, (byte) 1));
         HABITS.put("unknown", (wire, bytes) -> wire.frame(0x77, 0, 0, new byte[8]));
         HABITS.put("single KiB", (wire, bytes) -> {
-            // The calling test has already sent one update for each of the two windows, so this method sends two
-            // updates fewer. This method sends no update for a frame of less than 3 KiB.
+            // The calling test has already sent two WINDOW_UPDATE frames. This loop sends one for each KiB of the DATA
+            // frame except the first two.
             for (int i = 2; i < bytes >> 10; i++) {
                 wire.openWindow(0, 1);
             }

@@ -86,7 +86,6 @@ class FailingCallsTest {
 
     private static final Pattern CLIENT = Pattern.compile("(?!rpc-worker|later).*");
 
-    /** A service whose methods the tests call. */
     public interface Works {
         Part plain(Part part);
 

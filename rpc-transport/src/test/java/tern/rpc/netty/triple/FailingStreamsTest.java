@@ -60,7 +60,6 @@ class FailingStreamsTest {
     private static final Pattern SERVER = Pattern.compile("rpc-worker.*");
     private static final Pattern CLIENT = Pattern.compile("(?!rpc-worker).*");
 
-    /** A service whose methods the tests call. */
     public interface Streams {
         StreamObserver<Part> both(StreamObserver<Part> answers);
 

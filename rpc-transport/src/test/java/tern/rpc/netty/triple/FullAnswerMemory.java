@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import tern.rpc.endpoint.Endpoint;
 
-/** Unfinished answers of many servers, which hold the process's whole memory for unfinished answers until closed. */
+/**
+ * Unfinished answers from many servers. Until this object is closed, they occupy the whole memory that the process
+ * permits for unfinished answers.
+ */
 final class FullAnswerMemory implements AutoCloseable {
 
     private final List<UnfinishedAnswers.Account> answers = new ArrayList<>();

@@ -76,7 +76,7 @@ class Http1BadInputTest {
     static Stream<Arguments> heads() {
         String end = "\r\n";
         return Stream.of(
-                // Ambiguous length of the body
+                // requests with a body of ambiguous length
                 bad(LINE + HOST + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n" + end),
                 bad(LINE + HOST + "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n" + end),
                 bad(LINE + HOST + "Content-Length: 4\r\nContent-Length: 4\r\n" + end),
@@ -98,7 +98,7 @@ class Http1BadInputTest {
                 bad(LINE + HOST + "Transfer-Encoding: \u000bchunked\r\n" + end),
                 bad(LINE + HOST + "Transfer-Encoding:\r\n" + end),
                 bad(LINE.replace("1.1", "1.0") + "Transfer-Encoding: chunked\r\n" + end),
-                // Ambiguous start or end of a header field
+                // requests with a header field whose start or end is ambiguous
                 bad(LINE + HOST + "X: a\r\n b\r\n" + end),
                 bad(LINE + HOST + "X: a\r\n\tTransfer-Encoding: chunked\r\n" + end),
                 bad(LINE + " Host: localhost\r\n" + end),
@@ -116,7 +116,7 @@ class Http1BadInputTest {
                 bad(LINE + HOST + "\n"),
                 bad(LINE.replace("\r\n", "\n") + HOST + end),
                 bad(LINE.replace("\r\n", "\r") + HOST + end),
-                // Missing or ambiguous host
+                // requests in which the host is missing or ambiguous
                 bad(LINE + end),
                 bad(LINE + HOST + HOST + end),
                 bad(LINE + HOST + "Host: other\r\n" + end),
@@ -124,7 +124,7 @@ class Http1BadInputTest {
                 bad(LINE + "Host: a b\r\n" + end),
                 bad(LINE + "Host: user@localhost\r\n" + end),
                 bad(LINE + "Host: localhost/path\r\n" + end),
-                // Invalid target
+                // requests with an invalid target or request line
                 bad("POST http://localhost/com.example.wire.GreetService/echo HTTP/1.1\r\n" + end),
                 bad("POST http://localhost/com.example.wire.GreetService/echo HTTP/1.1\r\nHost: a b\r\n" + end),
                 bad("POST http:///com.example.wire.GreetService/echo HTTP/1.1\r\n" + HOST + end),
@@ -149,7 +149,7 @@ class Http1BadInputTest {
                 bad("POST /a HTTP/11\r\n" + HOST + end),
                 bad("\r\n\r\n" + LINE + HOST + end),
                 bad("\u0016\u0003\u0001 /a HTTP/1.1\r\n" + HOST + end),
-                // Invalid version or request line
+                // requests that are refused with a status other than 400
                 bad(505, "POST /a HTTP/2.0\r\n" + HOST + end),
                 bad(505, "POST /a HTTP/1.2\r\n" + HOST + end),
                 bad(505, "PRI * HTTP/2.0\r\n\r\nSM\r\n" + end),
@@ -174,7 +174,7 @@ class Http1BadInputTest {
         try (RawSocket socket = RawSocket.connect(server.port())) {
             assertServed(socket);
 
-            // The next bytes of the request are the same as the end of a chunked body.
+            // The headers are followed by the end of a chunked body and by two smuggled requests.
             send(socket, head + "0\r\n\r\n" + SMUGGLED + SMUGGLED);
 
             assertRefused(socket, status);

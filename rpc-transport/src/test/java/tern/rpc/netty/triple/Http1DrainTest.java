@@ -20,7 +20,6 @@ import tern.rpc.server.ServiceExport;
 @Timeout(60)
 class Http1DrainTest {
 
-    /** A service whose methods the tests call. */
     @WireName("test.Desk")
     public interface Desk {
 

@@ -31,7 +31,6 @@ class Http1ServerTest {
     private static final int LIMIT = 100_000;
     private static final String HOST = "Host: localhost\r\n";
 
-    /** A service whose methods the tests call. */
     @WireName("test.Desk")
     public interface Desk {
 

@@ -287,7 +287,7 @@ class Http2ModelTest {
         private static final int MAX_FRAME_BYTES = 16 << 10;
 
         /**
-         * Returns random bytes. Their number is usually the given length, and sometimes a different number.
+         * Returns random bytes. Usually returns as many bytes as the given length, and sometimes more or fewer.
          *
          * @param right the valid length
          */

@@ -110,7 +110,10 @@ class Http2ServerTest {
         }
     }
 
-    /** The first header block after a change must begin with the new table size (RFC 7541, 4.2). */
+    /**
+     * If the client changes the size of the header table, the next header block must begin with the new size (RFC 7541,
+     * 4.2).
+     */
     @Test
     void answersAnnounceEachSizeOfTheHeaderTableThatTheClientSets() {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {

@@ -42,7 +42,6 @@ abstract class JsonCalls {
         }
     }
 
-    /** A service whose methods the tests call. */
     @WireName("test.Shop")
     public interface Shop {
 
@@ -80,7 +79,7 @@ abstract class JsonCalls {
         /** Sends response headers. */
         String headers();
 
-        /** Compresses the answer if the caller accepts it. */
+        /** Returns the text. The answer is compressed if the caller accepts compression. */
         String small(String text);
 
         /** Blocks until the call is cancelled. */

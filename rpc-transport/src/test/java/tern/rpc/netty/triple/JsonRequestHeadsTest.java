@@ -33,7 +33,7 @@ class JsonRequestHeadsTest {
         assertThat(head(1)).isSameAs(head(1)).isNotSameAs(head(2));
     }
 
-    /** A proxy chooses the server by the host name in the request. */
+    /** The host header must contain the looked-up name, because a proxy chooses the server by this name. */
     @Test
     void headNamesTheHostThatWasLookedUp() {
         Endpoint endpoint = new Endpoint("10.0.0.7", 80, "orders.internal");

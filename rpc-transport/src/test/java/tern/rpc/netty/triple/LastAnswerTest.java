@@ -22,7 +22,6 @@ class LastAnswerTest {
     /** The answer fits into the send buffer of the operating system. */
     private static final int ANSWER_BYTES = 256 << 10;
 
-    /** A service whose methods the tests call. */
     @WireName("test.Letters")
     public interface Letters {
         String letters(String text);

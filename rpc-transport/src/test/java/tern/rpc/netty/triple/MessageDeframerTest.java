@@ -101,7 +101,7 @@ class MessageDeframerTest {
             deframer.add(data);
             data.release();
 
-            // A small message counts as the number of its bytes, not as the size of its buffer.
+            // For a small message, the number of its bytes is counted, not the size of its buffer.
             boolean isSmall = sent + 1_000 < BodyReader.SMALL_BYTES;
             assertThat((long) deframer.held())
                     .isEqualTo(isSmall ? sent + 1_000 : allocator.metric().usedHeapMemory());

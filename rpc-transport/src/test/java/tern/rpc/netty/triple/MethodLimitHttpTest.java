@@ -24,7 +24,6 @@ import tern.rpc.server.ServiceExport;
 /** Tests a method's concurrency limit with protocols that send the method's name before the request message. */
 class MethodLimitHttpTest {
 
-    /** A service whose methods the tests call. */
     @WireName("test.Holding")
     public interface Holding {
         String hold(String name);

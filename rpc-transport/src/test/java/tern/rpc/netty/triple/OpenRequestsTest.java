@@ -148,8 +148,8 @@ class OpenRequestsTest {
         send(connect(), 0, 1);
         Await.until("the first request counts", () -> held() > SMALL);
         double each = held();
-        // One connection uses up the part of its address, which is half of the budget. The connection may exceed its
-        // own part to complete its message.
+        // One connection uses up the share of its address, which is half of the budget. The connection may exceed this
+        // share to complete its message.
         int first = 2 + (int) (INBOUND / 2 / each);
         send(connect(), 0, first);
         Await.until("the part of the address is used up", () -> held() > (first + 0.5) * each);

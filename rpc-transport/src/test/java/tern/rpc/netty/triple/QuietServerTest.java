@@ -68,7 +68,7 @@ class QuietServerTest {
         assertThat(connection.closeReason()).contains("nothing was received for 15000 ms");
     }
 
-    /** Sends the given bytes, one in each second, while the connection is open. */
+    /** Sends the given bytes, one per second, while the connection is open. */
     private void drip(byte... bytes) {
         for (int i = 0; i < bytes.length && connection.isOpen(); i++) {
             connection.passSecond();

@@ -149,7 +149,7 @@ class TripleClientOddFramesTest extends RawServerCalls {
         assertThat(answer(pending)).isEqualTo("a");
     }
 
-    /** Such a call must not be repeated, because the server has run it. */
+    /** If a server has begun to answer a call, the call must not be repeated, because the server has run it. */
     @ParameterizedTest
     @ValueSource(ints = {0, 11})
     void callThatTheServerHasBegunToAnswerMayHaveRunWhateverItsGoAwayStates(int error) {

@@ -61,7 +61,7 @@ class TripleClientTest extends RawServerCalls {
         assertThat(window).hasToString("type 8 flags 0 stream 0 " + hex((8 << 20) - 65_535));
     }
 
-    /** A proxy chooses the server by the host name in the request. */
+    /** The requests must contain the looked-up host name, because a proxy chooses the server by this name. */
     @Test
     void requestNamesTheHostThatWasLookedUp() {
         send(requests.connect(new Endpoint("127.0.0.1", server.port(), "orders.internal")), "1");
@@ -145,7 +145,10 @@ class TripleClientTest extends RawServerCalls {
         Await.until("all bytes have left", () -> connection.queuedBytes() == 0);
     }
 
-    /** Makes a call waiting for its answer, on a connection that permits a single stream. */
+    /**
+     * Sends a call that uses the only stream of the connection, and returns the server, which has not answered the
+     * call.
+     */
     private Http2Script occupied(ClientConnection connection) {
         send(connection, "1");
         Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);

@@ -70,7 +70,11 @@ class UnfinishedHttp1AnswersTest {
         assertThat(UnfinishedAnswers.OF_PROCESS.usedBytes()).isZero();
     }
 
-    /** Starts a call that another thread sends, or the event loop. */
+    /**
+     * Starts a call.
+     *
+     * @param blocking whether another thread makes the call and blocks; otherwise the event loop reads the answer
+     */
     private CompletableFuture<String> call(boolean blocking) {
         Await.until("the first connection is there", () -> opened.get().isAvailable());
         if (!blocking) {

@@ -24,7 +24,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests the memory and the time limit of received bytes that the decoders of HTTP/1.1 and HTTP/2 keep. */
+/** Tests the memory limit and the time limit for incomplete input that the decoders of HTTP/1.1 and HTTP/2 keep. */
 @Timeout(60)
 class UnfinishedInputTest {
 
@@ -141,8 +141,8 @@ class UnfinishedInputTest {
             wire.message(1, true, 0, StringValue.of("x").toByteArray());
             Await.until("the call runs", () -> running.get() == 1);
             wire.send(part);
-            // this frame begins after the frame above; when the connection of this frame is closed, the frame above is
-            // late too
+            // The frame on this second connection begins after the frame on the first connection. When the second
+            // connection is closed, the first frame is therefore late too.
             Http2Wire.assertCutOff(server.port(), other -> other.send(part), ENHANCE_YOUR_CALM);
 
             answers.countDown();

@@ -145,8 +145,7 @@ class UnpackedRequestTest {
     }
 
     /**
-     * One of the requests is large. The other request is small when compressed, and a hundred times larger after its
-     * decompression.
+     * One request is large. The other request is small when compressed, and a hundred times larger after decompression.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

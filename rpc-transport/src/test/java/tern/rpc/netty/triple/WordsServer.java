@@ -21,7 +21,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.StatusDetail;
 import tern.rpc.StreamObserver;
 
-/** Implements {@link Words}. Every answer has headers and trailers, and is compressed if the caller accepts it. */
+/**
+ * Implements {@link Words}. Every answer has headers and trailers, and is compressed if the caller accepts compression.
+ */
 final class WordsServer implements Words {
 
     /** A latch that is counted down when a call to {@link #hang} has begun. */

@@ -63,7 +63,8 @@ class WrongPortTest {
     private final TripleCodecs codecs =
             new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
     private final ServerSocket listening = listen();
-    private final Semaphore left = new Semaphore(0); // has one permit for each socket that the client has closed
+    // this semaphore has one permit for each socket that the client has closed
+    private final Semaphore left = new Semaphore(0);
     private final Queue<Socket> accepted = new ConcurrentLinkedQueue<>();
     private RpcClient client;
 
