@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // A fault in another trial might have slowed this application down.
+                awaitHealthy(); // Waits until this application has recovered from another trial's fault.
             }
         }
         throw new IllegalStateException("the loop above returns");

@@ -50,7 +50,7 @@ final class ListChanges {
 
     /**
      * @param arguments {@code --providers=} the length of the list; {@code --rounds=} the number of changes;
-     *     {@code --references=} the number of references whose reviews are counted
+     *     {@code --references=} the number of references whose timer tasks are counted
      */
     public static void main(String[] arguments) {
         Options options = new Options(arguments);
@@ -203,7 +203,7 @@ final class ListChanges {
         }
     }
 
-    /** A source whose list the benchmark sets. */
+    /** A source of providers. The benchmark sets its list. */
     private static final class Source implements EndpointSource {
         private final String name;
         private Consumer<EndpointSnapshot> listener = snapshot -> {};
