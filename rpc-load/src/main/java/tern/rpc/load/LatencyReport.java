@@ -16,7 +16,7 @@ import tern.rpc.load.Tally.ErrorCount;
  * @param total the sum of all steps; only this row counts unfinished calls as errors
  * @param errors for each kind of error, the first error's message and the number of errors
  * @param misses the reasons why the run failed; empty if it passed
- * @param distribution the histogram of the latencies of the successful calls in all steps, without empty buckets
+ * @param distribution the latency histogram of the successful calls in all steps, without empty buckets
  */
 public record LatencyReport(
         Load load,

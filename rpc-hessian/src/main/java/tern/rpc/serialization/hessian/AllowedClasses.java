@@ -57,7 +57,7 @@ final class AllowedClasses {
         AllowedClasses classes = new AllowedClasses(service);
         for (MethodDescriptor method : service.methods()) {
             if (method.payload() != Payload.JAVA) {
-                continue; // Methods with other payloads never use Hessian.
+                continue; // Hessian encodes only payloads of the kind JAVA.
             }
             String name = service.simpleName() + "." + method.name();
             for (int i = 0; i < method.parameters().size(); i++) {
@@ -115,7 +115,8 @@ final class AllowedClasses {
             if (problem != null) {
                 problems.add(problem);
             }
-            // The fields of a library's class that cannot be sent are of no interest to the developer.
+            // If a class that cannot be sent belongs to a library, its fields are not checked, because the
+            // application's developer cannot change them.
             if (type.isEnum() || (ClassOrigin.isOfApplication(type) && (problem == null || isOfService(type)))) {
                 allow(type, position);
             }

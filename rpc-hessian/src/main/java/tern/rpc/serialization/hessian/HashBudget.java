@@ -16,9 +16,9 @@ import tern.rpc.serialization.SerializationException;
 /**
  * Limits the processor time for hashing and comparing the keys in a message. The weight of a key is the number of
  * values that can be visited when the key is hashed. A value is counted once for each reference to it. The limit grows
- * with the size of the message, because a few bytes of references can describe a key with a very large weight. Messages
- * whose keys take many steps for the size of the message need a permit ({@link LargeWork#startHashing}). Benchmarks
- * extend this class to measure the cost of these limits. Not thread-safe.
+ * with the size of the message, because a few bytes of references can describe a key with a very large weight. A
+ * message needs a permit ({@link LargeWork#startHashing}) if its keys take many steps per byte of the message.
+ * Benchmarks extend this class to measure the cost of these limits. Not thread-safe.
  */
 class HashBudget {
 
@@ -56,9 +56,9 @@ class HashBudget {
     private static final int EQUAL_STEPS = 512;
 
     /**
-     * A message needs no permit for the first {@value} steps per byte. Keys that share no parts take fewer steps.
-     * Hashing takes {@link #HASH_STEPS} for each value and for each set that contains it, and each value takes at least
-     * one byte.
+     * The maximum number of steps per byte for which a message needs no permit. Keys that share no parts take fewer
+     * steps, because each value takes at least one byte, and costs {@link #HASH_STEPS} for itself and for each set that
+     * contains it.
      */
     private static final int STEPS_WITHOUT_TURN = 16;
 

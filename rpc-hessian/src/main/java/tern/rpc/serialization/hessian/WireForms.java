@@ -111,7 +111,10 @@ final class WireForms implements WireForm.Lookup {
         return own != null ? own : rare(type);
     }
 
-    /** Returns hessian-lite's form. If the class is not serializable, the exception says what to send instead. */
+    /**
+     * Returns a {@link WireForm} that uses hessian-lite's serializer. If the class is not serializable, throws an
+     * exception that says what to send instead.
+     */
     private static WireForm rare(Class<?> type) throws HessianProtocolException {
         try {
             return RareSerializers.of(type)::writeObject;

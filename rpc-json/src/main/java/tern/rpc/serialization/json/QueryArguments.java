@@ -184,8 +184,8 @@ final class QueryArguments {
     }
 
     /**
-     * Returns whether the parameter's text is a JSON bean or list. Always returns false for types whose ordinary values
-     * can look like JSON.
+     * Returns whether the parameter's text looks like JSON. Always returns false for types whose ordinary values can
+     * look like JSON.
      */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {
