@@ -137,8 +137,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
      * ScriptedProvider.allowing("com.example.orders.*").of(OrderService.class)
      * }</pre>
      *
-     * @param classes class names, or package names that end in {@code .*} or {@code .**}, for example {@code
-     *     rpc.limits.allowed-classes}
+     * @param classes class names, or package names that end in {@code .*} or {@code .**}, as in
+     *     {@code rpc.limits.allowed-classes}
      * @throws IllegalArgumentException if an entry is neither a class name nor a package name
      */
     public static Builder allowing(String... classes) {

@@ -279,8 +279,8 @@ final class Folder<T> implements Session.Listener {
     }
 
     /**
-     * Reads some of the children again whose last read failed. Their number is limited, because all of these reads
-     * might fail again.
+     * Repeats some of the failed reads of children. The number of these reads is limited, because all of them might
+     * fail again.
      */
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {

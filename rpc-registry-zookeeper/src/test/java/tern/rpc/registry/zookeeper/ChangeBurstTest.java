@@ -55,8 +55,8 @@ class ChangeBurstTest {
     }
 
     /**
-     * Waits until the session has handled the watch events of all changes so far. ZooKeeper answers the request below
-     * only after it has sent these events.
+     * Waits until the session has handled the watch events of all changes so far. ZooKeeper sends these events before
+     * it answers a later request.
      */
     private void awaitEvents() throws Exception {
         CompletableFuture<Object> answered = new CompletableFuture<>();
@@ -246,7 +246,7 @@ class ChangeBurstTest {
         zooKeeper.create(PARENT + "/a", "before", CreateMode.PERSISTENT);
         awaitWaiting("the event of the creation", 1);
         Hold second = new Hold();
-        first.end(); // The client requests the names here, but can handle the answer only after the second task.
+        first.end(); // The client now requests the names, but can handle the answer only after the second task.
         second.awaitStart();
         awaitWaiting("the answer of the list", 1);
         zooKeeper.delete(PARENT + "/a");

@@ -16,8 +16,8 @@ final class InvisibleCharacters {
     private static final Pattern BETWEEN_ELEMENTS = Pattern.compile("\\s*,\\s*");
 
     /**
-     * Matches the characters that are part of words: the joiners of Persian and Indian scripts, and the space of
-     * Chinese and Japanese. Between two letters of such a script, they are not the remains of a copy.
+     * Matches invisible characters that belong to words: the joiners of Persian and Indian scripts, and the space of
+     * Chinese and Japanese. Between two non-ASCII letters, these characters are intended.
      */
     private static final Pattern WITHIN_WORDS = Pattern.compile(
             "(?<=[\\p{L}\\p{M}&&[^\\p{ASCII}]])[\\u200C\\u200D\\u3000](?=[\\p{L}\\p{M}&&[^\\p{ASCII}]])");

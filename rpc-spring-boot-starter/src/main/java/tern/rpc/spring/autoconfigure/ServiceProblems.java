@@ -24,7 +24,9 @@ final class ServiceProblems {
     private final ConfigurableListableBeanFactory beans;
     private final Map<Class<?>, Uses> services = new LinkedHashMap<>();
 
-    /** Knows the protocols of references. The bean that implements it also uses this class. */
+    /**
+     * Supplies the protocols of references. The bean that implements this interface also uses {@code ServiceProblems}.
+     */
     interface Protocols {
 
         /** Returns whether a reference sends JSON; false if its settings are invalid. */

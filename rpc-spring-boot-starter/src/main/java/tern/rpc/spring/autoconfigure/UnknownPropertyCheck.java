@@ -153,8 +153,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
     }
 
     /**
-     * Returns the name with a dot in place of each {@code $}. In the full name of a nested interface, Spring drops the
-     * {@code $}, and the interface's simple name could then not be suggested.
+     * Returns the name with a dot in place of each {@code $}. Spring drops the {@code $} from the full name of a nested
+     * interface. Without the dot, Tern could not suggest the interface's simple name.
      */
     private static ConfigurationPropertyName withDots(
             ConfigurationPropertySource source, ConfigurationPropertyName name) {

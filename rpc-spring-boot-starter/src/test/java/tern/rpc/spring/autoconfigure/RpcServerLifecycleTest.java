@@ -51,7 +51,7 @@ import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 
-/** Tests the times when an application opens and closes its port. */
+/** Tests when an application opens and closes its port. */
 @ExtendWith(OutputCaptureExtension.class)
 class RpcServerLifecycleTest {
 
