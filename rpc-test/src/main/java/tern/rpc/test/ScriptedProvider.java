@@ -79,7 +79,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     private final RpcServer server;
     private final Relay relay;
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
-    private final List<SeenCall> calls = new ArrayList<>(); // guarded by the list's own lock
+    private final List<SeenCall> calls = new ArrayList<>(); // The list's own lock guards the list.
     private static final ThreadLocal<@Nullable Object> STREAM_ANSWER = new ThreadLocal<>();
 
     private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types, Serializer serializer) {
@@ -393,7 +393,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
      * also called before nested classes and individual tests.
      */
     private void closeWith(ExtensionContext context) {
-        // Calling get() on this store also finds values of parent contexts.
+        // The provider is registered once for nested contexts, because get() also finds values of parent contexts.
         ExtensionContext.Store store = context.getStore(NAMESPACE);
         if (store.get(this) == null) {
             store.put(this, (AutoCloseable) this::close);

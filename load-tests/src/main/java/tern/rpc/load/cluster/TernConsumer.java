@@ -62,7 +62,8 @@ final class TernConsumer implements ConsumerClient {
         @Override
         public void start(Consumer<EndpointSnapshot> listener) {
             source.start(snapshot -> {
-                // System.nanoTime() has the same origin in all processes on one Linux machine.
+                // The parent process compares this time with its own, because System.nanoTime() has the same origin in
+                // all processes on one Linux machine.
                 RegistryConsumer.say("list %d %d", snapshot.instances().size(), System.nanoTime());
                 listener.accept(snapshot);
             });

@@ -254,6 +254,6 @@ final class AllowedClasses {
         }
     }
 
-    /** Represents a class that was reached only as a supertype of another class. */
+    /** A class that the search has found only as a supertype of another class. */
     private record Parent(Class<?> type) implements Type {}
 }

@@ -378,7 +378,8 @@ final class JdkForms {
                                         part(parts, 1))));
     }
 
-    // The parameter "type" is always an enum class, and the EnumSet checks that its elements belong to this enum.
+    // The casts are safe, because "type" is always an enum class, and the EnumSet checks that its elements belong to
+    // this enum.
     @SuppressWarnings({"unchecked", "rawtypes"})
     private static Object enumSet(Class<?> type, Object[] constants) {
         EnumSet set = EnumSet.noneOf((Class) type);

@@ -226,7 +226,7 @@ final class WireForms implements WireForm.Lookup {
             return Arrays.stream(type.getDeclaredConstructors())
                     .anyMatch(constructor -> constructor.getParameterCount() == 0);
         } catch (LinkageError e) {
-            return true; // A constructor has a parameter whose class is not on the class path.
+            return true; // The constructors are unknown, because the class of a parameter is missing.
         }
     }
 

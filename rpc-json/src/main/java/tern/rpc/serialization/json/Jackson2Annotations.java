@@ -87,7 +87,8 @@ final class Jackson2Annotations {
             try {
                 searchMembers(type);
             } catch (LinkageError | TypeNotPresentException e) {
-                // A member has a type from a missing optional library. The class may still be sent.
+                // The members cannot be searched, because one of them has a type from a missing optional library. The
+                // class may still be sent.
                 return;
             }
         }

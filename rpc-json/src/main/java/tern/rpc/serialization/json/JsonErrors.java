@@ -229,7 +229,7 @@ final class JsonErrors {
 
     /** Returns the error text for an abstract type if no annotation or setting names the class to create. */
     static String isAbstract(String typeName, boolean isSealed) {
-        // Jackson finds the subtypes of a sealed type itself.
+        // A sealed type does not need @JsonSubTypes, because Jackson finds its subtypes itself.
         return typeName + " is abstract and cannot be read from JSON; "
                 + (isSealed
                         ? "annotate it with @JsonTypeInfo(use = JsonTypeInfo.Id.NAME), or declare a class"

@@ -376,7 +376,7 @@ class ChangeBurstTest {
 
     @Test
     void manyUnreadableEntriesAreAllReadOnceTheyCanBeRead() throws Exception {
-        int number = 150; // more than 64, because the client retries at most 64 failed reads at a time
+        int number = 150; // the number exceeds 64, because the client retries at most 64 failed reads at a time
         for (int i = 0; i < number; i++) {
             zooKeeper.create(PARENT + "/secret-" + i, "1", CreateMode.PERSISTENT);
             zooKeeper.hide(PARENT + "/secret-" + i);

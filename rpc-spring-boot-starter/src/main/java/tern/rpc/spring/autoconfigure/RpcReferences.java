@@ -239,7 +239,7 @@ public final class RpcReferences implements SmartInitializingSingleton, ServiceP
                 current = changed;
             }
             rules.forEach((proxy, changes) -> client.getObject().rule(proxy, changes));
-        } catch (RuntimeException e) { // Binding and validation throw many types of exceptions.
+        } catch (RuntimeException e) { // binding and validation can throw many types of exceptions
             LOG.warn("Changed properties below rpc.client are not applied", e);
         }
     }

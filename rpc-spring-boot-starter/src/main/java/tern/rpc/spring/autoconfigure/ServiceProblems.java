@@ -61,7 +61,7 @@ final class ServiceProblems {
             all.addReferences();
             return all.explained(first);
         } catch (RuntimeException | LinkageError e) {
-            // The search looks at classes of the whole application, and a class might refer to a missing library.
+            // The search fails if a class of the application refers to a missing library.
             LOG.debug("The problems of other services are not known", e);
             return first;
         }

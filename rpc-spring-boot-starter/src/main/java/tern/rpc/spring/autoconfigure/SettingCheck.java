@@ -27,7 +27,7 @@ final class SettingCheck {
 
     /**
      * Checks a size whose minimum is the value of another property. The error message names the other property, because
-     * the application may have set only that one.
+     * the application may have set only the other property.
      */
     static DataSize atLeast(String property, DataSize value, String other, DataSize least) {
         if (value.compareTo(least) < 0) {

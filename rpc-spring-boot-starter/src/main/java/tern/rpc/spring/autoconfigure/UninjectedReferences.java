@@ -119,7 +119,7 @@ final class UninjectedReferences implements SmartInitializingSingleton {
                         }
                     });
                 }
-            } catch (RuntimeException e) { // A collection class of the application might throw any exception.
+            } catch (RuntimeException e) { // an application's collection can throw any exception
                 LOG.trace("{} is not searched", field, e);
             }
         }
