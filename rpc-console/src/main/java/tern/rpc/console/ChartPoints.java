@@ -16,7 +16,7 @@ import tern.rpc.metrics.LatencyWindow;
  */
 final class ChartPoints {
 
-    /** If the system clock changes by at least this long, the times of all points are computed again. */
+    /** If the system clock changes by at least this duration, the times of all points are computed again. */
     private static final Duration CLOCK_CHANGE = Duration.ofSeconds(2);
 
     private final LatencyWindow window;

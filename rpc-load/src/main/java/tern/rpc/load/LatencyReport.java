@@ -96,8 +96,8 @@ public record LatencyReport(
     }
 
     /**
-     * Returns the duration for computing the throughput, without the warm-up: the planned duration of the load, or the
-     * time until the last call ended minus the target latency, whichever is longer.
+     * Returns the duration for computing the throughput, without the warm-up. The duration is the longer of two times:
+     * the planned duration of the load, and the time until the last call ended minus the target latency.
      */
     private static double seconds(Tally tally, Target target) {
         Duration taken = tally.lastEnd().minus(tally.load().warmUp()).minus(target.latency());

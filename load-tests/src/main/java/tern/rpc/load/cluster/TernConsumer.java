@@ -56,7 +56,7 @@ final class TernConsumer implements ConsumerClient {
         loops.close();
     }
 
-    /** Wraps a source. Reports each list to the parent process, and then passes the list to the client. */
+    /** Wraps a source of providers. Reports each list to the parent process, and then passes the list to the client. */
     private record Reported(EndpointSource source) implements EndpointSource {
 
         @Override

@@ -123,7 +123,7 @@ final class AllowedClasses {
         }
     }
 
-    /** Returns the reason why objects of the class cannot be sent, with its place; null if they can be sent. */
+    /** Returns the position of the class and the reason why its objects cannot be sent; null if they can be sent. */
     private @Nullable String problem(Class<?> type, Place position) {
         String advice = LocalTypes.libraryAdvice(type);
         if (advice != null) {

@@ -47,8 +47,8 @@ class HashBudget {
     private static final int HASH_STEPS = 4;
 
     /**
-     * The additional steps for comparing a key with an earlier key of the same hash code, charged for each value in the
-     * key. A comparison follows many references and takes much longer than hashing. Comparisons with the first
+     * The additional steps for comparing a key with an earlier key that has the same hash code, charged for each value
+     * in the key. A comparison follows many references and takes much longer than hashing. Comparisons with the first
      * {@link HessianLimits#equalKeys} earlier keys cost no additional steps. Only keys of JDK classes, such as lists
      * and maps, cost additional steps. Keys of the application's classes cost no additional steps, because entities
      * often have a constant hash code. A step is the unit of the limit {@code rpc.limits.max-key-steps}.
@@ -184,8 +184,8 @@ class HashBudget {
         isCounted = true;
         int mixed = (key.hashCode() ^ System.identityHashCode(container)) * 0x9e3779b9;
         int same = counts[(mixed ^ mixed >>> 16) & PLACES - 1]++;
-        // Keys with different hash codes can share a counter. Therefore four times the average of all counters is
-        // subtracted from the value of this counter.
+        // Keys with different hash codes can share a counter. To compensate for these keys, four times the average of
+        // all counters is subtracted from the value of this counter.
         int excess = same - limits.equalKeys() - (int) (4L * counted++ / PLACES);
         return excess > 0 && key.getClass().getName().startsWith("java.") ? same + EQUAL_STEPS * excess : same;
     }

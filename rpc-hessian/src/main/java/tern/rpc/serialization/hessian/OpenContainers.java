@@ -146,7 +146,7 @@ final class OpenContainers {
         return Math.min(self, weight);
     }
 
-    /** Returns the cost of hashing a reference to an open container, as far as this cost is known. */
+    /** Returns the known part of the cost of hashing a reference to an open container. */
     long open(int depth, int number, @Nullable Object value) {
         for (int d = depth; d > 0; d--) {
             if (numbers[d] == number) {
@@ -167,7 +167,7 @@ final class OpenContainers {
         return 1;
     }
 
-    /** Returns the cost of hashing a reference to a complete container, as far as this cost is known. */
+    /** Returns the known part of the cost of hashing a reference to a complete container. */
     long complete(int depth, int number, long weight) {
         long[] complete = completeMasks;
         long[] completeOften = completeTimes;

@@ -143,8 +143,8 @@ final class WireForms implements WireForm.Lookup {
     }
 
     /**
-     * Returns the form for a class, or null if only hessian-lite can write the class. The checks are in the same order
-     * as in hessian-lite.
+     * Returns the {@link WireForm} for a class, or null if only hessian-lite can write the class. The checks are in the
+     * same order as in hessian-lite.
      */
     private @Nullable WireForm own(Class<?> type) {
         WireForm scalar = SCALARS.get(type);

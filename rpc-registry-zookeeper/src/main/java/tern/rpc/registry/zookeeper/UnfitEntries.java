@@ -11,7 +11,7 @@ import tern.rpc.registry.dubbo.KnownProviders.Provider;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
-/** Explains why no entry of an interface fits a subscription, for logs and error messages. Not thread-safe. */
+/** Explains why no entry of an interface matches a subscription, for logs and error messages. Not thread-safe. */
 final class UnfitEntries {
 
     private static final int MAX_NAMED = 5;
