@@ -21,7 +21,7 @@ final class ChartPoints {
 
     private final LatencyWindow window;
     private final String instance;
-    private volatile Instant start = Instant.EPOCH; // the time of second 0 of the window
+    private volatile Instant start = Instant.EPOCH; // the time at which second 0 of the window began
 
     /** @param instance the id of this process */
     ChartPoints(LatencyWindow window, String instance) {

@@ -93,7 +93,7 @@ final class ListChanges {
     }
 
     private void deadList() {
-        for (int run = 0; run < 2; run++) { // The first run loads and compiles the classes.
+        for (int run = 0; run < 2; run++) { // The first run is a warm-up, which loads and compiles the classes.
             Client client = new Client();
             all.forEach(each -> client.kill(each.endpoint()));
             client.lists(all);

@@ -77,7 +77,7 @@ abstract class MessagePosition {
         promised += values;
     }
 
-    /** Subtracts one from the number of values that are still to be read. */
+    /** Subtracts one from the number of unread values. */
     final void fulfil() {
         promised--;
     }

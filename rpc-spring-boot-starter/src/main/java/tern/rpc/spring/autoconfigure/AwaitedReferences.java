@@ -18,7 +18,7 @@ final class AwaitedReferences {
     private static final Logger LOG = LoggerFactory.getLogger(AwaitedReferences.class);
 
     private final Set<Reference> known = new LinkedHashSet<>();
-    private boolean areAllKnown = true; // false if a @Bean method hides the class of a bean completely
+    private boolean areAllKnown = true; // false if a @Bean method hides the class of a bean
 
     private AwaitedReferences() {}
 

@@ -12,7 +12,7 @@ import tern.rpc.settings.InvalidPropertyException;
  */
 final class InvisibleCharacters {
 
-    /** The elements of a list may be on separate lines. */
+    /** Matches the comma between two elements of a list, which may be on separate lines. */
     private static final Pattern BETWEEN_ELEMENTS = Pattern.compile("\\s*,\\s*");
 
     /**

@@ -137,7 +137,7 @@ final class KnownProperties {
                     .collect(Collectors.joining("\\."));
             int count = name.getNumberOfElements() - (list && name.isLastElementIndexed() ? 1 : 0);
             String uniform = IntStream.range(0, count)
-                    // An element in brackets can contain dots.
+                    // The dots are removed, because an element in brackets can contain dots.
                     .mapToObj(i -> name.getElement(i, Form.UNIFORM).replace(".", ""))
                     .collect(Collectors.joining("."));
             Matcher matcher = java.util.regex.Pattern.compile(regex).matcher(uniform);

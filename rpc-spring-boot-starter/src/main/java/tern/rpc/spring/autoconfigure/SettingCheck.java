@@ -13,7 +13,7 @@ final class SettingCheck {
 
     private static final String[] UNITS = {"B", "KB", "MB", "GB"};
 
-    /** The maximum of memory budgets, which is larger than the memory of any machine. */
+    /** The maximum value of a memory budget, which is larger than the memory of any machine. */
     private static final DataSize MOST = DataSize.ofGigabytes(1_024);
 
     private SettingCheck() {}
